@@ -1,0 +1,83 @@
+/**
+ * Where records live.
+ *
+ * Guarantees of every store: a record is visible whole or not at all; a group
+ * that was refused left nothing behind; a group with a fence below the highest
+ * one its shard has seen is refused, also for records the newer holder never
+ * touched; `settle` is called exactly once per group, in the order of the
+ * groups, never inside `commit`, and without an error only when the group is
+ * as durable as the store promises. Reads see the last settled group at least.
+ *
+ * A store knows addresses, text and index entries. It does not know machines.
+ */
+
+export interface Store {
+  /** True when a group is visible whole or not at all, not merely each of its records. */
+  readonly isGroupAtomic: boolean;
+  /** The record last committed for `address`. */
+  load(address: string): string | undefined;
+  /** Every actor's index entry, in the order of their addresses. */
+  entries(): Iterable<readonly [address: string, entry: IndexEntry]>;
+  /** Index entries that match, in the order of their addresses. */
+  query(query: StoreQuery): StorePage;
+  /** The last `limit` history rows of an actor, oldest first. */
+  history(address: string, limit: number): readonly string[];
+  /** Undelivered messages, oldest first. */
+  undelivered(): Iterable<readonly [id: string, row: string]>;
+  commit(group: Group, settle: Settle): void;
+  /** Resolves when everything handed over is settled and the store is closed. */
+  close(): Promise<void>;
+}
+
+/** `refusal` is given when nothing of the group was written. */
+export type Settle = (refusal?: Error) => void;
+
+/** Records written together, for speed only: nothing may rely on two of them being together. */
+export interface Group {
+  readonly shard: string;
+  readonly fence: number;
+  readonly writes: readonly ActorWrite[];
+}
+
+/** What one actor's turns changed: one value, visible whole or not at all. */
+export interface ActorWrite {
+  readonly address: string;
+  /** The encoded record; null removes the actor, its history and its index entry. */
+  readonly record: string | null;
+  readonly entry: IndexEntry | null;
+  /** Rows to append; the store keeps the last `historyMax` of each actor. */
+  readonly history: readonly string[];
+  /** Undelivered messages to add (row) or to remove (null), by id. */
+  readonly undelivered?: ReadonlyArray<readonly [id: string, row: string | null]>;
+}
+
+/** What queries can see without reading records. */
+export interface IndexEntry {
+  readonly kind: string;
+  readonly status: 'active' | 'done' | 'stopped';
+  /** The state value as text: `running`, or JSON for anything that is not one word. */
+  readonly state: string;
+  readonly tags: readonly string[];
+  /** When this actor's next timer is due. */
+  readonly dueAt: number | null;
+  /** When the actor took its last event. */
+  readonly turnAt: number;
+}
+
+export interface StoreQuery {
+  readonly kind?: string;
+  readonly status?: IndexEntry['status'];
+  readonly state?: string;
+  readonly tag?: string;
+  readonly dueBefore?: number;
+  readonly turnBefore?: number;
+  readonly limit: number;
+  /** The address after which to go on. */
+  readonly after?: string;
+}
+
+export interface StorePage {
+  readonly rows: ReadonlyArray<readonly [address: string, entry: IndexEntry]>;
+  /** Give this as `after` for the next page; absent when there is none. */
+  readonly cursor?: string;
+}
