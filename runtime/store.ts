@@ -14,6 +14,8 @@
 export interface Store {
   /** True when a group is visible whole or not at all, not merely each of its records. */
   readonly isGroupAtomic: boolean;
+  /** The highest fence that a group of this shard was committed with; 0 before the first. */
+  fence(shard: string): number;
   /** The record last committed for `address`. */
   load(address: string): string | undefined;
   /** Every actor's index entry, in the order of their addresses. */
@@ -37,6 +39,8 @@ export interface Group {
   readonly shard: string;
   readonly fence: number;
   readonly writes: readonly ActorWrite[];
+  /** Undelivered messages that somebody took off the list. */
+  readonly dropUndelivered?: readonly string[];
 }
 
 /** What one actor's turns changed: one value, visible whole or not at all. */
@@ -47,14 +51,16 @@ export interface ActorWrite {
   readonly entry: IndexEntry | null;
   /** Rows to append; the store keeps the last `historyMax` of each actor. */
   readonly history: readonly string[];
-  /** Undelivered messages to add (row) or to remove (null), by id. */
-  readonly undelivered?: ReadonlyArray<readonly [id: string, row: string | null]>;
+  /** Undelivered messages to add, by id. */
+  readonly undelivered?: ReadonlyArray<readonly [id: string, row: string]>;
 }
 
 /** What queries can see without reading records. */
 export interface IndexEntry {
   readonly kind: string;
   readonly status: 'active' | 'done' | 'stopped';
+  /** True while messages, effects or children of it are under way, so that a restart must wake it. */
+  readonly isPending: boolean;
   /** The state value as text: `running`, or JSON for anything that is not one word. */
   readonly state: string;
   readonly tags: readonly string[];

@@ -1,0 +1,63 @@
+/**
+ * `createRuntime`: a runtime with the usual ports filled in.
+ *
+ * Without options everything is in memory and in this process: the memory store, the
+ * system's clock and chance, no peers, and a lease nobody else asks for.
+ */
+
+import type { Clock } from './runtime/clock.ts';
+import type { Lease } from './runtime/lease.ts';
+import { localLease } from './runtime/local-lease.ts';
+import { type Logger, type RuntimeLimits, resolveLimits, SILENT_LOGGER } from './runtime/options.ts';
+import { noTransport } from './runtime/peers.ts';
+import type { Random } from './runtime/random.ts';
+import { type KindMap, Runtime } from './runtime/runtime.ts';
+import type { Store } from './runtime/store.ts';
+import { systemClock } from './runtime/system-clock.ts';
+import { systemRandom } from './runtime/system-random.ts';
+import type { Transport } from './runtime/transport.ts';
+import { memoryStore } from './stores/memory.ts';
+
+export interface RuntimeOptions<TKinds extends KindMap = KindMap> {
+  /** Name of this process among its peers. Default `node-1`. */
+  readonly node?: string;
+  /** Name of the place whose actors this node hosts. Default: the node's name. */
+  readonly place?: string;
+  /** Machines to register at once, by kind; for performers, versions and more use `register`. */
+  readonly kinds?: TKinds;
+  /** Where records live. Default: in memory. */
+  readonly store?: Store;
+  /** How frames reach other nodes. Default: there are none. */
+  readonly transport?: Transport;
+  /** Who may host the place. Default: this process, without asking anybody. */
+  readonly lease?: Lease;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** Limits that differ from their defaults. */
+  readonly limits?: Partial<RuntimeLimits>;
+  /** Compatible with pino. Default: silent; the runtime never writes to standard output by itself. */
+  readonly logger?: Logger;
+  /** Aborting it stops the runtime, as `stop()` does. */
+  readonly signal?: AbortSignal;
+}
+
+/** @throws {RuntimeError} OPTION_INVALID, ABORTED */
+export async function createRuntime<TKinds extends KindMap = Record<never, never>>(
+  options: RuntimeOptions<TKinds> = {},
+): Promise<Runtime<TKinds>> {
+  const { node = 'node-1', place = node, store = memoryStore(), signal } = options;
+  const runtime = await Runtime.start({
+    node,
+    place,
+    store,
+    clock: options.clock ?? systemClock(),
+    random: options.random ?? systemRandom(),
+    transport: options.transport ?? noTransport(),
+    lease: options.lease ?? localLease({ lastFence: (name) => store.fence(name) }),
+    limits: resolveLimits(options.limits),
+    logger: options.logger ?? SILENT_LOGGER,
+    signal,
+  });
+  for (const [name, machine] of Object.entries(options.kinds ?? {})) runtime.register(name, machine);
+  return runtime as unknown as Runtime<TKinds>;
+}

@@ -1,0 +1,105 @@
+/**
+ * One actor in memory: what its record says, unpacked, and its mailbox.
+ *
+ * An actor is in memory only while it has something to do; its record is the truth.
+ * `text` is that record as last encoded, committed or about to be, and what a failed
+ * turn falls back to.
+ */
+
+import type { AnyMachineSnapshot } from 'xstate';
+import type { Group } from './commit.ts';
+import { Inbox } from './inbox.ts';
+import type { Kind } from './kind.ts';
+import { Mailbox } from './mailbox.ts';
+import { Outbox } from './outbox.ts';
+import type { IndexEntry } from './store.ts';
+import type { Tree } from './statechart.ts';
+import { TimerTable } from './timer-table.ts';
+import type { DeadlineEntry } from './timers.ts';
+
+/** A durable effect that has not been carried out yet. */
+export interface PendingEffect {
+  readonly id: string;
+  readonly name: string;
+  readonly params: unknown;
+}
+
+export interface Actor {
+  readonly address: string;
+  readonly kind: Kind;
+  readonly mailbox: Mailbox;
+  /** Undefined until its birth has succeeded. */
+  tree: Tree | undefined;
+  status: 'unborn' | IndexEntry['status'];
+  /** Why it was stopped, as text; only with status `stopped`. */
+  stopReason: string | undefined;
+  input: unknown;
+  /** Turns taken so far, in all its lives. */
+  turns: number;
+  /** Time of the last turn. */
+  at: number;
+  timers: TimerTable;
+  inbox: Inbox;
+  outbox: Outbox;
+  effects: PendingEffect[];
+  /** Fence of the last takeover this actor has heard of. */
+  term: number;
+  text: string;
+  /** The state value as text, as queries and history show it. */
+  state: string;
+  /** The last committed snapshot: what handles show. */
+  committed: AnyMachineSnapshot | undefined;
+  /** The group that holds its latest write, until that is settled. */
+  group: Group | undefined;
+  /** True when memory is ahead of the record in bookkeeping that may be written with the next turn. */
+  isDirty: boolean;
+  /** Children that act by themselves and run now: such an actor stays in memory. */
+  runningChildren: number;
+  /** Times of recent failures, for supervision. */
+  failedAt: number[];
+  /** True while it stands in the queue of actors that have something to take. */
+  isReady: boolean;
+  /** Its place in the node's index of deadlines, once it had one. */
+  deadline: DeadlineEntry | undefined;
+}
+
+/** An actor that does not exist yet; `legacy` is what an earlier life at the address left behind. */
+export function unborn(address: string, kind: Kind, legacy?: Pick<Actor, 'inbox' | 'outbox' | 'turns' | 'text'>): Actor {
+  return {
+    address,
+    kind,
+    mailbox: new Mailbox(),
+    tree: undefined,
+    status: 'unborn',
+    stopReason: undefined,
+    input: undefined,
+    turns: legacy?.turns ?? 0,
+    at: 0,
+    timers: new TimerTable(),
+    inbox: legacy?.inbox ?? new Inbox(),
+    outbox: legacy?.outbox ?? new Outbox(),
+    effects: [],
+    term: 1,
+    text: legacy?.text ?? '',
+    state: '',
+    committed: undefined,
+    group: undefined,
+    isDirty: false,
+    runningChildren: 0,
+    failedAt: [],
+    isReady: false,
+    deadline: undefined,
+  };
+}
+
+/** Nothing waits, runs or is unwritten: the record says it all. */
+export function isIdle(actor: Actor): boolean {
+  return (
+    actor.mailbox.size === 0 && actor.group === undefined && !actor.isDirty && actor.runningChildren === 0
+  );
+}
+
+/** The state value as text: `running`, or JSON for anything that is not one word. */
+export function stateText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

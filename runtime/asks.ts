@@ -1,0 +1,93 @@
+/**
+ * Questions of this process that wait for an answer.
+ *
+ * Each has an address of its own, `ask/<id>@<node>`, which travels as `replyTo` on the
+ * event: a late answer to an earlier question is never taken for another one. Questions
+ * live in memory only; whoever asked is gone when the process is.
+ */
+
+import { kindOf, placeOf } from './address.ts';
+import type { Cancel, Clock } from './clock.ts';
+import { RuntimeError } from './errors.ts';
+import type { Random } from './random.ts';
+
+interface Question {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly cancel: Cancel;
+}
+
+export interface AskOptions {
+  /** How long to wait for the answer. Default: the limit `askTimeoutMs`. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export class Asks {
+  readonly #node: string;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #questions = new Map<string, Question>();
+
+  constructor(node: string, clock: Clock, random: Random) {
+    this.#node = node;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  get size(): number {
+    return this.#questions.size;
+  }
+
+  /** True for the address of a question of this node. */
+  owns(address: string): boolean {
+    return kindOf(address) === 'ask' && placeOf(address) === this.#node;
+  }
+
+  /** Opens a question and lets `send` carry its address; `send` rejecting rejects the question. */
+  ask(target: string, timeoutMs: number, signal: AbortSignal | undefined, send: (replyTo: string) => Promise<void>): Promise<unknown> {
+    const replyTo = `ask/${this.#random.id()}@${this.#node}`;
+    return new Promise((resolve, reject) => {
+      const end = (error: Error): void => {
+        const question = this.#take(replyTo);
+        signal?.removeEventListener('abort', aborted);
+        question?.reject(error);
+      };
+      const aborted = (): void => end(abortError(signal as AbortSignal));
+      const late = (): void => end(new RuntimeError('ASK_TIMED_OUT', `${target} did not answer within ${timeoutMs} ms. It may still have taken the event.`, { address: target }));
+      const cancel = this.#clock.schedule(this.#clock.now() + timeoutMs, late);
+      const settle = (value: unknown): void => {
+        signal?.removeEventListener('abort', aborted);
+        resolve(value);
+      };
+      this.#questions.set(replyTo, { resolve: settle, reject, cancel });
+      if (signal?.aborted === true) aborted();
+      else {
+        signal?.addEventListener('abort', aborted, { once: true });
+        send(replyTo).catch(end);
+      }
+    });
+  }
+
+  /** An answer came; one that nobody waits for any more is dropped. */
+  answer(replyTo: string, value: unknown): void {
+    this.#take(replyTo)?.resolve(value);
+  }
+
+  stop(): void {
+    for (const [replyTo] of [...this.#questions]) {
+      this.#take(replyTo)?.reject(new RuntimeError('RUNTIME_STOPPED', 'The runtime stopped before the answer came.'));
+    }
+  }
+
+  #take(replyTo: string): Question | undefined {
+    const question = this.#questions.get(replyTo);
+    this.#questions.delete(replyTo);
+    question?.cancel();
+    return question;
+  }
+}
+
+export function abortError(signal: AbortSignal): RuntimeError {
+  return new RuntimeError('ABORTED', 'The signal was aborted.', { cause: signal.reason });
+}

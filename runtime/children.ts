@@ -1,0 +1,120 @@
+/**
+ * Runs the children that act by themselves: promises, callbacks and observables.
+ *
+ * Inside a turn a stand-in holds such a child's place; here the real logic runs, as
+ * the invoked child of a small XState actor of its own, so that XState's rules apply
+ * to it unchanged. What it gives comes back as an item in its owner's mailbox, fenced
+ * by the child's session number: a result for a state that was left is dropped.
+ */
+
+import { type AnyActorLogic, assign, createActor, createMachine, sendTo } from 'xstate';
+import type { ChildLogic, StartChildEffect } from './effect.ts';
+import type { ChildResult } from './statechart.ts';
+
+const CHILD = 'child';
+
+interface Running {
+  tell(event: { readonly type: string }): void;
+  stop(): void;
+}
+
+export class Children {
+  readonly #running = new Map<string, Map<number, Running>>();
+  readonly #settled: (address: string, session: number, result: ChildResult) => void;
+
+  constructor(settled: (address: string, session: number, result: ChildResult) => void) {
+    this.#settled = settled;
+  }
+
+  /** How many run for this actor. */
+  countOf(address: string): number {
+    return this.#running.get(address)?.size ?? 0;
+  }
+
+  start(address: string, { session, logic, input }: StartChildEffect): void {
+    const siblings = this.#running.get(address) ?? new Map<number, Running>();
+    if (siblings.has(session)) return;
+    this.#running.set(address, siblings);
+    let isOver = false;
+    const give = (result: ChildResult): void => {
+      if (isOver) return;
+      if (result.type === 'done' || result.type === 'error') {
+        isOver = true;
+        this.#drop(address, session);
+      }
+      this.#settled(address, session, result);
+    };
+    const running = run(logic, input, give);
+    siblings.set(session, {
+      tell: running.tell,
+      stop() {
+        isOver = true;
+        running.stop();
+      },
+    });
+    if (isOver) this.#drop(address, session);
+  }
+
+  tell(address: string, session: number, event: { readonly type: string }): void {
+    this.#running.get(address)?.get(session)?.tell(event);
+  }
+
+  stop(address: string, session: number): void {
+    const child = this.#running.get(address)?.get(session);
+    this.#drop(address, session);
+    child?.stop();
+  }
+
+  /** Makes what runs the same as what should: after an actor came into memory, or back to an earlier record. */
+  reconcile(address: string, wanted: readonly StartChildEffect[]): void {
+    const sessions = new Set(wanted.map(({ session }) => session));
+    for (const session of [...(this.#running.get(address)?.keys() ?? [])]) {
+      if (!sessions.has(session)) this.stop(address, session);
+    }
+    for (const child of wanted) this.start(address, child);
+  }
+
+  stopAll(): void {
+    for (const address of [...this.#running.keys()]) this.reconcile(address, []);
+  }
+
+  #drop(address: string, session: number): void {
+    const siblings = this.#running.get(address);
+    siblings?.delete(session);
+    if (siblings?.size === 0) this.#running.delete(address);
+  }
+}
+
+/** The real logic as the only child of a machine that passes everything on. */
+function run(logic: ChildLogic, input: unknown, give: (result: ChildResult) => void): Running {
+  type Event = { readonly type: string; readonly output?: unknown; readonly error?: unknown; readonly snapshot?: { readonly context?: unknown }; readonly told?: never };
+  const owner = createMachine({
+    invoke: {
+      id: CHILD,
+      src: logic as unknown as AnyActorLogic,
+      input: input as never,
+      onDone: { actions: ({ event }: { event: Event }) => give({ type: 'done', output: event.output }) },
+      onError: { actions: ({ event }: { event: Event }) => give({ type: 'error', error: event.error }) },
+      onSnapshot: { actions: ({ event }: { event: Event }) => giveNext(event.snapshot, give) },
+    },
+    on: {
+      'escapement.tell': { actions: sendTo(CHILD, ({ event }: { event: Event }) => event.told as never) },
+      '*': { actions: [assign({}), ({ event }: { event: Event }) => give({ type: 'event', event })] },
+    },
+  } as never);
+  const actor = createActor(owner, { logger: () => {} });
+  actor.start();
+  return {
+    tell: (event) => actor.send({ type: 'escapement.tell', told: event } as never),
+    stop: () => {
+      actor.stop();
+    },
+  };
+}
+
+/** Only observables have a context to show; a promise's or callback's snapshot says nothing new. */
+function giveNext(snapshot: { readonly context?: unknown } | undefined, give: (result: ChildResult) => void): void {
+  if (snapshot !== undefined && 'context' in snapshot && snapshot.context !== undefined) {
+    give({ type: 'next', context: snapshot.context });
+  }
+}

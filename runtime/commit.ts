@@ -1,0 +1,111 @@
+/**
+ * Groups: the records of many turns written together, and what waits for them.
+ *
+ * One group is with the store while the next one is filled. Nothing of a turn leaves
+ * the node before its group is settled; groups are released in order. When the store
+ * refuses a group, it and the one being filled are dropped whole: the caller forgets
+ * the actors they touched, which then start again from their stored records.
+ */
+
+import type { Actor } from './actor.ts';
+import type { ActorWrite, IndexEntry, Store } from './store.ts';
+import type { Turn } from './turn.ts';
+
+type Writing = { -readonly [field in keyof ActorWrite]: ActorWrite[field] } & {
+  history: string[];
+  undelivered?: Array<readonly [string, string]>;
+};
+
+export class Group {
+  readonly writes = new Map<Actor, Writing>();
+  readonly turns: Turn[] = [];
+  readonly dropUndelivered: Array<{ readonly id: string; readonly settle: (error?: Error) => void }> = [];
+
+  /** Adds what one turn wrote; of several turns of an actor the last record counts. */
+  add(actor: Actor, entry: IndexEntry | null, row: string | undefined): Writing {
+    let writing = this.writes.get(actor);
+    const record = entry === null ? null : actor.text;
+    if (writing === undefined) {
+      writing = { address: actor.address, record, entry, history: [] };
+      this.writes.set(actor, writing);
+      actor.group = this;
+    } else {
+      writing.record = record;
+      writing.entry = entry;
+    }
+    if (row !== undefined) writing.history.push(row);
+    return writing;
+  }
+
+  /** True when the group is worth committing for its fence alone. */
+  isClaim = false;
+
+  get isEmpty(): boolean {
+    return !this.isClaim && this.writes.size === 0 && this.turns.length === 0 && this.dropUndelivered.length === 0;
+  }
+}
+
+export interface CommitListener {
+  /** The group is durable. */
+  released(group: Group): void;
+  /** Nothing of these groups was written. */
+  refused(groups: readonly Group[], refusal: Error): void;
+}
+
+export class Commits {
+  /** The group that turns are added to. */
+  filling = new Group();
+  fence = 0;
+  readonly #store: Store;
+  readonly #shard: string;
+  readonly #listener: CommitListener;
+  #underWay: Group | undefined;
+
+  constructor(store: Store, shard: string, listener: CommitListener) {
+    this.#store = store;
+    this.#shard = shard;
+    this.#listener = listener;
+  }
+
+  /** True while a group is with the store. */
+  get isBusy(): boolean {
+    return this.#underWay !== undefined;
+  }
+
+  /** Raises the shard's fence at the store, with or without anything to write. */
+  claim(): void {
+    this.filling.isClaim = true;
+    this.flush();
+  }
+
+  /** Hands the filled group to the store, unless one is there already. */
+  flush(): void {
+    if (this.#underWay !== undefined || this.filling.isEmpty) return;
+    const group = this.filling;
+    this.filling = new Group();
+    this.#underWay = group;
+    const writes = [...group.writes.values()];
+    const dropUndelivered = group.dropUndelivered.map(({ id }) => id);
+    this.#store.commit({ shard: this.#shard, fence: this.fence, writes, dropUndelivered }, (refusal) => {
+      if (this.#underWay === group) this.#settled(group, refusal);
+    });
+  }
+
+  /** Forgets every group that is not settled: nothing of them will be released. */
+  drop(): readonly Group[] {
+    const dropped = this.#underWay === undefined ? [this.filling] : [this.#underWay, this.filling];
+    this.#underWay = undefined;
+    this.filling = new Group();
+    return dropped;
+  }
+
+  #settled(group: Group, refusal: Error | undefined): void {
+    if (refusal !== undefined) {
+      this.#listener.refused(this.drop(), refusal);
+      return;
+    }
+    this.#underWay = undefined;
+    for (const actor of group.writes.keys()) if (actor.group === group) actor.group = undefined;
+    this.#listener.released(group);
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Every error the runtime throws, rejects with or puts on the wire.
+ *
+ * Callers branch on `code`, never on `message`: codes are part of the public API
+ * and are listed in docs/errors.md (test/docs.test.ts keeps the two equal).
+ * Each code has one line here: what it means, and whether the same message may
+ * succeed later. The message says what to do.
+ */
+
+export const ERROR_CODES = {
+  ABORTED: { retryable: false },
+  ACTOR_ENDED: { retryable: false },
+  ACTOR_EXISTS: { retryable: false },
+  ACTOR_TOO_LARGE: { retryable: false },
+  ACTOR_UNKNOWN: { retryable: false },
+  ADDRESS_MALFORMED: { retryable: false },
+  ASK_TIMED_OUT: { retryable: true },
+  BIRTH_FAILED: { retryable: false },
+  CHILD_UNREGISTERED: { retryable: false },
+  COMMIT_REFUSED: { retryable: true },
+  DELAY_INVALID: { retryable: false },
+  EFFECT_FAILED: { retryable: true },
+  ENVELOPE_MALFORMED: { retryable: false },
+  EVENT_MALFORMED: { retryable: false },
+  EVENT_REFUSED: { retryable: false },
+  EVENT_RESERVED: { retryable: false },
+  EVENT_UNDECLARED: { retryable: false },
+  FENCE_STALE: { retryable: false },
+  INTERNAL: { retryable: false },
+  KIND_EXISTS: { retryable: false },
+  KIND_UNKNOWN: { retryable: false },
+  MAILBOX_FULL: { retryable: true },
+  MICROSTEPS_EXCEEDED: { retryable: false },
+  NOT_HOSTED: { retryable: true },
+  OPTION_INVALID: { retryable: false },
+  OUTBOX_FULL: { retryable: true },
+  RECORD_INVALID: { retryable: false },
+  RECORD_NEWER: { retryable: false },
+  RUNTIME_STOPPED: { retryable: true },
+  TOO_MANY_SENDERS: { retryable: true },
+  TURN_FAILED: { retryable: false },
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** What crosses the wire of an error: never the stack. */
+export interface ErrorShape {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+/** The one class of error that leaves the runtime. `address` names the actor concerned, where there is one. */
+export class RuntimeError extends Error {
+  readonly code: ErrorCode;
+  /** True when sending the same message again later may succeed. */
+  readonly retryable: boolean;
+  readonly address: string | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { readonly address?: string | undefined; readonly cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.retryable = ERROR_CODES[code].retryable;
+    this.address = options.address;
+  }
+
+  override get name(): string {
+    return 'RuntimeError';
+  }
+
+  toJSON(): ErrorShape {
+    return { code: this.code, message: this.message, retryable: this.retryable };
+  }
+}
+
+/** Rebuilds an error that came over the wire; anything unknown becomes INTERNAL. */
+export function errorFromShape(shape: unknown, address?: string): RuntimeError {
+  const { code, message } = (shape ?? {}) as Partial<ErrorShape>;
+  const isKnown = typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
+  return new RuntimeError(isKnown ? code : 'INTERNAL', String(message ?? 'unknown error'), { address });
+}
+
+/** What may be shown of any thrown value. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** Cuts text from outside before it is echoed: at most 64 characters, control characters escaped. */
+export function excerpt(text: unknown): string {
+  const shown = typeof text === 'string' ? text : (JSON.stringify(text) ?? String(text));
+  return JSON.stringify(shown.length > 64 ? `${shown.slice(0, 63)}…` : shown);
+}

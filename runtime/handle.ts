@@ -1,0 +1,182 @@
+/**
+ * Handles: what embedding code holds of an actor.
+ *
+ * A handle has XState's actor shape (`send`, `subscribe`, `getSnapshot`, `on`), so that
+ * `waitFor` and framework bindings work on it, and its types follow from the machine.
+ * It is an address with methods: it keeps nothing in memory and stays valid over
+ * crashes and moves. What it shows is committed, never what a turn is about to do.
+ */
+
+import type { AnyActorRef, AnyStateMachine, EmittedFrom, EventFrom, InputFrom, Readable, SnapshotFrom, Subscribable, Subscription } from 'xstate';
+import { abortError, type AskOptions } from './asks.ts';
+import { kindOf } from './address.ts';
+import type { ReplyAddress } from './machine.ts';
+
+export interface SendOptions {
+  /**
+   * Makes the send repeatable: of several sends of one actor with the same id one is taken
+   * (for as long as `dedupRetentionMs`). Letters, digits and `._:~-`, at most 128.
+   */
+  readonly id?: string;
+  /** Stops waiting; the event may be taken all the same. */
+  readonly signal?: AbortSignal;
+}
+
+/** What an event is answered with, as its type declares (see `Question` in escapement/machine). */
+export type ReplyOf<TEvent> = TEvent extends { readonly replyTo?: ReplyAddress<infer TReply> } ? TReply : unknown;
+
+type Asked<TMachine extends AnyStateMachine, TType> = Extract<EventFrom<TMachine>, { type: TType }>;
+
+export interface ActorHandle<TMachine extends AnyStateMachine = AnyStateMachine>
+  extends Subscribable<SnapshotFrom<TMachine>> {
+  /** The whole address. */
+  readonly address: string;
+  readonly id: string;
+  readonly sessionId: string;
+  readonly src: string;
+  /** Only for XState's shape: actors here are not in a system of XState's. */
+  readonly system: AnyActorRef['system'];
+  /** Resolves once the turn that took the event is durable; rejects with the reason when it was not taken. */
+  send(event: EventFrom<TMachine>, options?: SendOptions): Promise<void>;
+  /**
+   * Sends an event and resolves with what the machine answers by `reply`.
+   *
+   * After a timeout the event may still have been taken: repeat it only if that does no harm.
+   *
+   * @throws {RuntimeError} ASK_TIMED_OUT when no answer comes in time.
+   */
+  ask<TEvent extends EventFrom<TMachine>>(
+    event: TEvent,
+    options?: AskOptions,
+  ): Promise<ReplyOf<Asked<TMachine, TEvent['type']>>>;
+  /** The last committed snapshot. @throws {RuntimeError} NOT_HOSTED for an actor of another node: use `fetchSnapshot`. */
+  getSnapshot(): SnapshotFrom<TMachine>;
+  /** XState's persisted snapshot of the last commit, also from another node. */
+  fetchSnapshot(options?: AskOptions): Promise<unknown>;
+  getPersistedSnapshot(): ReturnType<TMachine['getPersistedSnapshot']>;
+  on<TType extends EmittedFrom<TMachine>['type'] | '*'>(
+    type: TType,
+    handler: (emitted: EmittedFrom<TMachine> & (TType extends '*' ? unknown : { type: TType })) => void,
+  ): Subscription;
+  select<TSelected>(
+    selector: (snapshot: SnapshotFrom<TMachine>) => TSelected,
+    equalityFn?: (a: TSelected, b: TSelected) => boolean,
+  ): Readable<TSelected>;
+  /** Does nothing: the runtime starts actors. */
+  start(): void;
+  /** Does nothing: an actor ends when its machine does. */
+  stop(): void;
+  [Symbol.observable](): ActorHandle<TMachine>;
+}
+
+/** `input` is required exactly when the machine asks for one. */
+export type SpawnOptions<TMachine extends AnyStateMachine> = {
+  /** Return the handle of the actor that is there already instead of rejecting with ACTOR_EXISTS. */
+  readonly ifAbsent?: boolean;
+  readonly signal?: AbortSignal;
+} & (undefined extends InputFrom<TMachine>
+  ? { readonly input?: InputFrom<TMachine> }
+  : { readonly input: InputFrom<TMachine> });
+
+/** What a handle needs of the node. */
+export interface HandleHost {
+  send(address: string, event: { readonly type: string }, id: string | undefined): Promise<void>;
+  ask(address: string, event: { readonly type: string }, options: AskOptions): Promise<unknown>;
+  committed(address: string): unknown;
+  persisted(address: string): unknown;
+  fetch(address: string, options: AskOptions): Promise<unknown>;
+  subscribe(address: string, observer: object): Subscription;
+  on(address: string, type: string, handler: (event: never) => void): Subscription;
+}
+
+export function createHandle(address: string, host: HandleHost): ActorHandle {
+  return new Handle(address, host) as unknown as ActorHandle;
+}
+
+class Handle {
+  readonly address: string;
+  readonly id: string;
+  readonly sessionId: string;
+  readonly src: string;
+  readonly ref = this;
+  readonly #host: HandleHost;
+
+  constructor(address: string, host: HandleHost) {
+    this.address = address;
+    this.id = address;
+    this.sessionId = address;
+    this.src = kindOf(address);
+    this.#host = host;
+    // XState's actors keep working when their methods are taken off them.
+    this.send = this.send.bind(this);
+    // The symbol exists only where a library has defined it, as XState itself assumes.
+    Object.defineProperty(this, (Symbol as { observable?: symbol }).observable ?? '@@observable', { value: () => this });
+  }
+
+  get system(): object {
+    return { get: () => undefined, getAll: () => ({}) };
+  }
+
+  send(event: { readonly type: string }, options: SendOptions = {}): Promise<void> {
+    const sent = this.#host.send(this.address, event, options.id);
+    return options.signal === undefined ? sent : abandoned(sent, options.signal);
+  }
+
+  ask(event: { readonly type: string }, options: AskOptions = {}): Promise<unknown> {
+    return this.#host.ask(this.address, event, options);
+  }
+
+  getSnapshot(): unknown {
+    return this.#host.committed(this.address);
+  }
+
+  fetchSnapshot(options: AskOptions = {}): Promise<unknown> {
+    return this.#host.fetch(this.address, options);
+  }
+
+  getPersistedSnapshot(): unknown {
+    return this.#host.persisted(this.address);
+  }
+
+  subscribe(next: unknown, error?: unknown, complete?: unknown): Subscription {
+    const observer = typeof next === 'object' && next !== null ? next : { next, error, complete };
+    return this.#host.subscribe(this.address, observer);
+  }
+
+  on(type: string, handler: (event: never) => void): Subscription {
+    return this.#host.on(this.address, type, handler);
+  }
+
+  select(selector: (snapshot: unknown) => unknown, isEqual: (a: unknown, b: unknown) => boolean = Object.is): object {
+    return {
+      get: () => selector(this.getSnapshot()),
+      subscribe: (next: ((value: unknown) => void) | { next?: (value: unknown) => void }) => {
+        let previous = selector(this.getSnapshot());
+        const tell = typeof next === 'function' ? next : next.next?.bind(next);
+        return this.subscribe((snapshot: unknown) => {
+          const selected = selector(snapshot);
+          if (isEqual(previous, selected)) return;
+          previous = selected;
+          tell?.(selected);
+        });
+      },
+    };
+  }
+
+  start(): void {}
+
+  stop(): void {}
+
+  toJSON(): string {
+    return this.address;
+  }
+}
+
+function abandoned<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => reject(abortError(signal));
+    if (signal.aborted) aborted();
+    signal.addEventListener('abort', aborted, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
+  });
+}

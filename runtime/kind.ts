@@ -1,0 +1,178 @@
+/**
+ * A kind: a machine registered under a name, with what the runtime needs to know
+ * besides it (version, performers, supervision, validation).
+ */
+
+import type { AnyStateMachine } from 'xstate';
+import { checkName } from './address.ts';
+import { excerpt, RuntimeError } from './errors.ts';
+import type { Logger } from './options.ts';
+import { SPAWN_EVENT } from './machine.ts';
+import { Statechart, type StatechartLimits } from './statechart.ts';
+
+/** What a performer gets. `params` is the action's data, resolved in the turn. */
+export interface PerformerCall {
+  readonly params: unknown;
+  /** The same on every attempt of this effect, also after a crash: hand it on as an idempotency key. */
+  readonly effectId: string;
+  readonly address: string;
+  /** 1 for the first try since this process started the effect. */
+  readonly attempt: number;
+  /** Aborted when the runtime stops. */
+  readonly signal: AbortSignal;
+  /** Sends an event to the actor that asked; a repeated effect repeats it under the same identity, so it is taken once. */
+  send(event: { readonly type: string; readonly [field: string]: unknown }): Promise<void>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: params are typed by the machine that asks, not by whoever carries it out.
+export type Performer = (call: PerformerCall & { readonly params: any }) => unknown;
+
+/** `durable: true`: carried out at least once, after a crash again with the same effect id. */
+export interface DurablePerformer {
+  readonly run: Performer;
+  readonly durable: true;
+  /** Tries before the effect is given up and recorded as undelivered. Default 5, with growing pauses. */
+  readonly attemptsMax?: number;
+}
+
+/** What becomes of an actor whose turn failed. The event itself always goes to the undelivered messages. */
+export interface Supervision {
+  /** `skip`: go on from the state before; `restart`: begin anew with the same input; `stop`: end. */
+  readonly onFailure: 'skip' | 'restart' | 'stop';
+  /** More failures than `failuresMax` within `withinMs` stop the actor. */
+  readonly failuresMax: number;
+  readonly withinMs: number;
+}
+
+/** What every actor whose machine knows it takes first after its node began to host it. */
+export const LEADERSHIP_ACQUIRED = 'leadership.acquired';
+
+export const DEFAULT_SUPERVISION: Supervision = { onFailure: 'skip', failuresMax: 100, withinMs: 60_000 };
+
+/** The part of https://standardschema.dev that is used: any validator that has it will do. */
+export interface StandardSchema {
+  readonly '~standard': {
+    validate(value: unknown): { readonly issues?: ReadonlyArray<{ readonly message: string }> } | Promise<unknown>;
+  };
+}
+
+/** What of a record a migration may change. */
+export interface MigratedState {
+  /** XState's persisted snapshot: `value`, `context`, and `children`, `historyValue` where there are any. */
+  readonly snapshot: unknown;
+  readonly timers: ReadonlyArray<{ readonly id: string; readonly dueAt: number }>;
+}
+
+export interface KindOptions {
+  /** Version of the machine, a positive integer. Stored state of a newer one is refused. Default 1. */
+  readonly version?: number;
+  /** Carries out named actions after the commit. */
+  readonly perform?: Readonly<Record<string, Performer | DurablePerformer>>;
+  /** `migrate[2]` turns state of version 1 into version 2. */
+  readonly migrate?: Readonly<Record<number, (stored: MigratedState) => MigratedState>>;
+  /** Checks the whole event of messages from outside, by event type. */
+  readonly validate?: Readonly<Record<string, StandardSchema>>;
+  readonly supervise?: Partial<Supervision>;
+  /** Which goes first when a message and a deadline come together. Default `messages`. */
+  readonly ties?: 'messages' | 'timers';
+}
+
+export class Kind {
+  readonly name: string;
+  readonly source: AnyStateMachine;
+  readonly chart: Statechart;
+  readonly version: number;
+  readonly options: KindOptions;
+  readonly supervision: Supervision;
+  readonly timersFirst: boolean;
+  /** Wakes its actors at every takeover, because the machine says it wants to know. */
+  readonly wantsLeadership: boolean;
+  /** Action names for which neither a performer nor an implementation was found; each is logged once. */
+  readonly reported = new Set<string>();
+  readonly #quoted = new Map<string, string>();
+  readonly #welcome = new Map<string, boolean>();
+
+  constructor(name: string, machine: AnyStateMachine, options: KindOptions, limits: StatechartLimits) {
+    checkName('kind', name);
+    const { version = 1 } = options;
+    if (!Number.isSafeInteger(version) || version < 1) {
+      throw new RuntimeError('OPTION_INVALID', `Kind "${name}": version must be a positive integer, got ${version}.`);
+    }
+    this.name = name;
+    this.source = machine;
+    this.chart = new Statechart(machine, limits);
+    this.version = version;
+    this.options = options;
+    this.supervision = { ...DEFAULT_SUPERVISION, ...options.supervise };
+    this.timersFirst = options.ties === 'timers';
+    this.wantsLeadership = (machine.events as string[]).includes(LEADERSHIP_ACQUIRED);
+  }
+
+  performer(name: string): { readonly run: Performer; readonly durable: boolean; readonly attemptsMax: number } | undefined {
+    const { perform } = this.options;
+    const found = perform !== undefined && Object.hasOwn(perform, name) ? perform[name] : undefined;
+    if (found === undefined) return undefined;
+    if (typeof found === 'function') return { run: found, durable: false, attemptsMax: 1 };
+    return { run: found.run, durable: true, attemptsMax: found.attemptsMax ?? 5 };
+  }
+
+  /** JSON text of a name that recurs (event types, timer ids), made once. */
+  quoted(name: string): string {
+    let text = this.#quoted.get(name);
+    if (text === undefined) {
+      text = JSON.stringify(name);
+      if (this.#quoted.size < 1_000) this.#quoted.set(name, text);
+    }
+    return text;
+  }
+
+  /** Everything an event from outside must pass before an actor sees it. */
+  checkEvent(event: unknown, address: string): void {
+    const type = (event as { type?: unknown } | null | undefined)?.type;
+    if (typeof type !== 'string' || typeof event !== 'object') {
+      throw new RuntimeError('EVENT_MALFORMED', `An event is an object with a "type" text, got ${excerpt(event)}.`, { address });
+    }
+    if (type === SPAWN_EVENT) return;
+    let isWelcome = this.#welcome.get(type);
+    if (isWelcome === undefined) {
+      isWelcome = !isReserved(type) && this.chart.declares(type);
+      // Types come from outside: remember a bounded number of them.
+      if (this.#welcome.size < 1_000) this.#welcome.set(type, isWelcome);
+    }
+    if (!isWelcome) this.#refuse(type, address);
+    const { validate } = this.options;
+    if (validate !== undefined && Object.hasOwn(validate, type)) this.#validate(validate[type] as StandardSchema, event as { type: string }, address);
+  }
+
+  /** A named action that does nothing is almost always a misspelt one: say so, once. */
+  reportMissing(action: string, logger: Logger): void {
+    if (this.reported.has(action)) return;
+    this.reported.add(action);
+    logger.warn({ kind: this.name, action }, `Action "${action}" has neither a performer nor an implementation; it does nothing.`);
+  }
+
+  #refuse(type: string, address: string): never {
+    if (isReserved(type)) {
+      throw new RuntimeError('EVENT_RESERVED', `Events called ${excerpt(type)} come from inside only.`, { address });
+    }
+    const known = (this.chart.machine.events as string[]).slice(0, 12).join(', ');
+    const what = `Kind "${this.name}" has no transition for ${excerpt(type)} anywhere. It knows: ${known}.`;
+    throw new RuntimeError('EVENT_UNDECLARED', what, { address });
+  }
+
+  #validate(schema: StandardSchema, event: { readonly type: string }, address: string): void {
+    const result = schema['~standard'].validate(event);
+    if (result instanceof Promise) {
+      throw new RuntimeError('OPTION_INVALID', `The validator of "${event.type}" is asynchronous; it must answer at once.`);
+    }
+    const { issues } = result as { issues?: ReadonlyArray<{ readonly message: string }> };
+    if (issues === undefined || issues.length === 0) return;
+    const what = issues.slice(0, 3).map(({ message }) => message).join('; ');
+    throw new RuntimeError('EVENT_REFUSED', `Event "${event.type}" was refused by its validator: ${what}`, { address });
+  }
+}
+
+/** Names that nothing from outside may carry. */
+export function isReserved(type: string): boolean {
+  return type.startsWith('xstate.') || (type.startsWith('escapement.') && type !== SPAWN_EVENT) || type.startsWith('leadership.');
+}

@@ -1,0 +1,61 @@
+/**
+ * The actors kept in memory beside their records.
+ *
+ * Two generations: what is used moves to the young one; when that is half the limit,
+ * idle actors left in the old one are let go, and the young one becomes the old one.
+ * An actor that has something to do is never let go, so the limit can be passed by
+ * as many as are busy.
+ */
+
+import { type Actor, isIdle } from './actor.ts';
+
+export class LiveActors {
+  #young = new Map<string, Actor>();
+  #old = new Map<string, Actor>();
+  readonly #generationMax: number;
+
+  constructor(liveActorsMax: number) {
+    this.#generationMax = Math.max(1, liveActorsMax >> 1);
+  }
+
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  /** Finds an actor and keeps it young. */
+  get(address: string): Actor | undefined {
+    const young = this.#young.get(address);
+    if (young !== undefined) return young;
+    const old = this.#old.get(address);
+    if (old === undefined) return undefined;
+    this.#old.delete(address);
+    this.add(old);
+    return old;
+  }
+
+  add(actor: Actor): void {
+    if (this.#young.size >= this.#generationMax) this.#sweep();
+    this.#young.set(actor.address, actor);
+  }
+
+  delete(address: string): void {
+    if (!this.#young.delete(address)) this.#old.delete(address);
+  }
+
+  clear(): void {
+    this.#young.clear();
+    this.#old.clear();
+  }
+
+  *[Symbol.iterator](): Iterator<Actor> {
+    yield* this.#young.values();
+    yield* this.#old.values();
+  }
+
+  #sweep(): void {
+    const next = new Map<string, Actor>();
+    for (const actor of this.#old.values()) if (!isIdle(actor)) next.set(actor.address, actor);
+    this.#old = this.#young;
+    this.#young = next;
+  }
+}

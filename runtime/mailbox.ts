@@ -1,0 +1,80 @@
+/**
+ * A bounded FIFO queue in front of one actor.
+ *
+ * Guarantees: what one sender sent stays in order; one item at a time is taken. It
+ * does not persist anything: a message is acknowledged only after the turn that took
+ * it is committed, and is sent again until then.
+ */
+
+import type { ChildResult } from './statechart.ts';
+
+/** What can wait for an actor. */
+export type Item = Message | TimersDue | ChildSettled | Takeover;
+
+/** An event for the machine. `from` and `counter` are its identity; without them it cannot come twice. */
+export interface Message {
+  readonly type: 'message';
+  readonly event: { readonly type: string };
+  readonly from: string | undefined;
+  readonly counter: number;
+  readonly settledBelow: number;
+  readonly isHint: boolean;
+  /** Called once: after the commit, or with the reason for the refusal. */
+  readonly settle: ((error?: Error) => void) | undefined;
+}
+
+/** Some deadlines of the actor have come; which, its table says when the turn begins. */
+export interface TimersDue {
+  readonly type: 'timersDue';
+}
+
+/** A promise, callback or observable gave something. */
+export interface ChildSettled {
+  readonly type: 'childSettled';
+  readonly session: number;
+  readonly result: ChildResult;
+}
+
+/** This node has begun to host the actor; the machine wants to know before anything else. */
+export interface Takeover {
+  readonly type: 'takeover';
+  readonly fence: number;
+}
+
+export class Mailbox {
+  size = 0;
+  #items: Array<Item | undefined> = [];
+  #head = 0;
+
+  push(item: Item): void {
+    this.#items.push(item);
+    this.size += 1;
+  }
+
+  /** Ahead of everything that waits. */
+  pushFirst(item: Item): void {
+    this.#items.splice(this.#head, 0, item);
+    this.size += 1;
+  }
+
+  shift(): Item | undefined {
+    if (this.size === 0) return undefined;
+    const item = this.#items[this.#head];
+    this.#items[this.#head] = undefined;
+    this.#head += 1;
+    this.size -= 1;
+    if (this.size === 0) {
+      this.#items.length = 0;
+      this.#head = 0;
+    } else if (this.#head > 64 && this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return item;
+  }
+
+  /** Everything that waits, first come first; for the few who must look. */
+  *[Symbol.iterator](): Iterator<Item> {
+    for (let index = this.#head; index < this.#items.length; index += 1) yield this.#items[index] as Item;
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Who watches actors through handles: snapshots, emitted events, and the end.
+ * Observers are called after the commit; one that throws harms nobody.
+ */
+
+import type { AnyMachineSnapshot, EventObject } from 'xstate';
+import { messageOf } from './errors.ts';
+import type { Logger } from './options.ts';
+
+export interface SnapshotObserver {
+  readonly next?: ((snapshot: AnyMachineSnapshot) => void) | undefined;
+  readonly error?: ((error: unknown) => void) | undefined;
+  readonly complete?: (() => void) | undefined;
+}
+
+interface Watch {
+  readonly observers: Set<SnapshotObserver>;
+  readonly listeners: Set<{ readonly type: string; readonly handler: (event: EventObject) => void }>;
+}
+
+export interface Subscription {
+  unsubscribe(): void;
+}
+
+export class Observers {
+  readonly #watches = new Map<string, Watch>();
+  readonly #logger: Logger;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Whether anybody watches at all: the question of the hot path. */
+  get isEmpty(): boolean {
+    return this.#watches.size === 0;
+  }
+
+  subscribe(address: string, observer: SnapshotObserver): Subscription {
+    const watch = this.#watch(address);
+    watch.observers.add(observer);
+    return { unsubscribe: () => this.#drop(address, () => watch.observers.delete(observer)) };
+  }
+
+  on(address: string, type: string, handler: (event: EventObject) => void): Subscription {
+    const watch = this.#watch(address);
+    const listener = { type, handler };
+    watch.listeners.add(listener);
+    return { unsubscribe: () => this.#drop(address, () => watch.listeners.delete(listener)) };
+  }
+
+  /** A committed snapshot; the last one when the actor has ended. */
+  committed(address: string, snapshot: AnyMachineSnapshot, end: 'done' | 'stopped' | undefined, error?: unknown): void {
+    const watch = this.#watches.get(address);
+    if (watch === undefined) return;
+    for (const observer of watch.observers) {
+      this.#call(address, () => observer.next?.(snapshot));
+      if (end === 'done') this.#call(address, () => observer.complete?.());
+      if (end === 'stopped') this.#call(address, () => observer.error?.(error));
+    }
+    if (end !== undefined) this.#watches.delete(address);
+  }
+
+  emitted(address: string, event: EventObject): void {
+    for (const { type, handler } of this.#watches.get(address)?.listeners ?? []) {
+      if (type === event.type || type === '*') this.#call(address, () => handler(event));
+    }
+  }
+
+  #watch(address: string): Watch {
+    const watch = this.#watches.get(address) ?? { observers: new Set(), listeners: new Set() };
+    this.#watches.set(address, watch);
+    return watch;
+  }
+
+  #drop(address: string, drop: () => void): void {
+    drop();
+    const watch = this.#watches.get(address);
+    if (watch !== undefined && watch.observers.size + watch.listeners.size === 0) this.#watches.delete(address);
+  }
+
+  #call(address: string, call: () => void): void {
+    try {
+      call();
+    } catch (thrown) {
+      this.#logger.error({ address, error: messageOf(thrown) }, 'an observer threw');
+    }
+  }
+}

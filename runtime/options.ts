@@ -1,0 +1,85 @@
+/**
+ * Options of a runtime, and the only place where their defaults are written.
+ *
+ * Units are part of the name (`Ms`, `Bytes`). Every queue has a limit, and every
+ * limit says what happens when it is reached.
+ */
+
+import { RuntimeError } from './errors.ts';
+
+/** Compatible with pino: an object of fields, then a sentence. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface RuntimeLimits {
+  /** Messages one actor may have waiting; a further one is refused with MAILBOX_FULL, a hint is dropped. Default 1,000. */
+  readonly mailboxMax: number;
+  /** Unacknowledged messages one actor may have; the turn that sends more fails with OUTBOX_FULL. Default 1,000. */
+  readonly outboxMax: number;
+  /** Senders one actor remembers; a message of a further one is refused with TOO_MANY_SENDERS. Default 10,000. */
+  readonly sendersMax: number;
+  /** How long a silent sender is remembered. Default 7 days. */
+  readonly dedupRetentionMs: number;
+  /** Size of a record; the turn that makes a larger one fails with ACTOR_TOO_LARGE. Default 256 KiB. */
+  readonly recordBytesMax: number;
+  /** Children in one actor's tree; more fail the turn with ACTOR_TOO_LARGE. Default 64. */
+  readonly childrenMax: number;
+  /** Microsteps of one turn; more fail it with MICROSTEPS_EXCEEDED. Default 1,000. */
+  readonly microstepsMax: number;
+  /** Actors kept in memory beside their records; beyond it idle ones are let go, least recently used first. Default 10,000. */
+  readonly liveActorsMax: number;
+  /** Turns in one group; a full group waits for the one before to be committed. Default 1,024. */
+  readonly groupTurnsMax: number;
+  /** How long turns are taken before pending I/O has its turn. Default 10. */
+  readonly sliceMs: number;
+  /** How long `ask` waits for an answer before it rejects with ASK_TIMED_OUT. Default 5,000. */
+  readonly askTimeoutMs: number;
+  /** Pauses between tries of an unacknowledged message: the first and the longest, both jittered. Default 200 and 5,000. */
+  readonly retryMinMs: number;
+  readonly retryMaxMs: number;
+  /** How long `stop` waits for performers and mailboxes before it aborts them. Default 5,000. */
+  readonly drainMs: number;
+  /** How long an ended actor can still be looked up; then it is forgotten. Default 7 days. */
+  readonly endedRetentionMs: number;
+}
+
+export const DEFAULT_LIMITS: RuntimeLimits = {
+  mailboxMax: 1_000,
+  outboxMax: 1_000,
+  sendersMax: 10_000,
+  dedupRetentionMs: 7 * 86_400_000,
+  recordBytesMax: 256 * 1024,
+  childrenMax: 64,
+  microstepsMax: 1_000,
+  liveActorsMax: 10_000,
+  groupTurnsMax: 1_024,
+  sliceMs: 10,
+  askTimeoutMs: 5_000,
+  retryMinMs: 200,
+  retryMaxMs: 5_000,
+  drainMs: 5_000,
+  endedRetentionMs: 7 * 86_400_000,
+};
+
+/** Fills in defaults and rejects nonsense early, so that nothing else re-checks. @throws {RuntimeError} OPTION_INVALID */
+export function resolveLimits(limits: Partial<RuntimeLimits> = {}): RuntimeLimits {
+  const resolved: RuntimeLimits = { ...DEFAULT_LIMITS, ...limits };
+  for (const [name, value] of Object.entries(resolved)) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
+      throw new RuntimeError('OPTION_INVALID', `There is no limit called "${name}". Known: ${Object.keys(DEFAULT_LIMITS).join(', ')}.`);
+    }
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new RuntimeError('OPTION_INVALID', `Limit "${name}" must be a positive integer, got ${value}.`);
+    }
+  }
+  if (resolved.retryMinMs > resolved.retryMaxMs) {
+    throw new RuntimeError('OPTION_INVALID', 'Limit "retryMinMs" must not be above "retryMaxMs".');
+  }
+  return resolved;
+}
+
+export const SILENT_LOGGER: Logger = { debug() {}, info() {}, warn() {}, error() {} };

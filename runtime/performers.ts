@@ -1,0 +1,132 @@
+/**
+ * Performers carry out what machines asked for by name, after the commit.
+ *
+ * A durable effect stands in the actor's record until its performer has finished: it is
+ * tried again with growing pauses, and after a crash again from the start, always with
+ * the same effect id. Any other action runs at most once. Nothing a performer throws
+ * harms its actor or the node.
+ */
+
+import type { Actor, PendingEffect } from './actor.ts';
+import { jittered } from './backoff.ts';
+import type { Cancel, Clock } from './clock.ts';
+import type { ActionEffect } from './effect.ts';
+import { messageOf, RuntimeError } from './errors.ts';
+import type { Kind, PerformerCall } from './kind.ts';
+import type { Logger, RuntimeLimits } from './options.ts';
+import type { Random } from './random.ts';
+
+export interface PerformerOutlet {
+  /** Sends an event to the actor under the effect's identity. */
+  send(address: string, from: string, counter: number, event: { readonly type: string }): Promise<void>;
+  /** A durable effect needs no further try: it succeeded, or was given up with `failure`. */
+  finished(address: string, effect: PendingEffect, failure: RuntimeError | undefined): void;
+}
+
+export class Performers {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #limits: RuntimeLimits;
+  readonly #logger: Logger;
+  readonly #outlet: PerformerOutlet;
+  readonly #abort = new AbortController();
+  /** Durable effects that run or wait for their next try, by id. */
+  readonly #running = new Map<string, Cancel | undefined>();
+  #busy = 0;
+
+  constructor(clock: Clock, random: Random, limits: RuntimeLimits, logger: Logger, outlet: PerformerOutlet) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#limits = limits;
+    this.#logger = logger;
+    this.#outlet = outlet;
+  }
+
+  /** How many performers are at work. */
+  get busy(): number {
+    return this.#busy;
+  }
+
+  /** An action that runs at most once: by a performer of its name, or as the machine implements it. */
+  perform(actor: Actor, effect: ActionEffect, effectId: string, self: unknown): void {
+    const { kind, address } = actor;
+    const performer = kind.performer(effect.name);
+    if (performer === undefined && effect.run === undefined) {
+      kind.reportMissing(effect.name, this.#logger);
+      return;
+    }
+    try {
+      const running =
+        performer === undefined
+          ? effect.run?.({ ...effect.args, self }, effect.params)
+          : performer.run(this.#call(address, effectId, effect.params, 1));
+      this.#watch(running, (thrown) => this.#report(address, effect.name, thrown));
+    } catch (thrown) {
+      this.#report(address, effect.name, thrown);
+    }
+  }
+
+  /** A durable effect; harmless when it is under way already. */
+  performDurably(address: string, kind: Kind, effect: PendingEffect): void {
+    if (this.#running.has(effect.id)) return;
+    this.#running.set(effect.id, undefined);
+    this.#attempt(address, kind, effect, 1);
+  }
+
+  /** Aborts what runs. Durable effects stay in their records. */
+  stop(): void {
+    this.#abort.abort(new RuntimeError('RUNTIME_STOPPED', 'The runtime has stopped.'));
+    for (const cancel of this.#running.values()) cancel?.();
+    this.#running.clear();
+  }
+
+  async #attempt(address: string, kind: Kind, effect: PendingEffect, attempt: number): Promise<void> {
+    const performer = kind.performer(effect.name);
+    let failure: unknown;
+    this.#busy += 1;
+    try {
+      if (performer === undefined) throw new Error(`kind "${kind.name}" has no performer "${effect.name}"`);
+      await performer.run(this.#call(address, effect.id, effect.params, attempt));
+    } catch (thrown) {
+      failure = thrown ?? new Error('the performer threw nothing');
+    }
+    this.#busy -= 1;
+    if (this.#abort.signal.aborted) return;
+    const attemptsMax = performer?.attemptsMax ?? 1;
+    if (failure !== undefined && attempt < attemptsMax) {
+      const again = this.#clock.now() + jittered(attempt, this.#limits, this.#random);
+      this.#logger.warn({ address, effect: effect.name, attempt, error: messageOf(failure) }, 'a durable effect failed and is tried again');
+      this.#running.set(effect.id, this.#clock.schedule(again, () => void this.#attempt(address, kind, effect, attempt + 1)));
+      return;
+    }
+    this.#running.delete(effect.id);
+    const what = `Effect "${effect.name}" of ${address} failed ${attempt} times: ${messageOf(failure)}`;
+    this.#outlet.finished(address, effect, failure === undefined ? undefined : new RuntimeError('EFFECT_FAILED', what, { address, cause: failure }));
+  }
+
+  #call(address: string, effectId: string, params: unknown, attempt: number): PerformerCall {
+    let counter = 0;
+    return {
+      params,
+      effectId,
+      address,
+      attempt,
+      signal: this.#abort.signal,
+      send: (event) => this.#outlet.send(address, `effect:${effectId}`, ++counter, event),
+    };
+  }
+
+  #watch(running: unknown, failed: (thrown: unknown) => void): void {
+    if (typeof (running as PromiseLike<unknown> | undefined)?.then !== 'function') return;
+    this.#busy += 1;
+    Promise.resolve(running as PromiseLike<unknown>)
+      .catch(failed)
+      .finally(() => {
+        this.#busy -= 1;
+      });
+  }
+
+  #report(address: string, action: string, thrown: unknown): void {
+    this.#logger.error({ address, action, error: messageOf(thrown) }, 'an action failed after its turn was committed');
+  }
+}

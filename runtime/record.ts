@@ -1,0 +1,164 @@
+/**
+ * Records: all of an actor that is stored, as one JSON text.
+ *
+ * Format 1: `format`, `kind`, `version` (of the machine), `turns`, `at`, `snapshot`
+ * (XState's own persisted snapshot) and, where there is something to say, `timers`,
+ * `inbox`, `outbox`, `counter`, `effects`, `sessions`, `booked`, `input`, `term`,
+ * `status`, `stopReason`. Written in one place, read in one place; what is empty or
+ * usual is left out, because an idle actor is nothing but this text.
+ */
+
+import { messageOf, RuntimeError } from './errors.ts';
+import { type Actor, type PendingEffect, stateText, unborn } from './actor.ts';
+import { Inbox, type StoredInbox } from './inbox.ts';
+import type { Kind, MigratedState } from './kind.ts';
+import { Outbox, type StoredOutbox } from './outbox.ts';
+import type { Tree } from './statechart.ts';
+import type { IndexEntry } from './store.ts';
+import { TimerTable, type TimerRow } from './timer-table.ts';
+
+export const RECORD_FORMAT = 1;
+
+/** `[id, dueAt]` for a timer of the root that brings the event of its own name, else all of it. */
+type StoredTimer =
+  | readonly [id: string, dueAt: number]
+  | readonly [id: string, dueAt: number, rest: Omit<TimerRow, 'id' | 'dueAt'>];
+
+interface StoredRecord {
+  readonly format: number;
+  readonly kind: string;
+  readonly version: number;
+  readonly turns: number;
+  readonly at: number;
+  readonly snapshot: { readonly status?: string };
+  readonly timers?: readonly StoredTimer[];
+  readonly inbox?: StoredInbox;
+  readonly outbox?: StoredOutbox;
+  readonly counter?: number;
+  readonly effects?: PendingEffect[];
+  readonly sessions?: Record<string, number>;
+  readonly booked?: number;
+  readonly input?: unknown;
+  readonly term?: number;
+  readonly status?: IndexEntry['status'];
+  readonly stopReason?: string;
+}
+
+/** @throws {RuntimeError} ACTOR_TOO_LARGE when the snapshot, with its children, passes `recordBytesMax`. */
+export function encodeRecord(actor: Actor, recordBytesMax: number): string {
+  const { kind, timers, effects } = actor;
+  const tree = actor.tree as Tree;
+  const snapshot = tree.encode();
+  if (snapshot.length > recordBytesMax) throw tooLarge(actor.address, snapshot.length, recordBytesMax);
+  let text = `{"format":${RECORD_FORMAT},"kind":"${kind.name}","version":${kind.version},"turns":${actor.turns},"at":${actor.at},"snapshot":${snapshot}`;
+  if (timers.rows.length > 0) text += `,"timers":${encodeTimers(kind, timers.rows)}`;
+  const inbox = actor.inbox.encode();
+  if (inbox !== '') text += `,"inbox":${inbox}`;
+  const { counter } = actor.outbox;
+  if (counter > 0) {
+    text += `,"counter":${counter}`;
+    if (actor.outbox.size > 0) text += `,"outbox":${actor.outbox.encode()}`;
+  }
+  if (effects.length > 0) text += `,"effects":${JSON.stringify(effects)}`;
+  const numbers = tree.sessions();
+  if (numbers !== undefined) text += `,"sessions":${JSON.stringify(numbers.sessions)},"booked":${numbers.booked}`;
+  if (actor.input !== undefined) text += `,"input":${JSON.stringify(actor.input)}`;
+  if (actor.term > 1) text += `,"term":${actor.term}`;
+  if (actor.status !== 'active') text += `,"status":"${actor.status}"`;
+  if (actor.stopReason !== undefined) text += `,"stopReason":${JSON.stringify(actor.stopReason)}`;
+  return `${text}}`;
+}
+
+/**
+ * Unpacks a record, migrated to the kind's version where it is older.
+ *
+ * @throws {RuntimeError} RECORD_NEWER or RECORD_INVALID; the record stays as it is.
+ */
+export function decodeRecord(kind: Kind, address: string, text: string): Actor {
+  const stored = parseRecord(kind, address, text);
+  const { snapshot, timers } = migrated(kind, address, stored);
+  const tree = kind.chart.restore(address, { snapshot, sessions: stored.sessions, booked: stored.booked });
+  return Object.assign(unborn(address, kind), {
+    tree,
+    status: stored.status ?? 'active',
+    stopReason: stored.stopReason,
+    input: stored.input,
+    turns: stored.turns,
+    at: stored.at,
+    timers: new TimerTable(timers),
+    inbox: Inbox.restore(stored.inbox),
+    outbox: new Outbox(stored.counter, stored.outbox),
+    effects: stored.effects ?? [],
+    term: stored.term ?? 1,
+    text,
+    state: stateText(tree.snapshot.value),
+    committed: tree.snapshot,
+  });
+}
+
+function tooLarge(address: string, bytes: number, bytesMax: number): RuntimeError {
+  const what = `The state of ${address} would take ${bytes} bytes (recordBytesMax ${bytesMax}). Keep large data elsewhere and a reference here.`;
+  return new RuntimeError('ACTOR_TOO_LARGE', what, { address });
+}
+
+function parseRecord(kind: Kind, address: string, text: string): StoredRecord {
+  let stored: StoredRecord;
+  try {
+    stored = JSON.parse(text) as StoredRecord;
+  } catch (thrown) {
+    throw new RuntimeError('RECORD_INVALID', `The record of ${address} is not JSON.`, { address, cause: thrown });
+  }
+  const isNewer = stored.format > RECORD_FORMAT || stored.version > kind.version;
+  if (isNewer) {
+    const have = `format ${stored.format}, version ${stored.version} of "${stored.kind}"`;
+    const know = `format ${RECORD_FORMAT}, version ${kind.version}`;
+    throw new RuntimeError('RECORD_NEWER', `${address} was stored as ${have}; this process knows ${know}. Run the newer release, or wait for the upgrade.`, { address });
+  }
+  const isSound =
+    stored.format === RECORD_FORMAT && stored.kind === kind.name && typeof stored.snapshot === 'object' && Number.isSafeInteger(stored.turns);
+  if (!isSound) throw new RuntimeError('RECORD_INVALID', `The record of ${address} lacks what every record has.`, { address });
+  return stored;
+}
+
+/** Runs the migrations between the stored version and ours, one by one. */
+function migrated(kind: Kind, address: string, stored: StoredRecord): { snapshot: unknown; timers: TimerRow[] } {
+  const timers = (stored.timers ?? []).map(decodeTimer);
+  if (stored.version === kind.version) return { snapshot: stored.snapshot, timers };
+  let state: MigratedState = { snapshot: stored.snapshot, timers };
+  for (let version = stored.version + 1; version <= kind.version; version += 1) {
+    const migrate = kind.options.migrate?.[version];
+    if (migrate === undefined) continue;
+    try {
+      state = migrate(state);
+    } catch (thrown) {
+      const what = `Migration of ${address} to version ${version} failed: ${messageOf(thrown)}`;
+      throw new RuntimeError('RECORD_INVALID', what, { address, cause: thrown });
+    }
+  }
+  return { snapshot: state.snapshot, timers: state.timers.map((row) => ({ ...plainTimer(row.id, row.dueAt), ...row })) };
+}
+
+function encodeTimers(kind: Kind, rows: readonly TimerRow[]): string {
+  let text = '[';
+  for (const row of rows) {
+    if (text.length > 1) text += ',';
+    const { id, dueAt, ...rest } = row;
+    text += isPlain(row) ? `[${kind.quoted(id)},${dueAt}]` : `[${JSON.stringify(id)},${dueAt},${JSON.stringify(rest)}]`;
+  }
+  return `${text}]`;
+}
+
+function decodeTimer(stored: StoredTimer): TimerRow {
+  return { ...plainTimer(stored[0], stored[1]), ...stored[2] };
+}
+
+function plainTimer(id: string, dueAt: number): TimerRow {
+  return { session: 0, id, dueAt, event: { type: id }, target: 0, to: undefined, isHint: false };
+}
+
+/** An `after` of the root: nine timers in ten. */
+function isPlain(row: TimerRow): boolean {
+  if (row.session !== 0 || row.target !== 0 || row.to !== undefined || row.event.type !== row.id) return false;
+  for (const key in row.event) if (key !== 'type') return false;
+  return true;
+}

@@ -1,0 +1,129 @@
+/**
+ * What leaves after the commit, in the order the machine asked for it.
+ *
+ * Everything here happens to turns that are durable: senders get their answer, messages
+ * go out, performers run, observers see the new snapshot. Nothing here can undo a turn.
+ */
+
+import type { EventObject } from 'xstate';
+import type { Actor } from './actor.ts';
+import type { Asks } from './asks.ts';
+import type { Children } from './children.ts';
+import type { Delivery, DeliveryOwner } from './delivery.ts';
+import type { Effect } from './effect.ts';
+import { RuntimeError } from './errors.ts';
+import type { Inspection } from './inspection.ts';
+import type { Observers } from './observers.ts';
+import type { Logger } from './options.ts';
+import type { Performers } from './performers.ts';
+import type { Turn } from './turn.ts';
+
+export interface ReleaseServices {
+  readonly asks: Asks;
+  readonly children: Children;
+  readonly delivery: Delivery;
+  readonly inspection: Inspection;
+  readonly observers: Observers;
+  readonly performers: Performers;
+  readonly logger: Logger;
+  readonly owner: DeliveryOwner;
+  /** What an inline action gets as `self`. */
+  handleOf(address: string): unknown;
+}
+
+export class Release {
+  readonly #services: ReleaseServices;
+
+  constructor(services: ReleaseServices) {
+    this.#services = services;
+  }
+
+  turn(turn: Turn): void {
+    const { actor, item, failure, snapshot, status, sent, effects, pending } = turn;
+    const { delivery, performers, observers, inspection, owner } = this.#services;
+    if (item?.type === 'message') item.settle?.(heard(turn));
+    for (const { to } of sent) delivery.dispatch(actor.address, actor.outbox, to, owner);
+    for (let index = 0; index < effects.length; index += 1) this.#effect(turn, effects[index] as Effect, index);
+    for (const effect of pending) performers.performDurably(actor.address, actor.kind, effect);
+    if (snapshot === undefined) return;
+    if (!observers.isEmpty) {
+      const end = status === 'done' || status === 'stopped' ? status : undefined;
+      observers.committed(actor.address, snapshot, end, failure);
+    }
+    if (inspection.hasReaders) tellOf(turn, inspection);
+  }
+
+  /** An actor came into memory with something under way: all of it goes on. */
+  resume(actor: Actor): void {
+    const { delivery, performers, children, owner } = this.#services;
+    for (const to of actor.outbox.receivers()) delivery.dispatch(actor.address, actor.outbox, to, owner);
+    for (const effect of actor.effects) performers.performDurably(actor.address, actor.kind, effect);
+    children.reconcile(actor.address, actor.tree?.runningChildren() ?? []);
+    actor.runningChildren = children.countOf(actor.address);
+  }
+
+  #effect({ actor, number }: Turn, effect: Effect, index: number): void {
+    const { asks, children, delivery, logger, observers, performers } = this.#services;
+    const { address } = actor;
+    switch (effect.type) {
+      case 'send':
+        if (asks.owns(effect.to)) asks.answer(effect.to, (effect.event as { value?: unknown }).value);
+        else delivery.hint(address, effect.to, effect.event);
+        return;
+      case 'action':
+        performers.perform(actor, effect, `${address}#${number}:${index}`, this.#services.handleOf(address));
+        return;
+      case 'emit':
+        if (effect.session === 0) observers.emitted(address, effect.event as EventObject);
+        return;
+      case 'log':
+        logger.info({ address, log: effect.args }, 'log');
+        return;
+      case 'startChild':
+        children.start(address, effect);
+        actor.runningChildren = children.countOf(address);
+        return;
+      case 'tellChild':
+        children.tell(address, effect.session, effect.event);
+        return;
+      case 'stopChild':
+        children.stop(address, effect.session);
+        actor.runningChildren = children.countOf(address);
+    }
+  }
+}
+
+/** What the sender of the turn's message is told. A failure inside the turn is told as one, whatever its code. */
+function heard({ item, failure, snapshot }: Turn): Error | undefined {
+  const isTell = item?.type === 'message' && item.from !== undefined;
+  if (failure === undefined || snapshot === undefined || !isTell || failure.code === 'TURN_FAILED') return failure;
+  return new RuntimeError('TURN_FAILED', `${failure.code}: ${failure.message}`, { address: failure.address, cause: failure });
+}
+
+function tellOf(turn: Turn, inspection: Inspection): void {
+  const { actor, item, snapshot, failure, sent, event, number, state, status } = turn;
+  const { address } = actor;
+  const message = item?.type === 'message' ? item : undefined;
+  if (number === 1) inspection.tell({ type: 'actor', address, kind: actor.kind.name, change: 'born' });
+  inspection.tell({
+    type: 'turn',
+    address,
+    turn: number,
+    event: message?.event ?? { type: event },
+    from: message?.from,
+    counter: message?.from === undefined ? undefined : message.counter,
+    state,
+    context: snapshot?.context,
+    error: failure?.toJSON(),
+  });
+  inspection.tell({ type: 'timers', address, timers: turn.timers.map(({ id, dueAt }) => ({ id, dueAt })) });
+  for (const { counter, to, event: sentEvent } of sent) {
+    inspection.tell({ type: 'messageSent', from: address, counter, to, event: sentEvent });
+  }
+  if (failure !== undefined) {
+    inspection.tell({ type: 'undelivered', to: address, event: message?.event ?? { type: event }, error: failure.toJSON() });
+  }
+  if (status === 'done' || status === 'stopped') {
+    inspection.tell({ type: 'actor', address, kind: actor.kind.name, change: status });
+  }
+}

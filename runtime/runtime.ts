@@ -1,0 +1,166 @@
+/**
+ * The runtime: what embedding code talks to, and where the pieces of a node meet.
+ *
+ * It hosts one place as long as it holds the place's lease. Everything it needs from the
+ * world (time, chance, disk, network, leases) comes in as a port; `createRuntime` in the
+ * package's root fills in the usual ones.
+ */
+
+import type { AnyStateMachine, EventObject } from 'xstate';
+import { checkName, placeOf, wholeAddress } from './address.ts';
+import { type AskOptions, abortError } from './asks.ts';
+import { RuntimeError } from './errors.ts';
+import { explain } from './explain.ts';
+import { type ActorHandle, createHandle, type SpawnOptions } from './handle.ts';
+import { type HistoryRow, parseHistoryRow } from './history.ts';
+import type { InspectionReader } from './inspection.ts';
+import { Kind, type KindOptions } from './kind.ts';
+import { SPAWN_EVENT } from './machine.ts';
+import { Node, type NodePorts } from './node.ts';
+import { type ActorQuery, type ActorRow, queryActors } from './query.ts';
+import type { StorePage } from './store.ts';
+import { parseUndelivered, type Undelivered } from './undelivered.ts';
+
+export type KindMap = Record<string, AnyStateMachine>;
+
+/** The machine behind an address, as far as the kinds known to the compiler say. */
+export type MachineAt<TKinds extends KindMap, TAddress extends string> = keyof TKinds extends never
+  ? AnyStateMachine
+  : TAddress extends `${infer TKind}/${string}`
+    ? TKind extends keyof TKinds
+      ? TKinds[TKind]
+      : never
+    : AnyStateMachine;
+
+/** Addresses of the kinds known to the compiler; any text when none is. */
+export type AddressOf<TKinds extends KindMap> = keyof TKinds extends never ? string : `${keyof TKinds & string}/${string}`;
+
+/** Options may be left out where nothing in them is required. */
+type SpawnArguments<TMachine extends AnyStateMachine> =
+  Record<never, never> extends SpawnOptions<TMachine> ? [options?: SpawnOptions<TMachine>] : [options: SpawnOptions<TMachine>];
+
+// biome-ignore lint/complexity/noBannedTypes: no kinds known to the compiler.
+export class Runtime<TKinds extends KindMap = {}> {
+  readonly node: string;
+  readonly place: string;
+  readonly #node: Node;
+
+  private constructor(node: Node) {
+    this.#node = node;
+    this.node = node.name;
+    this.place = node.place;
+  }
+
+  /** Starts a node. Resolves when it hosts its place, or waits for the lease as a standby. */
+  static async start(ports: NodePorts): Promise<Runtime> {
+    checkName('node', ports.node);
+    checkName('place', ports.place);
+    if (ports.signal?.aborted === true) throw abortError(ports.signal);
+    const runtime = new Runtime(new Node(ports));
+    await runtime.#node.start();
+    ports.signal?.addEventListener('abort', () => void runtime.stop(), { once: true });
+    return runtime;
+  }
+
+  /** True while this node hosts its place. */
+  get isHosting(): boolean {
+    return this.#node.shard.isHosting;
+  }
+
+  /**
+   * Makes a machine known under a name. Returns the same runtime, typed with the kind.
+   *
+   * @throws {RuntimeError} KIND_EXISTS, OPTION_INVALID
+   */
+  register<TName extends string, TMachine extends AnyStateMachine>(
+    name: TName,
+    machine: TMachine,
+    options: KindOptions = {},
+  ): Runtime<TKinds & { [name in TName]: TMachine }> {
+    this.#node.shard.register(new Kind(name, machine, options, this.#node.limits));
+    return this as unknown as Runtime<TKinds & { [name in TName]: TMachine }>;
+  }
+
+  /**
+   * Gives birth to an actor and resolves with its handle once it is durable.
+   *
+   * @throws {RuntimeError} ACTOR_EXISTS, BIRTH_FAILED, KIND_UNKNOWN, ADDRESS_MALFORMED and more, see docs/errors.md
+   */
+  async spawn<TAddress extends AddressOf<TKinds>>(
+    address: TAddress,
+    ...[options]: SpawnArguments<MachineAt<TKinds, TAddress>>
+  ): Promise<ActorHandle<MachineAt<TKinds, TAddress>>> {
+    const { input, ifAbsent, signal } = (options ?? {}) as { input?: unknown; ifAbsent?: boolean; signal?: AbortSignal };
+    if (signal?.aborted === true) throw abortError(signal);
+    const whole = wholeAddress(address, this.place);
+    await this.#node.send(whole, { type: SPAWN_EVENT, input, mustBeNew: ifAbsent !== true } as EventObject);
+    return createHandle(whole, this.#node) as ActorHandle<MachineAt<TKinds, TAddress>>;
+  }
+
+  /** A handle for an address, whether there is an actor or not. @throws {RuntimeError} ADDRESS_MALFORMED */
+  actor<TAddress extends AddressOf<TKinds>>(address: TAddress): ActorHandle<MachineAt<TKinds, TAddress>> {
+    return createHandle(wholeAddress(address, this.place), this.#node) as ActorHandle<MachineAt<TKinds, TAddress>>;
+  }
+
+  /** Actors of this place by what the index knows, in the order of their addresses, a page at a time. */
+  query(query: ActorQuery = {}): { readonly actors: readonly ActorRow[]; readonly cursor?: string } {
+    return queryActors((stored): StorePage => this.#node.store.query(stored), query, this.#node.clock.now());
+  }
+
+  /** The last turns of an actor of this place, oldest first. */
+  history(address: string, options: { readonly limit?: number } = {}): readonly HistoryRow[] {
+    const rows = this.#node.store.history(wholeAddress(address, this.place), options.limit ?? 100);
+    return rows.map(parseHistoryRow);
+  }
+
+  /** Events that nobody could take, oldest first. */
+  undelivered(): readonly Undelivered[] {
+    return [...this.#node.store.undelivered()].map(([, row]) => parseUndelivered(row));
+  }
+
+  /** Delivers an undelivered event once more; it leaves the list when it was taken. */
+  async retryUndelivered(id: string): Promise<void> {
+    const found = this.undelivered().find((undelivered) => undelivered.id === id);
+    if (found === undefined) throw new RuntimeError('ACTOR_UNKNOWN', `There is no undelivered message ${id}.`);
+    await this.#node.redeliver(found);
+    await this.dropUndelivered(id);
+  }
+
+  /** Takes an undelivered event off the list. */
+  dropUndelivered(id: string): Promise<void> {
+    return this.#node.dropUndelivered(id);
+  }
+
+  /** Why an actor is where it is, in a screenful: state, deadlines, and what happened last. */
+  async explain(address: string): Promise<string> {
+    const whole = wholeAddress(address, this.place);
+    return explain(whole, this.#node.shard.find(whole), this.history(whole, { limit: 20 }), this.#node.clock.now());
+  }
+
+  /** Reads the inspection stream until the returned function is called. */
+  inspect(reader: InspectionReader): () => void {
+    return this.#node.inspection.read(reader);
+  }
+
+  /** What is held now; after everything has ended all of it but `actors` is 0. */
+  counts(): ReturnType<Node['counts']> {
+    return this.#node.counts();
+  }
+
+  /** Stops taking new events, finishes what waits, commits, and closes. Idempotent. */
+  stop(): Promise<void> {
+    return this.#node.stop();
+  }
+
+  /** Ends at once, as if the process had died: nothing is finished, nothing uncommitted leaves. For tests. */
+  crash(): void {
+    this.#node.crash();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}
+
+export type { ActorHandle, AskOptions };
+export { placeOf };

@@ -1,0 +1,296 @@
+/**
+ * Statecharts, interpreted: a `Statechart` is the machine of a kind, a `Tree` one
+ * running instance of it, a root and its machine children.
+ *
+ * A step takes one event and runs the tree until it is quiet, in XState's own order;
+ * what the machines asked for comes back as data (effect.ts). A step performs nothing,
+ * reads no clock and waits for nobody. When it throws, a tree without children is as
+ * it was before; a tree with children must be restored from its record. The effects
+ * of a step that threw are void.
+ *
+ * The root is stepped with `machine.transition` and a scope of ours. Children are
+ * XState's own actors living on a system of ours (xstate-host.ts): mailboxes, order
+ * and error rules are XState's code, only time and effects are taken out of its hands.
+ * Promises, callbacks and observables are held by stand-ins; children.ts runs the real ones.
+ */
+
+import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
+import type { ChildLogic, Effect, StartChildEffect } from './effect.ts';
+import { messageOf, RuntimeError } from './errors.ts';
+import { type ChildResult, Outcome, type StandIn, standInFor } from './stand-in.ts';
+import { copyOf, type Turn } from './statechart-copy.ts';
+import { pathOf, RUNNING } from './xstate-children.ts';
+import { Host, type StatechartLimits } from './xstate-host.ts';
+
+export type { ChildResult } from './stand-in.ts';
+export type { StatechartLimits } from './xstate-host.ts';
+
+/** What of a tree is stored: XState's persisted snapshot and the numbers of its sessions. */
+export interface StoredTree {
+  readonly snapshot: unknown;
+  /** Session number of each child, by its path such as `c` or `c/d`. */
+  readonly sessions?: Readonly<Record<string, number>> | undefined;
+  /** The last number given away, so that none is ever used twice. */
+  readonly booked?: number | undefined;
+}
+
+/** A deadline that has come. */
+export interface DueTimer {
+  readonly event: { readonly type: string };
+  readonly dueAt: number;
+  readonly target: number;
+  readonly to?: string | undefined;
+  readonly isHint?: boolean | undefined;
+}
+
+export class Statechart {
+  readonly machine: AnyStateMachine;
+  readonly limits: StatechartLimits;
+  /** The turn under way in any tree of this statechart; steps never interleave. */
+  readonly turn: Turn = { at: 0 };
+  readonly #standIns = new WeakMap<object, object>();
+  readonly #declared = new Map<string, boolean>();
+
+  constructor(machine: AnyStateMachine, limits: StatechartLimits) {
+    this.limits = limits;
+    this.machine = copyOf(machine, limits.microstepsMax, this.turn);
+  }
+
+  /** Whether the machine has a transition for this event type somewhere, wildcards included. */
+  declares(type: string): boolean {
+    let isDeclared = this.#declared.get(type);
+    if (isDeclared === undefined) {
+      isDeclared = (this.machine.events as string[]).some((known) => matches(type, known));
+      // Types come from outside: remember only a bounded number of them.
+      if (this.#declared.size < 1_000) this.#declared.set(type, isDeclared);
+    }
+    return isDeclared;
+  }
+
+  /** Gives birth to an instance. Throws what the machine threw. */
+  start(id: string, input: unknown, at: number, effects: Effect[]): Tree {
+    const tree = new Tree(this, id);
+    tree.begin(input, at, effects);
+    return tree;
+  }
+
+  /** @throws {RuntimeError} RECORD_INVALID when the machine cannot be in the stored state. */
+  restore(id: string, stored: StoredTree): Tree {
+    const tree = new Tree(this, id);
+    try {
+      tree.resume(stored);
+    } catch (thrown) {
+      const why = `The stored state does not fit machine "${this.machine.id}": ${messageOf(thrown)}`;
+      throw new RuntimeError('RECORD_INVALID', why, { cause: thrown });
+    }
+    return tree;
+  }
+
+  /** A copy of a machine, a pure reducer as it is, a stand-in for what acts by itself. */
+  standIn(logic: ChildLogic): object {
+    const known = this.#standIns.get(logic);
+    if (known !== undefined) return known;
+    const isMachine = '__xstatenode' in logic;
+    if (!isMachine && logic.start === undefined) return logic;
+    const standIn = isMachine
+      ? copyOf(logic as unknown as AnyStateMachine, this.limits.microstepsMax, this.turn)
+      : standInFor(logic);
+    this.#standIns.set(logic, standIn);
+    return standIn;
+  }
+}
+
+export class Tree {
+  snapshot!: AnyMachineSnapshot;
+  readonly #chart: Statechart;
+  readonly #machine: AnyStateMachine;
+  readonly #host: Host;
+  #before: AnyMachineSnapshot | undefined;
+  #queue: EventObject[] = [];
+  #isStepping: boolean = false;
+
+  constructor(chart: Statechart, id: string) {
+    this.#chart = chart;
+    this.#machine = chart.machine;
+    this.#host = new Host(chart, this, id);
+  }
+
+  /** True while children run: then a failed step needs a restore. */
+  get hasChildren(): boolean {
+    return this.#host.children.bySession !== undefined;
+  }
+
+  begin(input: unknown, at: number, effects: Effect[]): void {
+    const host = this.#host;
+    this.#open(at, effects);
+    this.#isStepping = true;
+    host.isStarting = true;
+    this.snapshot = this.#machine.getInitialSnapshot(host as never, input);
+    host.isStarting = false;
+    try {
+      if ((this.snapshot.status as string) === 'error') throw this.snapshot.error;
+      if (this.snapshot.status === 'active') this.#machine.start(this.snapshot);
+      this.#settle();
+    } catch (thrown) {
+      host.fail(thrown);
+    }
+    this.#isStepping = false;
+    this.#flush();
+    this.#close();
+  }
+
+  /** One event from outside; `at` is already on it. */
+  take(event: EventObject, at: number, effects: Effect[]): void {
+    if (event.type.startsWith('xstate.')) {
+      throw new RuntimeError('EVENT_RESERVED', 'Events of XState come from inside an actor only.');
+    }
+    this.#open(at, effects);
+    this.receive(event);
+    this.#close();
+  }
+
+  /** One deadline that has come. */
+  fire(timer: DueTimer, at: number, effects: Effect[]): void {
+    const { event, dueAt, target, to, isHint = false } = timer;
+    if (to !== undefined) {
+      effects.push({ type: 'send', to, event, isHint });
+      return;
+    }
+    this.#open(at, effects);
+    const due = { ...event, at, dueAt };
+    if (target === 0) this.receive(due);
+    else this.#host.children.bySession?.get(target)?._send(due);
+    this.#close();
+  }
+
+  /** What a promise, callback or observable gave; false when that child is gone. */
+  settle(session: number, result: ChildResult, at: number, effects: Effect[]): boolean {
+    const child = this.#host.children.bySession?.get(session);
+    if (child === undefined || child._processingStatus !== RUNNING) return false;
+    if (!('startEffect' in child.logic)) return false;
+    this.#open(at, effects);
+    if (result.type === 'event') this.#host._relay(child, child._parent, result.event);
+    else child._send(new Outcome(result));
+    this.#close();
+    return true;
+  }
+
+  /** The promises, callbacks and observables under way, as the effects that start them. */
+  runningChildren(): StartChildEffect[] {
+    const running: StartChildEffect[] = [];
+    for (const child of this.#host.children.bySession?.values() ?? []) {
+      if (!('startEffect' in child.logic) || child._processingStatus !== RUNNING) continue;
+      running.push((child.logic as StandIn).startEffect(child));
+    }
+    return running;
+  }
+
+  /** XState's persisted snapshot as JSON text; what is empty or usual is left out. */
+  encode(): string {
+    const { snapshot } = this;
+    const { status, historyValue, children } = snapshot as { status: string } & Record<
+      'historyValue' | 'children',
+      object
+    >;
+    if (status !== 'active' || !isEmpty(children) || !isEmpty(historyValue)) {
+      return JSON.stringify(this.#machine.getPersistedSnapshot(snapshot));
+    }
+    return `{"value":${JSON.stringify(snapshot.value)},"context":${JSON.stringify(snapshot.context)}}`;
+  }
+
+  /** The numbers of the living children by path, and the last one given away; undefined where none ever was. */
+  sessions(): { readonly sessions: Record<string, number>; readonly booked: number } | undefined {
+    const { bySession, booked } = this.#host.children;
+    if (booked === 0) return undefined;
+    const sessions: Record<string, number> = {};
+    for (const [session, child] of bySession ?? []) sessions[pathOf(child)] = session;
+    return { sessions, booked };
+  }
+
+  resume(stored: StoredTree): void {
+    const host = this.#host;
+    host.children.booked = stored.booked ?? 0;
+    host.children.restoring = stored.sessions ?? {};
+    const usual = { status: 'active', children: {}, historyValue: {} };
+    const persisted = { ...usual, ...(stored.snapshot as object) };
+    this.snapshot = this.#machine.restoreSnapshot(persisted as never, host as never);
+    if ((this.snapshot.status as string) === 'error') throw new Error('status "error"');
+    if (this.snapshot.status === 'active') this.#machine.start(this.snapshot);
+    host.deferred = [];
+    host.children.finishRestore();
+    if (host.failure !== undefined) throw host.failure.thrown;
+  }
+
+  /** The root's mailbox: what arrives while one event is taken waits for its turn. */
+  receive(event: EventObject): void {
+    this.#queue.push(event);
+    this.#flush();
+  }
+
+  #open(at: number, effects: Effect[]): void {
+    this.#chart.turn.at = at;
+    this.#before = this.snapshot;
+    this.#host.open(at, effects);
+  }
+
+  #close(): void {
+    const host = this.#host;
+    if (host.failure === undefined) {
+      this.#before = undefined;
+      if (host.children.bySession !== undefined) host.children.dropStopped();
+      return;
+    }
+    this.#queue = [];
+    this.snapshot = this.#before as AnyMachineSnapshot;
+    host.rollBack();
+    throw explain(host.failure.thrown);
+  }
+
+  #flush(): void {
+    if (this.#isStepping) return;
+    this.#isStepping = true;
+    while (this.#queue.length > 0 && this.#host.failure === undefined) {
+      const event = this.#queue.shift() as EventObject;
+      if (this.snapshot.status === 'active') this.#process(event);
+    }
+    this.#isStepping = false;
+  }
+
+  #process(event: EventObject): void {
+    try {
+      this.snapshot = this.#machine.transition(this.snapshot, event, this.#host as never);
+      this.#settle();
+    } catch (thrown) {
+      this.#host.fail(thrown);
+    }
+  }
+
+  /** What XState's actor does once it has its next snapshot. */
+  #settle(): void {
+    const { snapshot } = this;
+    const host = this.#host;
+    if (host.deferred.length > 0) host.runDeferred();
+    if (snapshot.status === 'active') return;
+    if ((snapshot.status as string) === 'error') throw snapshot.error;
+    host.cancelAll(host.self);
+  }
+}
+
+function explain(thrown: unknown): unknown {
+  if (!(thrown instanceof Error && thrown.message.startsWith('Infinite loop detected'))) {
+    return thrown;
+  }
+  return new RuntimeError('MICROSTEPS_EXCEEDED', thrown.message, { cause: thrown });
+}
+
+function isEmpty(record: object): boolean {
+  for (const _ in record) return false;
+  return true;
+}
+
+/** XState's rule: an exact type, `*`, or a prefix that ends in `.*`. */
+function matches(type: string, descriptor: string): boolean {
+  if (descriptor === type || descriptor === '*') return true;
+  if (!descriptor.endsWith('.*')) return false;
+  return type === descriptor.slice(0, -2) || type.startsWith(descriptor.slice(0, -1));
+}

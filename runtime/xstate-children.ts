@@ -1,0 +1,160 @@
+/**
+ * The children of one tree: who is alive, under which session number and system id.
+ *
+ * Session numbers are counted, stored and never used twice, so that a result or a
+ * deadline of an earlier child reaches nobody. Machines know a child by its id, which
+ * is taken again when a state is entered again; the runtime knows it by its session.
+ */
+
+import type { EventObject } from 'xstate';
+import type { ActionRunArgs } from './effect.ts';
+
+/** XState's ProcessingStatus (private). */
+export const RUNNING = 1;
+export const STOPPED = 2;
+
+export interface AnyRef {
+  readonly sessionId: string;
+}
+
+/** An action as XState hands it to its executor (private). */
+export interface ResolvedAction {
+  readonly type: string;
+  readonly params: unknown;
+  readonly info: ActionRunArgs;
+  readonly exec: ((info: unknown, params: unknown) => void) | undefined;
+}
+
+/** What of XState's Actor is touched (private). */
+export interface ChildActor {
+  readonly id: string;
+  readonly src: unknown;
+  readonly _parent: ChildActor | { readonly _parent?: undefined };
+  readonly _deferred: Array<() => void>;
+  readonly _actorScope: {
+    sessionId: string;
+    emit: (event: EventObject) => void;
+    logger: (...args: unknown[]) => void;
+    actionExecutor: (action: ResolvedAction) => void;
+  };
+  sessionId: string;
+  logger: unknown;
+  logic: object;
+  _processingStatus: number;
+  _send(event: object): void;
+  _stop(): void;
+  getSnapshot(): { readonly input?: unknown };
+}
+
+export class ChildTable {
+  /** Machine children and stand-ins; undefined while there are none. */
+  bySession: Map<number, ChildActor> | undefined;
+  /** The last number given away, to a child or to a deadline without an id. */
+  booked = 0;
+  /** Session numbers by path while a record is restored; nothing is asked for meanwhile. */
+  restoring: Readonly<Record<string, number>> | undefined;
+  #bySystemId: Map<string, AnyRef> | undefined;
+  #bookedBefore = 0;
+  #wasEmpty: boolean = true;
+
+  /** Before a step. */
+  mark(): void {
+    this.#bookedBefore = this.booked;
+    this.#wasEmpty = this.bySession === undefined;
+  }
+
+  /** After a step that failed: what happened to children cannot be taken back, their birth can. */
+  rollBack(): void {
+    if (!this.#wasEmpty) return;
+    this.bySession = undefined;
+    this.#bySystemId = undefined;
+    this.booked = this.#bookedBefore;
+  }
+
+  /** The id of the next child unless it has one of its own; no number, so that children keep their order. */
+  get nextId(): string {
+    return `x:${this.booked + 1}`;
+  }
+
+  bookId(): string {
+    const id = this.nextId;
+    if (this.restoring === undefined) this.booked += 1;
+    return id;
+  }
+
+  /** Gives a child that was just built its number: a new one, or the one in the record. */
+  add(child: ChildActor): void {
+    this.#seat(child, this.restoring === undefined ? this.booked : this.#storedSession(child));
+  }
+
+  hasRoom(childrenMax: number): boolean {
+    if ((this.bySession?.size ?? 0) >= childrenMax) this.dropStopped();
+    return (this.bySession?.size ?? 0) < childrenMax;
+  }
+
+  dropStopped(): void {
+    for (const [session, child] of this.bySession ?? []) {
+      if (child._processingStatus === STOPPED) this.bySession?.delete(session);
+    }
+    if (this.bySession?.size === 0) this.bySession = undefined;
+  }
+
+  /** Children that run go on under their numbers; those that had ended must not queue events for ever. */
+  finishRestore(): void {
+    for (const [session, child] of [...(this.bySession ?? [])]) {
+      if (child._processingStatus !== RUNNING) {
+        child._processingStatus = STOPPED;
+        this.unregister(child);
+      } else if (session < 0) {
+        this.bySession?.delete(session);
+        this.booked += 1;
+        this.#seat(child, this.booked);
+      }
+    }
+    this.dropStopped();
+    this.restoring = undefined;
+  }
+
+  get(systemId: string): AnyRef | undefined {
+    return this.#bySystemId?.get(systemId);
+  }
+
+  getAll(): Record<string, AnyRef> {
+    return Object.fromEntries(this.#bySystemId ?? []);
+  }
+
+  register(systemId: string, ref: AnyRef): void {
+    this.#bySystemId ??= new Map();
+    const holder = this.#bySystemId.get(systemId);
+    if (holder !== undefined && holder !== ref) {
+      throw new Error(`Actor with system ID '${systemId}' already exists.`);
+    }
+    this.#bySystemId.set(systemId, ref);
+  }
+
+  unregister(ref: AnyRef): void {
+    for (const [systemId, holder] of this.#bySystemId ?? []) {
+      if (holder === ref) this.#bySystemId?.delete(systemId);
+    }
+  }
+
+  #seat(child: ChildActor, session: number): void {
+    child.sessionId = child._actorScope.sessionId = String(session);
+    this.bySession ??= new Map();
+    this.bySession.set(session, child);
+  }
+
+  /** A provisional number for a child that the record has none for, as those that had ended. */
+  #storedSession(child: ChildActor): number {
+    const path = pathOf(child);
+    const stored = Object.hasOwn(this.restoring ?? {}, path) ? this.restoring?.[path] : undefined;
+    return stored ?? -1 - (this.bySession?.size ?? 0);
+  }
+}
+
+/** `c` for a child of the root, `c/d` for a child of that one. */
+export function pathOf(child: ChildActor): string {
+  const { _parent: parent, id } = child;
+  const name = /[/%]/.test(id) ? encodeURIComponent(id) : id;
+  return '_parent' in parent ? `${pathOf(parent as ChildActor)}/${name}` : name;
+}

@@ -1,0 +1,316 @@
+/**
+ * What XState calls back into while one tree is stepped: its actor scope, its actor
+ * system and its scheduler, all of them one object. Together with the statechart files
+ * the only place that knows how XState works inside; each private member used here is
+ * pinned by a contract test.
+ *
+ * The host collects and never performs: actions, sends, deadlines and births of
+ * children end up as data in `effects`, in the order in which XState would have
+ * carried them out. What goes wrong is kept in `failure`, because XState swallows
+ * some errors and throws others into a timer of the process.
+ */
+
+import type { EventObject } from 'xstate';
+import type { ActionEffect, ArmEffect, ChildLogic, Effect } from './effect.ts';
+import { RuntimeError } from './errors.ts';
+import { AddressRef } from './machine.ts';
+import {
+  type AnyRef,
+  type ChildActor,
+  ChildTable,
+  type ResolvedAction,
+  RUNNING,
+} from './xstate-children.ts';
+
+export interface StatechartLimits {
+  readonly microstepsMax: number;
+  readonly childrenMax: number;
+}
+
+/** The root as machines and children see it: `self`, and the `_parent` of first-level children. */
+export class RootRef {
+  readonly id: string;
+  readonly sessionId = '0';
+  readonly ref = this;
+  readonly system: Host;
+
+  constructor(id: string, system: Host) {
+    this.id = id;
+    this.system = system;
+  }
+
+  getSnapshot(): unknown {
+    return this.system.root.snapshot;
+  }
+
+  send(event: EventObject): void {
+    this.system._relay(undefined, this, event);
+  }
+
+  _send(event: EventObject): void {
+    this.system.root.receive(event);
+  }
+
+  toJSON(): unknown {
+    return { xstate$$type: 1, id: this.id };
+  }
+}
+
+/** The statechart to which a host belongs. */
+interface Chart {
+  readonly limits: StatechartLimits;
+  /** What takes the place of a child's logic while it is stepped. */
+  standIn(logic: ChildLogic): object;
+}
+
+/** The tree to which a host belongs. */
+interface Root {
+  readonly snapshot: unknown;
+  /** Takes an event into the root's mailbox. */
+  receive(event: EventObject): void;
+}
+
+export class Host {
+  readonly self: RootRef;
+  readonly id: string;
+  readonly sessionId = '0';
+  readonly system = this;
+  readonly scheduler = this;
+  readonly root: Root;
+  readonly #chart: Chart;
+  readonly children = new ChildTable();
+  /** XState replaces it during a microstep and puts it back, so it is a property and not a method. */
+  actionExecutor = (action: ResolvedAction): void => this.#execute(action);
+  readonly logger = (...args: unknown[]): void => this.#log(0, args);
+
+  effects: Effect[] = [];
+  deferred: Array<Effect | (() => void)> = [];
+  at = 0;
+  /** True until the root has its first state: XState lets the first actions wait for the children. */
+  isStarting: boolean = false;
+  failure: { readonly thrown: unknown } | undefined;
+  #relays = 0;
+
+  constructor(chart: Chart, root: Root, id: string) {
+    this.#chart = chart;
+    this.root = root;
+    this.id = id;
+    this.self = new RootRef(id, this);
+  }
+
+  open(at: number, effects: Effect[]): void {
+    this.at = at;
+    this.effects = effects;
+    this.failure = undefined;
+    this.#relays = 0;
+    this.children.mark();
+  }
+
+  /** Forgets a failed step as far as it can. */
+  rollBack(): void {
+    this.deferred = [];
+    this.children.rollBack();
+  }
+
+  /** Remembers the failure, so that no XState code on the stack can swallow it. */
+  fail(thrown: unknown): unknown {
+    this.failure ??= { thrown };
+    return thrown;
+  }
+
+  runDeferred(): void {
+    const { deferred } = this;
+    for (let index = 0; index < deferred.length; index += 1) {
+      const next = deferred[index] as Effect | (() => void);
+      if (typeof next === 'function') next();
+      else this.effects.push(next);
+    }
+    deferred.length = 0;
+  }
+
+  // The actor scope of the root:
+
+  defer(run: () => void): void {
+    this.deferred.push(run);
+  }
+
+  emit(event: EventObject): void {
+    this.effects.push({ type: 'emit', session: 0, event });
+  }
+
+  stopChild(child: ChildActor): void {
+    if (child._parent !== this.self) {
+      throw new Error(
+        `Cannot stop child actor ${child.id} of ${this.id} because it is not a child`,
+      );
+    }
+    child._stop();
+  }
+
+  // The actor system (private to XState but for `get` and `getAll`):
+
+  get(systemId: string): unknown {
+    return this.children.get(systemId);
+  }
+
+  getAll(): object {
+    return this.children.getAll();
+  }
+
+  inspect(): { unsubscribe(): void } {
+    return { unsubscribe() {} };
+  }
+
+  _bookId(): string {
+    return this.children.bookId();
+  }
+
+  _register(): void {}
+
+  _set(systemId: string, ref: AnyRef): void {
+    this.children.register(systemId, ref);
+  }
+
+  _unregister(ref: AnyRef): void {
+    this.children.unregister(ref);
+  }
+
+  /** XState announces a child when it is built, before it takes its first state: the moment to take it over. */
+  _sendInspectionEvent(event: { readonly type: string; readonly actorRef: unknown }): void {
+    if (event.type === '@xstate.actor') this.#adopt(event.actorRef as ChildActor);
+  }
+
+  /** Delivers inside the tree, or turns a foreign target into an effect. Never throws: observers call it. */
+  _relay(_source: unknown, target: unknown, event: EventObject): void {
+    if (this.children.restoring !== undefined || this.failure !== undefined) return;
+    if (target instanceof AddressRef) {
+      this.effects.push({ type: 'send', to: target.address, event, isHint: target.isHint });
+      return;
+    }
+    const { microstepsMax } = this.#chart.limits;
+    this.#relays += 1;
+    if (this.#relays > microstepsMax) {
+      const what = `More than ${microstepsMax} events between the machines of one actor in one turn.`;
+      const advice = 'Look for two that answer each other for ever.';
+      this.fail(new RuntimeError('MICROSTEPS_EXCEEDED', `${what} ${advice}`));
+    } else if (this.#isMember(target, event)) {
+      // An event of the tree carries the turn's time like one from outside.
+      target._send({ ...event, at: this.at });
+    }
+  }
+
+  // The scheduler:
+
+  schedule(source: AnyRef, target: unknown, event: EventObject, delayMs: number, id?: string): void {
+    const session = Number(source.sessionId);
+    if (target instanceof AddressRef) {
+      this.effects.push(this.#timer(session, 0, target, event, delayMs, id));
+    } else if (this.#isMember(target, event)) {
+      const to = Number(target.sessionId);
+      this.effects.push(this.#timer(session, to, undefined, event, delayMs, id));
+    }
+  }
+
+  cancel(source: AnyRef, id: string): void {
+    this.effects.push({ type: 'cancel', session: Number(source.sessionId), id });
+  }
+
+  cancelAll(source: AnyRef): void {
+    this.effects.push({ type: 'cancelAll', session: Number(source.sessionId) });
+  }
+
+  /** The root's actions: custom ones take effect at once, built-in ones once the snapshot is set. */
+  #execute(action: ResolvedAction): void {
+    if (this.isStarting) {
+      this.deferred.push(() => this.#execute(action));
+      return;
+    }
+    const { type, params } = action;
+    if (type === 'xstate.raise') {
+      const { delay, id, event } = params as { delay?: number; id?: string; event: EventObject };
+      if (delay === undefined) return;
+      this.deferred.push(this.#timer(0, 0, undefined, event, delay, id));
+    } else if (type === 'xstate.cancel') {
+      const { sendId } = params as { sendId: string };
+      this.deferred.push({ type: 'cancel', session: 0, id: sendId });
+    } else {
+      this.#executeOf(0, action);
+    }
+  }
+
+  #executeOf(session: number, action: ResolvedAction): void {
+    const { type, params, info, exec } = action;
+    if (!type.startsWith('xstate.')) {
+      const run = exec as ActionEffect['run'];
+      this.effects.push({ type: 'action', session, name: type, params, run, args: info });
+      return;
+    }
+    const { actorRef, src } = (params ?? {}) as { actorRef?: unknown; src?: unknown };
+    if (type === 'xstate.spawnChild' && actorRef === undefined) throw this.#unregistered(src);
+    exec?.(info, params);
+  }
+
+  #log(session: number, args: readonly unknown[]): void {
+    this.effects.push({ type: 'log', session, args });
+  }
+
+  #adopt(child: ChildActor): void {
+    const { childrenMax } = this.#chart.limits;
+    if (typeof child.src !== 'string' || child.id === '__proto__') {
+      throw this.#unregistered(child.id);
+    }
+    if (!this.children.hasRoom(childrenMax)) {
+      const advice = 'What must scale is a root actor of its own: see spawnRoot.';
+      const what = `More than ${childrenMax} children. ${advice}`;
+      throw this.fail(new RuntimeError('ACTOR_TOO_LARGE', what));
+    }
+    const scope = child._actorScope;
+    scope.emit = (event) => {
+      this.effects.push({ type: 'emit', session: Number(child.sessionId), event });
+    };
+    child.logger = scope.logger = (...args) => this.#log(Number(child.sessionId), args);
+    scope.actionExecutor = (action) => {
+      const execute = () => this.#executeOf(Number(child.sessionId), action);
+      // As XState does: what an actor asks for before it runs waits for its start.
+      if (child._processingStatus === RUNNING) execute();
+      else child._deferred.push(execute);
+    };
+    child.logic = this.#chart.standIn(child.logic as ChildLogic);
+    this.children.add(child);
+  }
+
+  #unregistered(what: unknown): unknown {
+    const advice = 'A child is kept by the name of its logic in setup({ actors }), and by an id.';
+    const why = `The child ${JSON.stringify(what)} cannot be stored. ${advice}`;
+    return this.fail(new RuntimeError('CHILD_UNREGISTERED', why));
+  }
+
+  #isMember(target: unknown, event: EventObject): target is ChildActor {
+    if ((target as { system?: unknown } | undefined)?.system === this) return true;
+    const advice = 'Name it by its address: sendTo(to(…), …).';
+    const what = `Event "${event.type}" was sent to something outside this actor. ${advice}`;
+    this.fail(new RuntimeError('EVENT_REFUSED', what));
+    return false;
+  }
+
+  #timer(
+    session: number,
+    target: number,
+    foreign: AddressRef | undefined,
+    event: EventObject,
+    delayMs: number,
+    givenId: string | undefined,
+  ): ArmEffect {
+    if (!(delayMs >= 0 && delayMs <= Number.MAX_SAFE_INTEGER)) {
+      const must = 'it must be a finite number of ms, 0 or more.';
+      const what = `Timer "${givenId ?? event.type}" has a delay of ${delayMs}; ${must}`;
+      throw this.fail(new RuntimeError('DELAY_INVALID', what));
+    }
+    // XState draws a random id for an anonymous delay; ours is counted, so that a run repeats.
+    if (givenId === undefined) this.children.booked += 1;
+    const id = givenId ?? `delay.${this.children.booked}`;
+    const to = foreign?.address;
+    const isHint = foreign?.isHint ?? false;
+    return { type: 'arm', session, id, event, delayMs, target, to, isHint };
+  }
+}

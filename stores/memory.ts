@@ -1,0 +1,166 @@
+/**
+ * The store that keeps everything in memory: for tests, for the simulator, and for
+ * actors that may die with their process.
+ *
+ * Guarantees what every store does, for as long as the process lives: records are
+ * kept as the text that was committed, so what comes back has been through JSON like
+ * on disk. Groups are atomic. `settle` is called in a microtask. It does not survive
+ * its process; another runtime in the same process can take it over.
+ */
+
+import { RuntimeError } from '../runtime/errors.ts';
+import type { ActorWrite, Group, IndexEntry, Settle, Store, StorePage, StoreQuery } from '../runtime/store.ts';
+
+export interface MemoryStoreOptions {
+  /** History rows kept of each actor; older ones are dropped. Default 100. */
+  readonly historyMax?: number;
+  /** Undelivered messages kept; beyond it the oldest are dropped. Default 10,000. */
+  readonly undeliveredMax?: number;
+}
+
+interface Row {
+  readonly address: string;
+  record: string;
+  entry: IndexEntry;
+  /** A ring once it is full: `historyStart` is the oldest row. */
+  readonly history: string[];
+  historyStart: number;
+}
+
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  return new MemoryStore(options.historyMax ?? 100, options.undeliveredMax ?? 10_000);
+}
+
+class MemoryStore implements Store {
+  readonly isGroupAtomic = true;
+  readonly #historyMax: number;
+  readonly #undeliveredMax: number;
+  readonly #rows = new Map<string, Row>();
+  /** Rows by kind, then by state: what queries narrow down by. */
+  readonly #index = new Map<string, Map<string, Set<Row>>>();
+  readonly #undelivered = new Map<string, string>();
+  readonly #fences = new Map<string, number>();
+
+  constructor(historyMax: number, undeliveredMax: number) {
+    this.#historyMax = historyMax;
+    this.#undeliveredMax = undeliveredMax;
+  }
+
+  fence(shard: string): number {
+    return this.#fences.get(shard) ?? 0;
+  }
+
+  load(address: string): string | undefined {
+    return this.#rows.get(address)?.record;
+  }
+
+  *entries(): Iterable<readonly [string, IndexEntry]> {
+    for (const address of [...this.#rows.keys()].sort()) {
+      const row = this.#rows.get(address);
+      if (row !== undefined) yield [address, row.entry];
+    }
+  }
+
+  query(query: StoreQuery): StorePage {
+    const found: Row[] = [];
+    for (const [kind, states] of this.#index) {
+      if (query.kind !== undefined && query.kind !== kind) continue;
+      for (const [state, rows] of states) {
+        if (query.state !== undefined && query.state !== state) continue;
+        for (const row of rows) if (matches(row, query)) found.push(row);
+      }
+    }
+    found.sort((a, b) => (a.address < b.address ? -1 : 1));
+    const rows = found.slice(0, query.limit).map(({ address, entry }) => [address, entry] as const);
+    const last = rows.at(-1);
+    return found.length > query.limit && last !== undefined ? { rows, cursor: last[0] } : { rows };
+  }
+
+  history(address: string, limit: number): readonly string[] {
+    const row = this.#rows.get(address);
+    if (row === undefined) return [];
+    const inOrder = [...row.history.slice(row.historyStart), ...row.history.slice(0, row.historyStart)];
+    return inOrder.slice(-limit);
+  }
+
+  undelivered(): Iterable<readonly [string, string]> {
+    return [...this.#undelivered];
+  }
+
+  commit(group: Group, settle: Settle): void {
+    const known = this.fence(group.shard);
+    if (group.fence < known) {
+      const what = `Shard "${group.shard}" has a newer holder (fence ${known}); this one has fence ${group.fence}.`;
+      queueMicrotask(() => settle(new RuntimeError('FENCE_STALE', what)));
+      return;
+    }
+    this.#fences.set(group.shard, group.fence);
+    for (const write of group.writes) this.#write(write);
+    for (const id of group.dropUndelivered ?? []) this.#undelivered.delete(id);
+    queueMicrotask(settle);
+  }
+
+  async close(): Promise<void> {}
+
+  #write({ address, record, entry, history, undelivered }: ActorWrite): void {
+    for (const [id, row] of undelivered ?? []) this.#undelivered.set(id, row);
+    while (this.#undelivered.size > this.#undeliveredMax) {
+      for (const [oldest] of this.#undelivered) {
+        this.#undelivered.delete(oldest);
+        break;
+      }
+    }
+    let row = this.#rows.get(address);
+    if (record === null || entry === null) {
+      if (row === undefined) return;
+      this.#rows.delete(address);
+      this.#unindex(row);
+      return;
+    }
+    if (row === undefined) {
+      row = { address, record, entry, history: [], historyStart: 0 };
+      this.#rows.set(address, row);
+      this.#stateRows(entry).add(row);
+    } else {
+      row.record = record;
+      if (entry.state !== row.entry.state) {
+        this.#unindex(row);
+        this.#stateRows(entry).add(row);
+      }
+      row.entry = entry;
+    }
+    for (const text of history) this.#append(row, text);
+  }
+
+  #append(row: Row, text: string): void {
+    if (row.history.length < this.#historyMax) {
+      row.history.push(text);
+      return;
+    }
+    row.history[row.historyStart] = text;
+    row.historyStart = (row.historyStart + 1) % this.#historyMax;
+  }
+
+  #stateRows({ kind, state }: IndexEntry): Set<Row> {
+    let states = this.#index.get(kind);
+    if (states === undefined) this.#index.set(kind, (states = new Map()));
+    let rows = states.get(state);
+    if (rows === undefined) states.set(state, (rows = new Set()));
+    return rows;
+  }
+
+  #unindex(row: Row): void {
+    const states = this.#index.get(row.entry.kind);
+    const rows = states?.get(row.entry.state);
+    rows?.delete(row);
+    if (rows?.size === 0) states?.delete(row.entry.state);
+  }
+}
+
+function matches({ address, entry }: Row, query: StoreQuery): boolean {
+  if (query.after !== undefined && address <= query.after) return false;
+  if (query.status !== undefined && entry.status !== query.status) return false;
+  if (query.tag !== undefined && !entry.tags.includes(query.tag)) return false;
+  if (query.dueBefore !== undefined && (entry.dueAt === null || entry.dueAt >= query.dueBefore)) return false;
+  return query.turnBefore === undefined || entry.turnAt < query.turnBefore;
+}

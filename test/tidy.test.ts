@@ -1,0 +1,142 @@
+/**
+ * House rules that the linter cannot express, checked by reading the sources.
+ *
+ * Every rule lists what breaks it, so a failing test names the files and lines to
+ * change. The length of functions, the naming of files and the walls between the
+ * folders are in biome.json.
+ */
+
+import { basename } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { folderOf, listProjectFiles, readProjectFile } from './project-files.ts';
+
+const LINES_MAX = 300;
+
+/** Folders whose code may run in a simulation: no clock, no chance, no environment of its own. */
+const PURE_FOLDERS = new Set(['machines', 'runtime', 'programs', 'simulator', 'stores']);
+const SOURCE_FOLDERS = new Set([...PURE_FOLDERS, '', 'transports', 'inspector', 'cli']);
+
+const SYSTEM_ADAPTERS = new Set(['runtime/system-clock.ts', 'runtime/system-random.ts']);
+const HIDDEN_INPUT =
+  /\bnew Date\b|\bDate\.now\b|\bMath\.random\b|\bcrypto\.(randomUUID|getRandomValues|randomBytes)\b|\bprocess\.(env|hrtime)\b|\bglobalThis\s*[.[]/;
+
+/** The files that may run XState. Any other source file may import its types. */
+const XSTATE_SEAM = /^runtime\/(statechart[a-z-]*|machine|children)\.ts$/;
+const XSTATE_IMPORT =
+  /\b(?:import|export)\s+(type\s+)?([^;'"]*?)\s*from\s*['"]xstate(?:\/[^'"]*)?['"]|\bimport\s*\(?\s*['"]xstate(?:\/[^'"]*)?['"]/g;
+
+const EMPTY_NAMES = new Set(
+  'util utils helper helpers common misc type types base data info process service handler shared interface interfaces enum enums class classes'.split(
+    ' ',
+  ),
+);
+const EMPTY_WORDS = /(^|-)(utils?|helpers?|common|misc)(-|$)/;
+
+/** Where a checkout lives is nobody else's business. */
+const MACHINE_PATH = new RegExp(`(?<![\\w.-])/(${['work', 'root', 'home'].join('|')})/`);
+
+const files = listProjectFiles();
+const code = files.filter((path) => /\.(ts|mjs)$/.test(path));
+const source = code.filter((path) => path.endsWith('.ts') && SOURCE_FOLDERS.has(folderOf(path)));
+
+describe('every source file', () => {
+  test('starts with a header that says what it is', () => {
+    expect(source.filter((path) => !readProjectFile(path).startsWith('/**'))).toEqual([]);
+  });
+
+  test('has a name that says something', () => {
+    const isEmpty = (name: string) => EMPTY_NAMES.has(name) || EMPTY_WORDS.test(name);
+    const broken = code.filter((path) => {
+      const [file = '', ...folders] = path.split('/').reverse();
+      return isEmpty(basename(file).split('.')[0] ?? '') || folders.some(isEmpty);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test(`has at most ${LINES_MAX} lines, or a reason in ARCHITECTURE.md`, () => {
+    const long = code.filter((path) => readProjectFile(path).split('\n').length - 1 > LINES_MAX);
+    expect(long).toEqual(excusedFiles());
+  });
+});
+
+describe('the sources', () => {
+  test('take time, chance and settings only from the ports', () => {
+    const pure = source.filter((path) => folderOf(path) === '' || PURE_FOLDERS.has(folderOf(path)));
+    const checked = pure.filter((path) => !SYSTEM_ADAPTERS.has(path) && !isToolSettings(path));
+    expect(checked.flatMap((path) => linesWith(path, HIDDEN_INPUT))).toEqual([]);
+  });
+
+  test('run XState behind one seam; everybody else has its types only', () => {
+    const outside = source.filter(
+      (path) => folderOf(path) !== 'machines' && !XSTATE_SEAM.test(path),
+    );
+    expect(outside.filter(runsXState)).toEqual([]);
+  });
+
+  test('export by name', () => {
+    expect(code.flatMap((path) => linesWith(path, /^\s*export\s+(type\s+)?\*/))).toEqual([]);
+  });
+});
+
+describe('the project', () => {
+  test('leaves no test out', () => {
+    const tests = code.filter((path) => folderOf(path) === 'test');
+    const only = /\b(test|it|describe|bench|suite)(\.\w+)*\.only\b/;
+    expect(tests.flatMap((path) => linesWith(path, only))).toEqual([]);
+  });
+
+  test('names no path of one machine', () => {
+    expect(files.flatMap((path) => linesWith(path, MACHINE_PATH, readProjectFile(path)))).toEqual(
+      [],
+    );
+  });
+
+  test('locks packages by content, not by the address they came from', () => {
+    const lockfile = JSON.parse(readProjectFile('package-lock.json'));
+    const addressed = Object.entries<{ resolved?: string }>(lockfile.packages)
+      .filter(([, entry]) => entry.resolved !== undefined)
+      .map(([name]) => name);
+    expect(addressed).toEqual([]);
+  });
+});
+
+/** The rows of the table under "Files over 300 lines": a file and its reason. */
+function excusedFiles(): string[] {
+  const section = readProjectFile('ARCHITECTURE.md').split('\n## Files over 300 lines\n')[1];
+  if (section === undefined) throw new Error('ARCHITECTURE.md has lost "Files over 300 lines".');
+  const rows = (section.split('\n## ')[0] ?? '').matchAll(/^\| `([^`]+)` \| *[^\s|]/gm);
+  return Array.from(rows, ([, path = '']) => path).sort();
+}
+
+function isToolSettings(path: string): boolean {
+  return path.endsWith('.config.ts');
+}
+
+function runsXState(path: string): boolean {
+  const imports = withoutComments(readProjectFile(path)).matchAll(XSTATE_IMPORT);
+  return Array.from(imports).some(([, type, names]) => !type && !hasTypesOnly(names));
+}
+
+function hasTypesOnly(names: string | undefined): boolean {
+  const inBraces = /^\{([\s\S]*)\}$/.exec(names?.trim() ?? '')?.[1];
+  if (inBraces === undefined) return false;
+  const each = inBraces.split(',').filter((name) => name.trim() !== '');
+  return each.every((name) => /^\s*type\s/.test(name));
+}
+
+/** `path:line: text` for every line of code, or of `text`, that matches. */
+function linesWith(path: string, pattern: RegExp, text?: string): string[] {
+  return (text ?? withoutComments(readProjectFile(path)))
+    .split('\n')
+    .map((line, index) => ({ line, at: `${path}:${index + 1}: ${line.trim()}` }))
+    .filter(({ line }) => pattern.test(line))
+    .map(({ at }) => at);
+}
+
+/** Comments may speak of what code must not do. Lines keep their numbers. */
+function withoutComments(text: string): string {
+  return text.replace(
+    /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\/[^\n]*|\/\*[\s\S]*?\*\//g,
+    (match, literal) => literal ?? match.replace(/[^\n]/g, ''),
+  );
+}

@@ -1,0 +1,30 @@
+/**
+ * How the tests run: in Node, against the sources, with packages resolved as Node
+ * resolves them for users. Vitest adds the `development` condition on its own, which
+ * would select XState's development build and test something that nobody runs.
+ */
+
+import { availableParallelism } from 'node:os';
+import { defineConfig, type Plugin } from 'vitest/config';
+
+export default defineConfig({
+  plugins: [resolveLikeNode()],
+  test: {
+    environment: 'node',
+    include: ['test/**/*.test.ts'],
+    exclude: ['dist/**', 'node_modules/**', 'test/.tmp/**'],
+    pool: 'forks',
+    maxWorkers: availableParallelism(),
+  },
+});
+
+function resolveLikeNode(): Plugin {
+  return {
+    name: 'resolve-like-node',
+    configResolved({ ssr, environments }) {
+      for (const resolve of [ssr.resolve, environments.ssr?.resolve]) {
+        if (resolve) resolve.conditions = ['node'];
+      }
+    },
+  };
+}
