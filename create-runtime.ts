@@ -8,7 +8,12 @@
 import type { Clock } from './runtime/clock.ts';
 import type { Lease } from './runtime/lease.ts';
 import { localLease } from './runtime/local-lease.ts';
-import { type Logger, type RuntimeLimits, resolveLimits, SILENT_LOGGER } from './runtime/options.ts';
+import {
+  type Logger,
+  type RuntimeLimits,
+  resolveLimits,
+  SILENT_LOGGER,
+} from './runtime/options.ts';
 import { noTransport } from './runtime/peers.ts';
 import type { Random } from './runtime/random.ts';
 import { type KindMap, Runtime } from './runtime/runtime.ts';
@@ -58,6 +63,7 @@ export async function createRuntime<TKinds extends KindMap = Record<never, never
     logger: options.logger ?? SILENT_LOGGER,
     signal,
   });
-  for (const [name, machine] of Object.entries(options.kinds ?? {})) runtime.register(name, machine);
+  for (const [name, machine] of Object.entries(options.kinds ?? {}))
+    runtime.register(name, machine);
   return runtime as unknown as Runtime<TKinds>;
 }

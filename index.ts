@@ -6,10 +6,10 @@
  */
 
 export { createRuntime, type RuntimeOptions } from './create-runtime.ts';
+export type { AskOptions } from './runtime/asks.ts';
 export type { Cancel, Clock } from './runtime/clock.ts';
 export { ERROR_CODES, type ErrorCode, type ErrorShape, RuntimeError } from './runtime/errors.ts';
 export type { ActorHandle, ReplyOf, SendOptions, SpawnOptions } from './runtime/handle.ts';
-export type { AskOptions } from './runtime/asks.ts';
 export type { HistoryRow } from './runtime/history.ts';
 export type { InspectionFact, InspectionReader, InspectionRecord } from './runtime/inspection.ts';
 export type {
@@ -27,7 +27,15 @@ export { DEFAULT_LIMITS, type Logger, type RuntimeLimits } from './runtime/optio
 export type { ActorQuery, ActorRow } from './runtime/query.ts';
 export type { Random } from './runtime/random.ts';
 export type { AddressOf, KindMap, MachineAt, Runtime } from './runtime/runtime.ts';
-export type { ActorWrite, Group, IndexEntry, Settle, Store, StorePage, StoreQuery } from './runtime/store.ts';
+export type {
+  ActorWrite,
+  Group,
+  IndexEntry,
+  Settle,
+  Store,
+  StorePage,
+  StoreQuery,
+} from './runtime/store.ts';
 export { SystemClock, systemClock } from './runtime/system-clock.ts';
 export { systemRandom } from './runtime/system-random.ts';
 export type { Transport, TransportListener } from './runtime/transport.ts';

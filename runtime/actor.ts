@@ -12,8 +12,8 @@ import { Inbox } from './inbox.ts';
 import type { Kind } from './kind.ts';
 import { Mailbox } from './mailbox.ts';
 import { Outbox } from './outbox.ts';
-import type { IndexEntry } from './store.ts';
 import type { Tree } from './statechart.ts';
+import type { IndexEntry } from './store.ts';
 import { TimerTable } from './timer-table.ts';
 import type { DeadlineEntry } from './timers.ts';
 
@@ -64,7 +64,11 @@ export interface Actor {
 }
 
 /** An actor that does not exist yet; `legacy` is what an earlier life at the address left behind. */
-export function unborn(address: string, kind: Kind, legacy?: Pick<Actor, 'inbox' | 'outbox' | 'turns' | 'text'>): Actor {
+export function unborn(
+  address: string,
+  kind: Kind,
+  legacy?: Pick<Actor, 'inbox' | 'outbox' | 'turns' | 'text'>,
+): Actor {
   return {
     address,
     kind,
@@ -95,7 +99,10 @@ export function unborn(address: string, kind: Kind, legacy?: Pick<Actor, 'inbox'
 /** Nothing waits, runs or is unwritten: the record says it all. */
 export function isIdle(actor: Actor): boolean {
   return (
-    actor.mailbox.size === 0 && actor.group === undefined && !actor.isDirty && actor.runningChildren === 0
+    actor.mailbox.size === 0 &&
+    actor.group === undefined &&
+    !actor.isDirty &&
+    actor.runningChildren === 0
   );
 }
 

@@ -45,7 +45,12 @@ export class Asks {
   }
 
   /** Opens a question and lets `send` carry its address; `send` rejecting rejects the question. */
-  ask(target: string, timeoutMs: number, signal: AbortSignal | undefined, send: (replyTo: string) => Promise<void>): Promise<unknown> {
+  ask(
+    target: string,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+    send: (replyTo: string) => Promise<void>,
+  ): Promise<unknown> {
     const replyTo = `ask/${this.#random.id()}@${this.#node}`;
     return new Promise((resolve, reject) => {
       const end = (error: Error): void => {
@@ -54,7 +59,14 @@ export class Asks {
         question?.reject(error);
       };
       const aborted = (): void => end(abortError(signal as AbortSignal));
-      const late = (): void => end(new RuntimeError('ASK_TIMED_OUT', `${target} did not answer within ${timeoutMs} ms. It may still have taken the event.`, { address: target }));
+      const late = (): void =>
+        end(
+          new RuntimeError(
+            'ASK_TIMED_OUT',
+            `${target} did not answer within ${timeoutMs} ms. It may still have taken the event.`,
+            { address: target },
+          ),
+        );
       const cancel = this.#clock.schedule(this.#clock.now() + timeoutMs, late);
       const settle = (value: unknown): void => {
         signal?.removeEventListener('abort', aborted);
@@ -76,7 +88,9 @@ export class Asks {
 
   stop(): void {
     for (const [replyTo] of [...this.#questions]) {
-      this.#take(replyTo)?.reject(new RuntimeError('RUNTIME_STOPPED', 'The runtime stopped before the answer came.'));
+      this.#take(replyTo)?.reject(
+        new RuntimeError('RUNTIME_STOPPED', 'The runtime stopped before the answer came.'),
+      );
     }
   }
 

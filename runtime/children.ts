@@ -87,19 +87,33 @@ export class Children {
 
 /** The real logic as the only child of a machine that passes everything on. */
 function run(logic: ChildLogic, input: unknown, give: (result: ChildResult) => void): Running {
-  type Event = { readonly type: string; readonly output?: unknown; readonly error?: unknown; readonly snapshot?: { readonly context?: unknown }; readonly told?: never };
+  type Event = {
+    readonly type: string;
+    readonly output?: unknown;
+    readonly error?: unknown;
+    readonly snapshot?: { readonly context?: unknown };
+    readonly told?: never;
+  };
   const owner = createMachine({
     invoke: {
       id: CHILD,
       src: logic as unknown as AnyActorLogic,
       input: input as never,
-      onDone: { actions: ({ event }: { event: Event }) => give({ type: 'done', output: event.output }) },
-      onError: { actions: ({ event }: { event: Event }) => give({ type: 'error', error: event.error }) },
+      onDone: {
+        actions: ({ event }: { event: Event }) => give({ type: 'done', output: event.output }),
+      },
+      onError: {
+        actions: ({ event }: { event: Event }) => give({ type: 'error', error: event.error }),
+      },
       onSnapshot: { actions: ({ event }: { event: Event }) => giveNext(event.snapshot, give) },
     },
     on: {
-      'escapement.tell': { actions: sendTo(CHILD, ({ event }: { event: Event }) => event.told as never) },
-      '*': { actions: [assign({}), ({ event }: { event: Event }) => give({ type: 'event', event })] },
+      'escapement.tell': {
+        actions: sendTo(CHILD, ({ event }: { event: Event }) => event.told as never),
+      },
+      '*': {
+        actions: [assign({}), ({ event }: { event: Event }) => give({ type: 'event', event })],
+      },
     },
   } as never);
   const actor = createActor(owner, { logger: () => {} });
@@ -113,7 +127,10 @@ function run(logic: ChildLogic, input: unknown, give: (result: ChildResult) => v
 }
 
 /** Only observables have a context to show; a promise's or callback's snapshot says nothing new. */
-function giveNext(snapshot: { readonly context?: unknown } | undefined, give: (result: ChildResult) => void): void {
+function giveNext(
+  snapshot: { readonly context?: unknown } | undefined,
+  give: (result: ChildResult) => void,
+): void {
   if (snapshot !== undefined && 'context' in snapshot && snapshot.context !== undefined) {
     give({ type: 'next', context: snapshot.context });
   }

@@ -19,7 +19,10 @@ type Writing = { -readonly [field in keyof ActorWrite]: ActorWrite[field] } & {
 export class Group {
   readonly writes = new Map<Actor, Writing>();
   readonly turns: Turn[] = [];
-  readonly dropUndelivered: Array<{ readonly id: string; readonly settle: (error?: Error) => void }> = [];
+  readonly dropUndelivered: Array<{
+    readonly id: string;
+    readonly settle: (error?: Error) => void;
+  }> = [];
 
   /** Adds what one turn wrote; of several turns of an actor the last record counts. */
   add(actor: Actor, entry: IndexEntry | null, row: string | undefined): Writing {
@@ -41,7 +44,12 @@ export class Group {
   isClaim = false;
 
   get isEmpty(): boolean {
-    return !this.isClaim && this.writes.size === 0 && this.turns.length === 0 && this.dropUndelivered.length === 0;
+    return (
+      !this.isClaim &&
+      this.writes.size === 0 &&
+      this.turns.length === 0 &&
+      this.dropUndelivered.length === 0
+    );
   }
 }
 
@@ -86,9 +94,12 @@ export class Commits {
     this.#underWay = group;
     const writes = [...group.writes.values()];
     const dropUndelivered = group.dropUndelivered.map(({ id }) => id);
-    this.#store.commit({ shard: this.#shard, fence: this.fence, writes, dropUndelivered }, (refusal) => {
-      if (this.#underWay === group) this.#settled(group, refusal);
-    });
+    this.#store.commit(
+      { shard: this.#shard, fence: this.fence, writes, dropUndelivered },
+      (refusal) => {
+        if (this.#underWay === group) this.#settled(group, refusal);
+      },
+    );
   }
 
   /** Forgets every group that is not settled: nothing of them will be released. */

@@ -81,14 +81,21 @@ export class Delivery {
     }
     const node = peers.nodeOf(target);
     if (node === undefined) return;
-    peers.sendEnvelope(node, encodeEnvelope(from, { to, counter: 0, text: JSON.stringify(event) }, 0));
+    peers.sendEnvelope(
+      node,
+      encodeEnvelope(from, { to, counter: 0, text: JSON.stringify(event) }, 0),
+    );
   }
 
   /** A receipt from another node. */
   receive({ from, counter, to, error }: Receipt): void {
     const underWay = this.#underWay.get(`${from}#${counter}`);
     if (underWay === undefined || underWay.row.to !== to) return;
-    this.#answered(`${from}#${counter}`, underWay, error === undefined ? undefined : errorFromShape(error, to));
+    this.#answered(
+      `${from}#${counter}`,
+      underWay,
+      error === undefined ? undefined : errorFromShape(error, to),
+    );
   }
 
   /** Sends again at once what waits for these places. */
@@ -122,8 +129,12 @@ export class Delivery {
     const target = placeOf(row.to);
     const settledBelow = outbox.settledBelow(row.to);
     if (target === place && this.#services.isHosting()) {
-      const settle = (error?: Error) => this.#answered(key, underWay, error as RuntimeError | undefined);
-      this.#services.accept(row.to, message(row.event, { from, counter: row.counter, settledBelow, settle }));
+      const settle = (error?: Error) =>
+        this.#answered(key, underWay, error as RuntimeError | undefined);
+      this.#services.accept(
+        row.to,
+        message(row.event, { from, counter: row.counter, settledBelow, settle }),
+      );
       return;
     }
     const node = peers.nodeOf(target);
@@ -155,5 +166,14 @@ export class Delivery {
 
 /** A message for a mailbox of this node. */
 export function message(event: { readonly type: string }, parts: Partial<Message> = {}): Message {
-  return { type: 'message', event, from: undefined, counter: 0, settledBelow: 0, isHint: false, settle: undefined, ...parts };
+  return {
+    type: 'message',
+    event,
+    from: undefined,
+    counter: 0,
+    settledBelow: 0,
+    isHint: false,
+    settle: undefined,
+    ...parts,
+  };
 }

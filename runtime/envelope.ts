@@ -13,7 +13,6 @@ import { REPLY_EVENT } from './machine.ts';
 /** Asks for an actor's persisted snapshot; answered by the node, no machine sees it. */
 export const FETCH_EVENT = 'escapement.fetch';
 
-
 export interface Envelope {
   readonly to: string;
   readonly from: string;
@@ -40,7 +39,10 @@ export function parseEnvelope(value: unknown): Envelope {
   const event = expectObject(fields.event, 'event');
   const type = expectName(event.type, 'event.type');
   if (isReserved(type) && type !== REPLY_EVENT && type !== FETCH_EVENT) {
-    throw new RuntimeError('EVENT_RESERVED', `Events called ${excerpt(type)} come from inside only.`);
+    throw new RuntimeError(
+      'EVENT_RESERVED',
+      `Events called ${excerpt(type)} come from inside only.`,
+    );
   }
   const counter = expectCounter(fields.counter, 'counter');
   return {
@@ -55,12 +57,17 @@ export function parseEnvelope(value: unknown): Envelope {
 /** @throws {RuntimeError} ENVELOPE_MALFORMED */
 export function parseReceipt(value: unknown): Receipt {
   const { from, to, counter, error } = expectObject(value, 'receipt');
-  const receipt = { from: expectName(from, 'from'), to: expectName(to, 'to'), counter: expectCounter(counter, 'counter') };
+  const receipt = {
+    from: expectName(from, 'from'),
+    to: expectName(to, 'to'),
+    counter: expectCounter(counter, 'counter'),
+  };
   return error === undefined ? receipt : { ...receipt, error };
 }
 
 export function expectObject(value: unknown, path: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(path, 'an object', value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw malformed(path, 'an object', value);
   return value as Record<string, unknown>;
 }
 
@@ -72,10 +79,14 @@ export function expectName(value: unknown, path: string): string {
 }
 
 function expectCounter(value: unknown, path: string): number {
-  if (!Number.isSafeInteger(value) || (value as number) < 0) throw malformed(path, 'an integer of 0 or more', value);
+  if (!Number.isSafeInteger(value) || (value as number) < 0)
+    throw malformed(path, 'an integer of 0 or more', value);
   return value as number;
 }
 
 function malformed(path: string, expected: string, value: unknown): RuntimeError {
-  return new RuntimeError('ENVELOPE_MALFORMED', `"${path}" must be ${expected}, got ${excerpt(value)}.`);
+  return new RuntimeError(
+    'ENVELOPE_MALFORMED',
+    `"${path}" must be ${expected}, got ${excerpt(value)}.`,
+  );
 }

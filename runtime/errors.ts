@@ -81,7 +81,9 @@ export class RuntimeError extends Error {
 export function errorFromShape(shape: unknown, address?: string): RuntimeError {
   const { code, message } = (shape ?? {}) as Partial<ErrorShape>;
   const isKnown = typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
-  return new RuntimeError(isKnown ? code : 'INTERNAL', String(message ?? 'unknown error'), { address });
+  return new RuntimeError(isKnown ? code : 'INTERNAL', String(message ?? 'unknown error'), {
+    address,
+  });
 }
 
 /** What may be shown of any thrown value. */

@@ -7,30 +7,44 @@ import type { Actor } from './actor.ts';
 import type { HistoryRow } from './history.ts';
 
 /** At most about a screenful. `actor` is undefined when there is none. */
-export function explain(address: string, actor: Actor | undefined, history: readonly HistoryRow[], now: number): string {
+export function explain(
+  address: string,
+  actor: Actor | undefined,
+  history: readonly HistoryRow[],
+  now: number,
+): string {
   if (actor === undefined) return `${address}: there is no such actor.`;
   const lines = [headline(actor)];
   const snapshot = actor.committed;
-  if (snapshot !== undefined) lines.push(`  context   ${clipped(JSON.stringify(snapshot.context))}`);
+  if (snapshot !== undefined)
+    lines.push(`  context   ${clipped(JSON.stringify(snapshot.context))}`);
   for (const { id, dueAt } of actor.timers.rows) {
-    lines.push(`  deadline  ${timerName(id)} is due in ${duration(dueAt - now)} (${clockTime(dueAt)})`);
+    lines.push(
+      `  deadline  ${timerName(id)} is due in ${duration(dueAt - now)} (${clockTime(dueAt)})`,
+    );
   }
-  if (actor.timers.rows.length === 0 && actor.status === 'active') lines.push('  deadline  none: only an event moves it on');
+  if (actor.timers.rows.length === 0 && actor.status === 'active')
+    lines.push('  deadline  none: only an event moves it on');
   for (const { id, name } of actor.effects) lines.push(`  effect    ${name} is under way (${id})`);
-  for (const to of actor.outbox.receivers()) lines.push(`  outbox    waits for ${to} to acknowledge`);
+  for (const to of actor.outbox.receivers())
+    lines.push(`  outbox    waits for ${to} to acknowledge`);
   lines.push('  history');
   for (const row of history) lines.push(`    ${clockTime(row.at)}  ${sentence(row)}`);
   return lines.join('\n');
 }
 
 function headline({ address, status, state, turns, stopReason }: Actor): string {
-  if (status === 'stopped') return `${address} was stopped in "${state}" after ${turns} turns: ${stopReason}`;
+  if (status === 'stopped')
+    return `${address} was stopped in "${state}" after ${turns} turns: ${stopReason}`;
   if (status === 'done') return `${address} has ended in "${state}" after ${turns} turns`;
   return `${address} is "${state}" after ${turns} turns`;
 }
 
 function sentence(row: HistoryRow): string {
-  const late = row.dueAt === undefined ? '' : ` (was due ${clockTime(row.dueAt)}, ${row.at - row.dueAt} ms late)`;
+  const late =
+    row.dueAt === undefined
+      ? ''
+      : ` (was due ${clockTime(row.dueAt)}, ${row.at - row.dueAt} ms late)`;
   const what = row.dueAt === undefined ? row.event : `deadline ${timerName(row.event)}`;
   const from = row.from === undefined ? '' : ` from ${row.from}`;
   const became = row.state === undefined ? '' : ` → ${row.state}`;
@@ -48,13 +62,20 @@ function timerName(id: string): string {
 /** UTC, to the millisecond, without a date library and without reading a clock. */
 function clockTime(at: number): string {
   const days = Math.floor(at / 86_400_000);
-  const part = (ms: number, size: number): string => String(Math.floor(((at - days * 86_400_000) / ms) % size)).padStart(2, '0');
+  const part = (ms: number, size: number): string =>
+    String(Math.floor(((at - days * 86_400_000) / ms) % size)).padStart(2, '0');
   return `${part(3_600_000, 24)}:${part(60_000, 60)}:${part(1_000, 60)}.${String(at % 1_000).padStart(3, '0')}`;
 }
 
 function duration(ms: number): string {
   if (ms <= 0) return `0 ms (now)`;
-  const units: ReadonlyArray<readonly [string, number]> = [['d', 86_400_000], ['h', 3_600_000], ['m', 60_000], ['s', 1_000], ['ms', 1]];
+  const units: ReadonlyArray<readonly [string, number]> = [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['m', 60_000],
+    ['s', 1_000],
+    ['ms', 1],
+  ];
   let rest = ms;
   const parts: string[] = [];
   for (const [unit, size] of units) {

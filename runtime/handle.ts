@@ -7,9 +7,19 @@
  * crashes and moves. What it shows is committed, never what a turn is about to do.
  */
 
-import type { AnyActorRef, AnyStateMachine, EmittedFrom, EventFrom, InputFrom, Readable, SnapshotFrom, Subscribable, Subscription } from 'xstate';
-import { abortError, type AskOptions } from './asks.ts';
+import type {
+  AnyActorRef,
+  AnyStateMachine,
+  EmittedFrom,
+  EventFrom,
+  InputFrom,
+  Readable,
+  SnapshotFrom,
+  Subscribable,
+  Subscription,
+} from 'xstate';
 import { kindOf } from './address.ts';
+import { type AskOptions, abortError } from './asks.ts';
 import type { ReplyAddress } from './machine.ts';
 
 export interface SendOptions {
@@ -23,7 +33,9 @@ export interface SendOptions {
 }
 
 /** What an event is answered with, as its type declares (see `Question` in escapement/machine). */
-export type ReplyOf<TEvent> = TEvent extends { readonly replyTo?: ReplyAddress<infer TReply> } ? TReply : unknown;
+export type ReplyOf<TEvent> = TEvent extends { readonly replyTo?: ReplyAddress<infer TReply> }
+  ? TReply
+  : unknown;
 
 type Asked<TMachine extends AnyStateMachine, TType> = Extract<EventFrom<TMachine>, { type: TType }>;
 
@@ -56,7 +68,9 @@ export interface ActorHandle<TMachine extends AnyStateMachine = AnyStateMachine>
   getPersistedSnapshot(): ReturnType<TMachine['getPersistedSnapshot']>;
   on<TType extends EmittedFrom<TMachine>['type'] | '*'>(
     type: TType,
-    handler: (emitted: EmittedFrom<TMachine> & (TType extends '*' ? unknown : { type: TType })) => void,
+    handler: (
+      emitted: EmittedFrom<TMachine> & (TType extends '*' ? unknown : { type: TType }),
+    ) => void,
   ): Subscription;
   select<TSelected>(
     selector: (snapshot: SnapshotFrom<TMachine>) => TSelected,
@@ -110,7 +124,9 @@ class Handle {
     // XState's actors keep working when their methods are taken off them.
     this.send = this.send.bind(this);
     // The symbol exists only where a library has defined it, as XState itself assumes.
-    Object.defineProperty(this, (Symbol as { observable?: symbol }).observable ?? '@@observable', { value: () => this });
+    Object.defineProperty(this, (Symbol as { observable?: symbol }).observable ?? '@@observable', {
+      value: () => this,
+    });
   }
 
   get system(): object {
@@ -147,7 +163,10 @@ class Handle {
     return this.#host.on(this.address, type, handler);
   }
 
-  select(selector: (snapshot: unknown) => unknown, isEqual: (a: unknown, b: unknown) => boolean = Object.is): object {
+  select(
+    selector: (snapshot: unknown) => unknown,
+    isEqual: (a: unknown, b: unknown) => boolean = Object.is,
+  ): object {
     return {
       get: () => selector(this.getSnapshot()),
       subscribe: (next: ((value: unknown) => void) | { next?: (value: unknown) => void }) => {

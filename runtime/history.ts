@@ -70,7 +70,8 @@ export function tell(
   const did = (sent ?? []).map(({ to, event }) => `send ${event.type} to ${to}`);
   for (const { name } of pending ?? []) did.push(`do ${name}`);
   for (const effect of leaving ?? []) {
-    if (effect.type === 'send') did.push(`${effect.isHint ? 'hint' : 'answer'} ${effect.event.type} to ${effect.to}`);
+    if (effect.type === 'send')
+      did.push(`${effect.isHint ? 'hint' : 'answer'} ${effect.event.type} to ${effect.to}`);
     else if (effect.type === 'action') did.push(`do ${effect.name}`);
     else if (effect.type === 'emit') did.push(`emit ${effect.event.type}`);
     else if (effect.type === 'startChild') did.push(`start ${effect.id}`);

@@ -52,7 +52,13 @@ export class Inbox {
   }
 
   /** Marks a message as taken, unless it has been before. `settledBelow`: all lower counters are settled. */
-  take(sender: string, counter: number, settledBelow: number, at: number, limits: InboxLimits): InboxVerdict {
+  take(
+    sender: string,
+    counter: number,
+    settledBelow: number,
+    at: number,
+    limits: InboxLimits,
+  ): InboxVerdict {
     let mark = this.#marks.get(sender);
     if (mark === undefined) {
       this.#prune(at, limits.retentionMs);

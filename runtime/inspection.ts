@@ -18,9 +18,20 @@ interface Common {
 
 export type InspectionFact =
   /** An actor was born, has ended or was stopped. */
-  | { readonly type: 'actor'; readonly address: string; readonly kind: string; readonly change: 'born' | 'done' | 'stopped' }
+  | {
+      readonly type: 'actor';
+      readonly address: string;
+      readonly kind: string;
+      readonly change: 'born' | 'done' | 'stopped';
+    }
   /** A message left a turn of `from`. */
-  | { readonly type: 'messageSent'; readonly from: string; readonly counter: number; readonly to: string; readonly event: { readonly type: string } }
+  | {
+      readonly type: 'messageSent';
+      readonly from: string;
+      readonly counter: number;
+      readonly to: string;
+      readonly event: { readonly type: string };
+    }
   /** A turn is durable. `from` and `counter` name the message that caused it. */
   | {
       readonly type: 'turn';
@@ -34,11 +45,24 @@ export type InspectionFact =
       readonly error: ErrorShape | undefined;
     }
   /** The deadlines of an actor after a turn. */
-  | { readonly type: 'timers'; readonly address: string; readonly timers: ReadonlyArray<{ readonly id: string; readonly dueAt: number }> }
+  | {
+      readonly type: 'timers';
+      readonly address: string;
+      readonly timers: ReadonlyArray<{ readonly id: string; readonly dueAt: number }>;
+    }
   /** An event was given up; it is among the undelivered messages. */
-  | { readonly type: 'undelivered'; readonly to: string; readonly event: { readonly type: string }; readonly error: ErrorShape }
+  | {
+      readonly type: 'undelivered';
+      readonly to: string;
+      readonly event: { readonly type: string };
+      readonly error: ErrorShape;
+    }
   | { readonly type: 'commit'; readonly turns: number; readonly records: number }
-  | { readonly type: 'commitRefused'; readonly error: string; readonly addresses: readonly string[] }
+  | {
+      readonly type: 'commitRefused';
+      readonly error: string;
+      readonly addresses: readonly string[];
+    }
   | { readonly type: 'lease'; readonly change: 'acquired' | 'lost'; readonly fence: number }
   | { readonly type: 'peer'; readonly peer: string; readonly change: 'up' | 'down' };
 
@@ -73,13 +97,21 @@ export class Inspection {
   }
 
   tell(fact: InspectionFact): void {
-    const record: InspectionRecord = { node: this.#node, place: this.#place, at: this.#now(), ...fact };
+    const record: InspectionRecord = {
+      node: this.#node,
+      place: this.#place,
+      at: this.#now(),
+      ...fact,
+    };
     for (const reader of this.#readers) {
       try {
         reader(record);
       } catch (thrown) {
         this.#readers.delete(reader);
-        this.#logger.error({ error: messageOf(thrown) }, 'an inspection reader threw and was taken off the stream');
+        this.#logger.error(
+          { error: messageOf(thrown) },
+          'an inspection reader threw and was taken off the stream',
+        );
       }
     }
   }

@@ -6,8 +6,8 @@
 import type { AnyStateMachine } from 'xstate';
 import { checkName } from './address.ts';
 import { excerpt, RuntimeError } from './errors.ts';
-import type { Logger } from './options.ts';
 import { SPAWN_EVENT } from './machine.ts';
+import type { Logger } from './options.ts';
 import { Statechart, type StatechartLimits } from './statechart.ts';
 
 /** What a performer gets. `params` is the action's data, resolved in the turn. */
@@ -47,12 +47,18 @@ export interface Supervision {
 /** What every actor whose machine knows it takes first after its node began to host it. */
 export const LEADERSHIP_ACQUIRED = 'leadership.acquired';
 
-export const DEFAULT_SUPERVISION: Supervision = { onFailure: 'skip', failuresMax: 100, withinMs: 60_000 };
+export const DEFAULT_SUPERVISION: Supervision = {
+  onFailure: 'skip',
+  failuresMax: 100,
+  withinMs: 60_000,
+};
 
 /** The part of https://standardschema.dev that is used: any validator that has it will do. */
 export interface StandardSchema {
   readonly '~standard': {
-    validate(value: unknown): { readonly issues?: ReadonlyArray<{ readonly message: string }> } | Promise<unknown>;
+    validate(
+      value: unknown,
+    ): { readonly issues?: ReadonlyArray<{ readonly message: string }> } | Promise<unknown>;
   };
 }
 
@@ -92,11 +98,19 @@ export class Kind {
   readonly #quoted = new Map<string, string>();
   readonly #welcome = new Map<string, boolean>();
 
-  constructor(name: string, machine: AnyStateMachine, options: KindOptions, limits: StatechartLimits) {
+  constructor(
+    name: string,
+    machine: AnyStateMachine,
+    options: KindOptions,
+    limits: StatechartLimits,
+  ) {
     checkName('kind', name);
     const { version = 1 } = options;
     if (!Number.isSafeInteger(version) || version < 1) {
-      throw new RuntimeError('OPTION_INVALID', `Kind "${name}": version must be a positive integer, got ${version}.`);
+      throw new RuntimeError(
+        'OPTION_INVALID',
+        `Kind "${name}": version must be a positive integer, got ${version}.`,
+      );
     }
     this.name = name;
     this.source = machine;
@@ -108,7 +122,11 @@ export class Kind {
     this.wantsLeadership = (machine.events as string[]).includes(LEADERSHIP_ACQUIRED);
   }
 
-  performer(name: string): { readonly run: Performer; readonly durable: boolean; readonly attemptsMax: number } | undefined {
+  performer(
+    name: string,
+  ):
+    | { readonly run: Performer; readonly durable: boolean; readonly attemptsMax: number }
+    | undefined {
     const { perform } = this.options;
     const found = perform !== undefined && Object.hasOwn(perform, name) ? perform[name] : undefined;
     if (found === undefined) return undefined;
@@ -130,7 +148,11 @@ export class Kind {
   checkEvent(event: unknown, address: string): void {
     const type = (event as { type?: unknown } | null | undefined)?.type;
     if (typeof type !== 'string' || typeof event !== 'object') {
-      throw new RuntimeError('EVENT_MALFORMED', `An event is an object with a "type" text, got ${excerpt(event)}.`, { address });
+      throw new RuntimeError(
+        'EVENT_MALFORMED',
+        `An event is an object with a "type" text, got ${excerpt(event)}.`,
+        { address },
+      );
     }
     if (type === SPAWN_EVENT) return;
     let isWelcome = this.#welcome.get(type);
@@ -141,19 +163,27 @@ export class Kind {
     }
     if (!isWelcome) this.#refuse(type, address);
     const { validate } = this.options;
-    if (validate !== undefined && Object.hasOwn(validate, type)) this.#validate(validate[type] as StandardSchema, event as { type: string }, address);
+    if (validate !== undefined && Object.hasOwn(validate, type))
+      this.#validate(validate[type] as StandardSchema, event as { type: string }, address);
   }
 
   /** A named action that does nothing is almost always a misspelt one: say so, once. */
   reportMissing(action: string, logger: Logger): void {
     if (this.reported.has(action)) return;
     this.reported.add(action);
-    logger.warn({ kind: this.name, action }, `Action "${action}" has neither a performer nor an implementation; it does nothing.`);
+    logger.warn(
+      { kind: this.name, action },
+      `Action "${action}" has neither a performer nor an implementation; it does nothing.`,
+    );
   }
 
   #refuse(type: string, address: string): never {
     if (isReserved(type)) {
-      throw new RuntimeError('EVENT_RESERVED', `Events called ${excerpt(type)} come from inside only.`, { address });
+      throw new RuntimeError(
+        'EVENT_RESERVED',
+        `Events called ${excerpt(type)} come from inside only.`,
+        { address },
+      );
     }
     const known = (this.chart.machine.events as string[]).slice(0, 12).join(', ');
     const what = `Kind "${this.name}" has no transition for ${excerpt(type)} anywhere. It knows: ${known}.`;
@@ -163,16 +193,30 @@ export class Kind {
   #validate(schema: StandardSchema, event: { readonly type: string }, address: string): void {
     const result = schema['~standard'].validate(event);
     if (result instanceof Promise) {
-      throw new RuntimeError('OPTION_INVALID', `The validator of "${event.type}" is asynchronous; it must answer at once.`);
+      throw new RuntimeError(
+        'OPTION_INVALID',
+        `The validator of "${event.type}" is asynchronous; it must answer at once.`,
+      );
     }
     const { issues } = result as { issues?: ReadonlyArray<{ readonly message: string }> };
     if (issues === undefined || issues.length === 0) return;
-    const what = issues.slice(0, 3).map(({ message }) => message).join('; ');
-    throw new RuntimeError('EVENT_REFUSED', `Event "${event.type}" was refused by its validator: ${what}`, { address });
+    const what = issues
+      .slice(0, 3)
+      .map(({ message }) => message)
+      .join('; ');
+    throw new RuntimeError(
+      'EVENT_REFUSED',
+      `Event "${event.type}" was refused by its validator: ${what}`,
+      { address },
+    );
   }
 }
 
 /** Names that nothing from outside may carry. */
 export function isReserved(type: string): boolean {
-  return type.startsWith('xstate.') || (type.startsWith('escapement.') && type !== SPAWN_EVENT) || type.startsWith('leadership.');
+  return (
+    type.startsWith('xstate.') ||
+    (type.startsWith('escapement.') && type !== SPAWN_EVENT) ||
+    type.startsWith('leadership.')
+  );
 }

@@ -75,6 +75,7 @@ export class Mailbox {
 
   /** Everything that waits, first come first; for the few who must look. */
   *[Symbol.iterator](): Iterator<Item> {
-    for (let index = this.#head; index < this.#items.length; index += 1) yield this.#items[index] as Item;
+    for (let index = this.#head; index < this.#items.length; index += 1)
+      yield this.#items[index] as Item;
   }
 }

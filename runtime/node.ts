@@ -8,7 +8,7 @@
 import type { EventObject } from 'xstate';
 import type { Actor } from './actor.ts';
 import { placeOf } from './address.ts';
-import { Asks, type AskOptions } from './asks.ts';
+import { type AskOptions, Asks } from './asks.ts';
 import { Children } from './children.ts';
 import type { Clock } from './clock.ts';
 import { Delivery, type DeliveryOwner, message } from './delivery.ts';
@@ -86,7 +86,8 @@ export class Node implements HandleHost, DeliveryOwner {
       this.shard.notify(address, { type: 'childSettled', session, result });
     });
     this.#performers = new Performers(clock, random, limits, logger, {
-      send: (address, from, counter, event) => this.#deliver(address, event, { from, counter, settledBelow: counter }),
+      send: (address, from, counter, event) =>
+        this.#deliver(address, event, { from, counter, settledBelow: counter }),
       finished: (address, effect, failure) => this.#effectFinished(address, effect.id, failure),
     });
     this.#delivery = new Delivery({
@@ -110,15 +111,19 @@ export class Node implements HandleHost, DeliveryOwner {
       owner: this,
       handleOf: (address) => createHandle(address, this),
     });
-    this.shard = new Shard({ place, clock, random, store, limits, logger, inspection: this.inspection }, {
-      released: (turn) => this.#release.turn(turn),
-      resumed: (actor) => this.#release.resume(actor),
-      refused: (refusal, addresses) => {
-        for (const address of addresses) this.#delivery.forget(address);
-        if (this.inspection.hasReaders) this.inspection.tell({ type: 'commitRefused', error: messageOf(refusal), addresses });
+    this.shard = new Shard(
+      { place, clock, random, store, limits, logger, inspection: this.inspection },
+      {
+        released: (turn) => this.#release.turn(turn),
+        resumed: (actor) => this.#release.resume(actor),
+        refused: (refusal, addresses) => {
+          for (const address of addresses) this.#delivery.forget(address);
+          if (this.inspection.hasReaders)
+            this.inspection.tell({ type: 'commitRefused', error: messageOf(refusal), addresses });
+        },
+        deposed: (refusal) => this.#deposed(refusal),
       },
-      deposed: (refusal) => this.#deposed(refusal),
-    });
+    );
   }
 
   /** Resolves when the place is hosted here, or the lease is held by someone else. */
@@ -130,7 +135,8 @@ export class Node implements HandleHost, DeliveryOwner {
       },
       peerDown: (peer) => {
         this.#peers.forget(peer);
-        if (this.inspection.hasReaders) this.inspection.tell({ type: 'peer', peer, change: 'down' });
+        if (this.inspection.hasReaders)
+          this.inspection.tell({ type: 'peer', peer, change: 'down' });
       },
       frameReceived: (peer, frame) => this.#receive(peer, frame),
     });
@@ -146,17 +152,27 @@ export class Node implements HandleHost, DeliveryOwner {
     return this.#deliver(address, event, identity);
   }
 
-  async ask(address: string, event: { readonly type: string }, options: AskOptions): Promise<unknown> {
+  async ask(
+    address: string,
+    event: { readonly type: string },
+    options: AskOptions,
+  ): Promise<unknown> {
     if (this.#isStopping) throw stopped();
     const timeoutMs = options.timeoutMs ?? this.limits.askTimeoutMs;
-    return this.#asks.ask(address, timeoutMs, options.signal, (replyTo) => this.#deliver(address, { ...event, replyTo } as EventObject, {}));
+    return this.#asks.ask(address, timeoutMs, options.signal, (replyTo) =>
+      this.#deliver(address, { ...event, replyTo } as EventObject, {}),
+    );
   }
 
   fetch(address: string, options: AskOptions): Promise<unknown> {
-    if (placeOf(address) === this.place) return Promise.resolve().then(() => this.persisted(address));
+    if (placeOf(address) === this.place)
+      return Promise.resolve().then(() => this.persisted(address));
     const timeoutMs = options.timeoutMs ?? this.limits.askTimeoutMs;
     return this.#asks.ask(address, timeoutMs, options.signal, async (replyTo) => {
-      this.#delivery.hint(this.#session.address, address, { type: FETCH_EVENT, replyTo } as EventObject);
+      this.#delivery.hint(this.#session.address, address, {
+        type: FETCH_EVENT,
+        replyTo,
+      } as EventObject);
     });
   }
 
@@ -199,7 +215,14 @@ export class Node implements HandleHost, DeliveryOwner {
 
   counts() {
     const { live, deadlines, ready } = this.shard.counts();
-    return { live, deadlines, ready, underWay: this.#delivery.size, asks: this.#asks.size, performers: this.#performers.busy };
+    return {
+      live,
+      deadlines,
+      ready,
+      underWay: this.#delivery.size,
+      asks: this.#asks.size,
+      performers: this.#performers.busy,
+    };
   }
 
   stop(): Promise<void> {
@@ -244,10 +267,12 @@ export class Node implements HandleHost, DeliveryOwner {
         this.#peers.announce([this.place]);
         this.#delivery.resend([this.place]);
         this.#logger.info({ node: this.name, place: this.place, fence }, 'hosting');
-        if (this.inspection.hasReaders) this.inspection.tell({ type: 'lease', change: 'acquired', fence });
+        if (this.inspection.hasReaders)
+          this.inspection.tell({ type: 'lease', change: 'acquired', fence });
         opened();
       },
-      lost: () => this.#deposed(new RuntimeError('NOT_HOSTED', `The lease of "${this.place}" was lost.`)),
+      lost: () =>
+        this.#deposed(new RuntimeError('NOT_HOSTED', `The lease of "${this.place}" was lost.`)),
     });
   }
 
@@ -255,7 +280,10 @@ export class Node implements HandleHost, DeliveryOwner {
   #deposed(refusal: Error): void {
     if (this.#isStopping || !this.shard.isHosting) return;
     const { fence } = this.shard;
-    this.#logger.warn({ node: this.name, place: this.place, fence, reason: messageOf(refusal) }, 'no longer hosting');
+    this.#logger.warn(
+      { node: this.name, place: this.place, fence, reason: messageOf(refusal) },
+      'no longer hosting',
+    );
     if (this.inspection.hasReaders) this.inspection.tell({ type: 'lease', change: 'lost', fence });
     this.shard.close();
     this.#children.stopAll();
@@ -268,7 +296,11 @@ export class Node implements HandleHost, DeliveryOwner {
     });
   }
 
-  #deliver(address: string, event: { readonly type: string }, identity: { from?: string; counter?: number; settledBelow?: number }): Promise<void> {
+  #deliver(
+    address: string,
+    event: { readonly type: string },
+    identity: { from?: string; counter?: number; settledBelow?: number },
+  ): Promise<void> {
     if (placeOf(address) !== this.place) return this.#session.send(address, event);
     return new Promise((resolve, reject) => {
       const settle = (error?: Error): void => (error === undefined ? resolve() : reject(error));
@@ -277,7 +309,10 @@ export class Node implements HandleHost, DeliveryOwner {
   }
 
   #read(address: string): Actor {
-    const actor = placeOf(address) === this.place && this.shard.isHosting ? this.shard.find(address) : undefined;
+    const actor =
+      placeOf(address) === this.place && this.shard.isHosting
+        ? this.shard.find(address)
+        : undefined;
     if (actor?.committed !== undefined) return actor;
     if (placeOf(address) === this.place && this.shard.isHosting) {
       throw new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
@@ -292,15 +327,35 @@ export class Node implements HandleHost, DeliveryOwner {
     if (actor === undefined || effect === undefined) return;
     actor.effects = actor.effects.filter(({ id }) => id !== effectId);
     if (failure === undefined) this.shard.touch(actor);
-    else this.#giveUp(actor, address, { type: `effect ${effect.name}`, params: effect.params } as EventObject, address, failure);
+    else
+      this.#giveUp(
+        actor,
+        address,
+        { type: `effect ${effect.name}`, params: effect.params } as EventObject,
+        address,
+        failure,
+      );
   }
 
-  #giveUp(actor: Actor, to: string, event: { readonly type: string }, from: string, error: RuntimeError): void {
+  #giveUp(
+    actor: Actor,
+    to: string,
+    event: { readonly type: string },
+    from: string,
+    error: RuntimeError,
+  ): void {
     const at = this.clock.now();
     const id = `${at.toString(36).padStart(9, '0')}-${this.#ports.random.id().slice(0, 8)}`;
-    this.#logger.warn({ to, from, event: event.type, code: error.code }, 'a message could not be delivered');
-    this.shard.giveUp(actor, [id, undeliveredRow({ id, at, to, event, from, error: error.toJSON() })]);
-    if (this.inspection.hasReaders) this.inspection.tell({ type: 'undelivered', to, event, error: error.toJSON() });
+    this.#logger.warn(
+      { to, from, event: event.type, code: error.code },
+      'a message could not be delivered',
+    );
+    this.shard.giveUp(actor, [
+      id,
+      undeliveredRow({ id, at, to, event, from, error: error.toJSON() }),
+    ]);
+    if (this.inspection.hasReaders)
+      this.inspection.tell({ type: 'undelivered', to, event, error: error.toJSON() });
   }
 
   #receive(peer: string, text: string): void {
@@ -313,7 +368,10 @@ export class Node implements HandleHost, DeliveryOwner {
       for (const receipt of receipts) this.#delivery.receive(parseReceipt(receipt));
       for (const envelope of envelopes) this.#arrive(peer, envelope);
     } catch (thrown) {
-      this.#logger.warn({ peer, error: messageOf(thrown), frame: excerpt(text) }, 'a frame was refused');
+      this.#logger.warn(
+        { peer, error: messageOf(thrown), frame: excerpt(text) },
+        'a frame was refused',
+      );
     }
   }
 
@@ -336,7 +394,8 @@ export class Node implements HandleHost, DeliveryOwner {
       const receipt = { from, to, counter };
       this.#peers.sendReceipt(peer, error === undefined ? receipt : { ...receipt, error });
     };
-    if (placeOf(to) !== this.place) settle(new RuntimeError('NOT_HOSTED', `This node does not host "${placeOf(to)}".`));
+    if (placeOf(to) !== this.place)
+      settle(new RuntimeError('NOT_HOSTED', `This node does not host "${placeOf(to)}".`));
     else this.shard.accept(to, message(event, { from, counter, settledBelow, settle }));
   }
 
@@ -344,9 +403,15 @@ export class Node implements HandleHost, DeliveryOwner {
     const { replyTo } = event as { replyTo?: unknown };
     if (typeof replyTo !== 'string') return;
     try {
-      this.#delivery.hint(to, replyTo, { type: REPLY_EVENT, value: this.persisted(to) } as EventObject);
+      this.#delivery.hint(to, replyTo, {
+        type: REPLY_EVENT,
+        value: this.persisted(to),
+      } as EventObject);
     } catch (thrown) {
-      this.#logger.debug({ to, error: messageOf(thrown) }, 'a snapshot was asked for that is not here');
+      this.#logger.debug(
+        { to, error: messageOf(thrown) },
+        'a snapshot was asked for that is not here',
+      );
     }
   }
 }
@@ -354,9 +419,15 @@ export class Node implements HandleHost, DeliveryOwner {
 /** @throws {RuntimeError} OPTION_INVALID */
 function requestName(id: string): string {
   if (/^[A-Za-z0-9._:~-]{1,128}$/.test(id)) return `request:${id}`;
-  throw new RuntimeError('OPTION_INVALID', `A send's id is 1 to 128 letters, digits or "._:~-", got ${excerpt(id)}.`);
+  throw new RuntimeError(
+    'OPTION_INVALID',
+    `A send's id is 1 to 128 letters, digits or "._:~-", got ${excerpt(id)}.`,
+  );
 }
 
 function stopped(): RuntimeError {
-  return new RuntimeError('RUNTIME_STOPPED', 'The runtime has stopped or is stopping; it takes no new events.');
+  return new RuntimeError(
+    'RUNTIME_STOPPED',
+    'The runtime has stopped or is stopping; it takes no new events.',
+  );
 }

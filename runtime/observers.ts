@@ -15,7 +15,10 @@ export interface SnapshotObserver {
 
 interface Watch {
   readonly observers: Set<SnapshotObserver>;
-  readonly listeners: Set<{ readonly type: string; readonly handler: (event: EventObject) => void }>;
+  readonly listeners: Set<{
+    readonly type: string;
+    readonly handler: (event: EventObject) => void;
+  }>;
 }
 
 export interface Subscription {
@@ -49,7 +52,12 @@ export class Observers {
   }
 
   /** A committed snapshot; the last one when the actor has ended. */
-  committed(address: string, snapshot: AnyMachineSnapshot, end: 'done' | 'stopped' | undefined, error?: unknown): void {
+  committed(
+    address: string,
+    snapshot: AnyMachineSnapshot,
+    end: 'done' | 'stopped' | undefined,
+    error?: unknown,
+  ): void {
     const watch = this.#watches.get(address);
     if (watch === undefined) return;
     for (const observer of watch.observers) {
@@ -75,7 +83,8 @@ export class Observers {
   #drop(address: string, drop: () => void): void {
     drop();
     const watch = this.#watches.get(address);
-    if (watch !== undefined && watch.observers.size + watch.listeners.size === 0) this.#watches.delete(address);
+    if (watch !== undefined && watch.observers.size + watch.listeners.size === 0)
+      this.#watches.delete(address);
   }
 
   #call(address: string, call: () => void): void {

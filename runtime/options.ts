@@ -70,10 +70,16 @@ export function resolveLimits(limits: Partial<RuntimeLimits> = {}): RuntimeLimit
   const resolved: RuntimeLimits = { ...DEFAULT_LIMITS, ...limits };
   for (const [name, value] of Object.entries(resolved)) {
     if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
-      throw new RuntimeError('OPTION_INVALID', `There is no limit called "${name}". Known: ${Object.keys(DEFAULT_LIMITS).join(', ')}.`);
+      throw new RuntimeError(
+        'OPTION_INVALID',
+        `There is no limit called "${name}". Known: ${Object.keys(DEFAULT_LIMITS).join(', ')}.`,
+      );
     }
     if (!Number.isSafeInteger(value) || value < 1) {
-      throw new RuntimeError('OPTION_INVALID', `Limit "${name}" must be a positive integer, got ${value}.`);
+      throw new RuntimeError(
+        'OPTION_INVALID',
+        `Limit "${name}" must be a positive integer, got ${value}.`,
+      );
     }
   }
   if (resolved.retryMinMs > resolved.retryMaxMs) {

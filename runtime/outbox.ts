@@ -30,7 +30,8 @@ export class Outbox {
 
   constructor(counter = 0, stored: StoredOutbox = []) {
     this.counter = counter;
-    for (const [number, to, event] of stored) this.#put({ counter: number, to, event, text: JSON.stringify(event) });
+    for (const [number, to, event] of stored)
+      this.#put({ counter: number, to, event, text: JSON.stringify(event) });
   }
 
   add(to: string, event: { readonly type: string }): OutboxRow {
@@ -77,7 +78,8 @@ export class Outbox {
     let text = '[';
     for (const [to, lane] of this.#lanes) {
       const name = JSON.stringify(to);
-      for (const row of lane.values()) text += `${text.length > 1 ? ',' : ''}[${row.counter},${name},${row.text}]`;
+      for (const row of lane.values())
+        text += `${text.length > 1 ? ',' : ''}[${row.counter},${name},${row.text}]`;
     }
     return `${text}]`;
   }

@@ -84,7 +84,8 @@ export class Peers {
 
   #send(node: string, { envelopes, receipts }: Outgoing): void {
     this.#outgoing.delete(node);
-    if (envelopes.length + receipts.length > 0) this.#transport.send(node, encodeFrame(envelopes, receipts));
+    if (envelopes.length + receipts.length > 0)
+      this.#transport.send(node, encodeFrame(envelopes, receipts));
   }
 }
 

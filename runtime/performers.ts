@@ -18,7 +18,12 @@ import type { Random } from './random.ts';
 
 export interface PerformerOutlet {
   /** Sends an event to the actor under the effect's identity. */
-  send(address: string, from: string, counter: number, event: { readonly type: string }): Promise<void>;
+  send(
+    address: string,
+    from: string,
+    counter: number,
+    event: { readonly type: string },
+  ): Promise<void>;
   /** A durable effect needs no further try: it succeeded, or was given up with `failure`. */
   finished(address: string, effect: PendingEffect, failure: RuntimeError | undefined): void;
 }
@@ -34,7 +39,13 @@ export class Performers {
   readonly #running = new Map<string, Cancel | undefined>();
   #busy = 0;
 
-  constructor(clock: Clock, random: Random, limits: RuntimeLimits, logger: Logger, outlet: PerformerOutlet) {
+  constructor(
+    clock: Clock,
+    random: Random,
+    limits: RuntimeLimits,
+    logger: Logger,
+    outlet: PerformerOutlet,
+  ) {
     this.#clock = clock;
     this.#random = random;
     this.#limits = limits;
@@ -80,12 +91,18 @@ export class Performers {
     this.#running.clear();
   }
 
-  async #attempt(address: string, kind: Kind, effect: PendingEffect, attempt: number): Promise<void> {
+  async #attempt(
+    address: string,
+    kind: Kind,
+    effect: PendingEffect,
+    attempt: number,
+  ): Promise<void> {
     const performer = kind.performer(effect.name);
     let failure: unknown;
     this.#busy += 1;
     try {
-      if (performer === undefined) throw new Error(`kind "${kind.name}" has no performer "${effect.name}"`);
+      if (performer === undefined)
+        throw new Error(`kind "${kind.name}" has no performer "${effect.name}"`);
       await performer.run(this.#call(address, effect.id, effect.params, attempt));
     } catch (thrown) {
       failure = thrown ?? new Error('the performer threw nothing');
@@ -95,13 +112,25 @@ export class Performers {
     const attemptsMax = performer?.attemptsMax ?? 1;
     if (failure !== undefined && attempt < attemptsMax) {
       const again = this.#clock.now() + jittered(attempt, this.#limits, this.#random);
-      this.#logger.warn({ address, effect: effect.name, attempt, error: messageOf(failure) }, 'a durable effect failed and is tried again');
-      this.#running.set(effect.id, this.#clock.schedule(again, () => void this.#attempt(address, kind, effect, attempt + 1)));
+      this.#logger.warn(
+        { address, effect: effect.name, attempt, error: messageOf(failure) },
+        'a durable effect failed and is tried again',
+      );
+      this.#running.set(
+        effect.id,
+        this.#clock.schedule(again, () => void this.#attempt(address, kind, effect, attempt + 1)),
+      );
       return;
     }
     this.#running.delete(effect.id);
     const what = `Effect "${effect.name}" of ${address} failed ${attempt} times: ${messageOf(failure)}`;
-    this.#outlet.finished(address, effect, failure === undefined ? undefined : new RuntimeError('EFFECT_FAILED', what, { address, cause: failure }));
+    this.#outlet.finished(
+      address,
+      effect,
+      failure === undefined
+        ? undefined
+        : new RuntimeError('EFFECT_FAILED', what, { address, cause: failure }),
+    );
   }
 
   #call(address: string, effectId: string, params: unknown, attempt: number): PerformerCall {
@@ -127,6 +156,9 @@ export class Performers {
   }
 
   #report(address: string, action: string, thrown: unknown): void {
-    this.#logger.error({ address, action, error: messageOf(thrown) }, 'an action failed after its turn was committed');
+    this.#logger.error(
+      { address, action, error: messageOf(thrown) },
+      'an action failed after its turn was committed',
+    );
   }
 }

@@ -31,7 +31,10 @@ export function queryActors(
 ): { readonly actors: readonly ActorRow[]; readonly cursor?: string } {
   const { kind, state, tag, deadlineBefore, stuckFor, limit = 100, cursor } = query;
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > 1_000) {
-    throw new RuntimeError('OPTION_INVALID', `A query's limit is a whole number from 1 to 1,000, got ${limit}.`);
+    throw new RuntimeError(
+      'OPTION_INVALID',
+      `A query's limit is a whole number from 1 to 1,000, got ${limit}.`,
+    );
   }
   const status = query.status ?? (stuckFor === undefined ? undefined : 'active');
   const page = ask({

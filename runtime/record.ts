@@ -8,14 +8,14 @@
  * usual is left out, because an idle actor is nothing but this text.
  */
 
-import { messageOf, RuntimeError } from './errors.ts';
 import { type Actor, type PendingEffect, stateText, unborn } from './actor.ts';
+import { messageOf, RuntimeError } from './errors.ts';
 import { Inbox, type StoredInbox } from './inbox.ts';
 import type { Kind, MigratedState } from './kind.ts';
 import { Outbox, type StoredOutbox } from './outbox.ts';
 import type { Tree } from './statechart.ts';
 import type { IndexEntry } from './store.ts';
-import { TimerTable, type TimerRow } from './timer-table.ts';
+import { type TimerRow, TimerTable } from './timer-table.ts';
 
 export const RECORD_FORMAT = 1;
 
@@ -49,7 +49,8 @@ export function encodeRecord(actor: Actor, recordBytesMax: number): string {
   const { kind, timers, effects } = actor;
   const tree = actor.tree as Tree;
   const snapshot = tree.encode();
-  if (snapshot.length > recordBytesMax) throw tooLarge(actor.address, snapshot.length, recordBytesMax);
+  if (snapshot.length > recordBytesMax)
+    throw tooLarge(actor.address, snapshot.length, recordBytesMax);
   let text = `{"format":${RECORD_FORMAT},"kind":"${kind.name}","version":${kind.version},"turns":${actor.turns},"at":${actor.at},"snapshot":${snapshot}`;
   if (timers.rows.length > 0) text += `,"timers":${encodeTimers(kind, timers.rows)}`;
   const inbox = actor.inbox.encode();
@@ -61,7 +62,8 @@ export function encodeRecord(actor: Actor, recordBytesMax: number): string {
   }
   if (effects.length > 0) text += `,"effects":${JSON.stringify(effects)}`;
   const numbers = tree.sessions();
-  if (numbers !== undefined) text += `,"sessions":${JSON.stringify(numbers.sessions)},"booked":${numbers.booked}`;
+  if (numbers !== undefined)
+    text += `,"sessions":${JSON.stringify(numbers.sessions)},"booked":${numbers.booked}`;
   if (actor.input !== undefined) text += `,"input":${JSON.stringify(actor.input)}`;
   if (actor.term > 1) text += `,"term":${actor.term}`;
   if (actor.status !== 'active') text += `,"status":"${actor.status}"`;
@@ -77,7 +79,11 @@ export function encodeRecord(actor: Actor, recordBytesMax: number): string {
 export function decodeRecord(kind: Kind, address: string, text: string): Actor {
   const stored = parseRecord(kind, address, text);
   const { snapshot, timers } = migrated(kind, address, stored);
-  const tree = kind.chart.restore(address, { snapshot, sessions: stored.sessions, booked: stored.booked });
+  const tree = kind.chart.restore(address, {
+    snapshot,
+    sessions: stored.sessions,
+    booked: stored.booked,
+  });
   return Object.assign(unborn(address, kind), {
     tree,
     status: stored.status ?? 'active',
@@ -106,22 +112,41 @@ function parseRecord(kind: Kind, address: string, text: string): StoredRecord {
   try {
     stored = JSON.parse(text) as StoredRecord;
   } catch (thrown) {
-    throw new RuntimeError('RECORD_INVALID', `The record of ${address} is not JSON.`, { address, cause: thrown });
+    throw new RuntimeError('RECORD_INVALID', `The record of ${address} is not JSON.`, {
+      address,
+      cause: thrown,
+    });
   }
   const isNewer = stored.format > RECORD_FORMAT || stored.version > kind.version;
   if (isNewer) {
     const have = `format ${stored.format}, version ${stored.version} of "${stored.kind}"`;
     const know = `format ${RECORD_FORMAT}, version ${kind.version}`;
-    throw new RuntimeError('RECORD_NEWER', `${address} was stored as ${have}; this process knows ${know}. Run the newer release, or wait for the upgrade.`, { address });
+    throw new RuntimeError(
+      'RECORD_NEWER',
+      `${address} was stored as ${have}; this process knows ${know}. Run the newer release, or wait for the upgrade.`,
+      { address },
+    );
   }
   const isSound =
-    stored.format === RECORD_FORMAT && stored.kind === kind.name && typeof stored.snapshot === 'object' && Number.isSafeInteger(stored.turns);
-  if (!isSound) throw new RuntimeError('RECORD_INVALID', `The record of ${address} lacks what every record has.`, { address });
+    stored.format === RECORD_FORMAT &&
+    stored.kind === kind.name &&
+    typeof stored.snapshot === 'object' &&
+    Number.isSafeInteger(stored.turns);
+  if (!isSound)
+    throw new RuntimeError(
+      'RECORD_INVALID',
+      `The record of ${address} lacks what every record has.`,
+      { address },
+    );
   return stored;
 }
 
 /** Runs the migrations between the stored version and ours, one by one. */
-function migrated(kind: Kind, address: string, stored: StoredRecord): { snapshot: unknown; timers: TimerRow[] } {
+function migrated(
+  kind: Kind,
+  address: string,
+  stored: StoredRecord,
+): { snapshot: unknown; timers: TimerRow[] } {
   const timers = (stored.timers ?? []).map(decodeTimer);
   if (stored.version === kind.version) return { snapshot: stored.snapshot, timers };
   let state: MigratedState = { snapshot: stored.snapshot, timers };
@@ -135,7 +160,10 @@ function migrated(kind: Kind, address: string, stored: StoredRecord): { snapshot
       throw new RuntimeError('RECORD_INVALID', what, { address, cause: thrown });
     }
   }
-  return { snapshot: state.snapshot, timers: state.timers.map((row) => ({ ...plainTimer(row.id, row.dueAt), ...row })) };
+  return {
+    snapshot: state.snapshot,
+    timers: state.timers.map((row) => ({ ...plainTimer(row.id, row.dueAt), ...row })),
+  };
 }
 
 function encodeTimers(kind: Kind, rows: readonly TimerRow[]): string {
@@ -143,7 +171,9 @@ function encodeTimers(kind: Kind, rows: readonly TimerRow[]): string {
   for (const row of rows) {
     if (text.length > 1) text += ',';
     const { id, dueAt, ...rest } = row;
-    text += isPlain(row) ? `[${kind.quoted(id)},${dueAt}]` : `[${JSON.stringify(id)},${dueAt},${JSON.stringify(rest)}]`;
+    text += isPlain(row)
+      ? `[${kind.quoted(id)},${dueAt}]`
+      : `[${JSON.stringify(id)},${dueAt},${JSON.stringify(rest)}]`;
   }
   return `${text}]`;
 }
@@ -158,7 +188,8 @@ function plainTimer(id: string, dueAt: number): TimerRow {
 
 /** An `after` of the root: nine timers in ten. */
 function isPlain(row: TimerRow): boolean {
-  if (row.session !== 0 || row.target !== 0 || row.to !== undefined || row.event.type !== row.id) return false;
+  if (row.session !== 0 || row.target !== 0 || row.to !== undefined || row.event.type !== row.id)
+    return false;
   for (const key in row.event) if (key !== 'type') return false;
   return true;
 }

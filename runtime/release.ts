@@ -43,7 +43,8 @@ export class Release {
     const { delivery, performers, observers, inspection, owner } = this.#services;
     if (item?.type === 'message') item.settle?.(heard(turn));
     for (const { to } of sent) delivery.dispatch(actor.address, actor.outbox, to, owner);
-    for (let index = 0; index < effects.length; index += 1) this.#effect(turn, effects[index] as Effect, index);
+    for (let index = 0; index < effects.length; index += 1)
+      this.#effect(turn, effects[index] as Effect, index);
     for (const effect of pending) performers.performDurably(actor.address, actor.kind, effect);
     if (snapshot === undefined) return;
     if (!observers.isEmpty) {
@@ -56,8 +57,10 @@ export class Release {
   /** An actor came into memory with something under way: all of it goes on. */
   resume(actor: Actor): void {
     const { delivery, performers, children, owner } = this.#services;
-    for (const to of actor.outbox.receivers()) delivery.dispatch(actor.address, actor.outbox, to, owner);
-    for (const effect of actor.effects) performers.performDurably(actor.address, actor.kind, effect);
+    for (const to of actor.outbox.receivers())
+      delivery.dispatch(actor.address, actor.outbox, to, owner);
+    for (const effect of actor.effects)
+      performers.performDurably(actor.address, actor.kind, effect);
     children.reconcile(actor.address, actor.tree?.runningChildren() ?? []);
     actor.runningChildren = children.countOf(actor.address);
   }
@@ -67,11 +70,17 @@ export class Release {
     const { address } = actor;
     switch (effect.type) {
       case 'send':
-        if (asks.owns(effect.to)) asks.answer(effect.to, (effect.event as { value?: unknown }).value);
+        if (asks.owns(effect.to))
+          asks.answer(effect.to, (effect.event as { value?: unknown }).value);
         else delivery.hint(address, effect.to, effect.event);
         return;
       case 'action':
-        performers.perform(actor, effect, `${address}#${number}:${index}`, this.#services.handleOf(address));
+        performers.perform(
+          actor,
+          effect,
+          `${address}#${number}:${index}`,
+          this.#services.handleOf(address),
+        );
         return;
       case 'emit':
         if (effect.session === 0) observers.emitted(address, effect.event as EventObject);
@@ -96,15 +105,20 @@ export class Release {
 /** What the sender of the turn's message is told. A failure inside the turn is told as one, whatever its code. */
 function heard({ item, failure, snapshot }: Turn): Error | undefined {
   const isTell = item?.type === 'message' && item.from !== undefined;
-  if (failure === undefined || snapshot === undefined || !isTell || failure.code === 'TURN_FAILED') return failure;
-  return new RuntimeError('TURN_FAILED', `${failure.code}: ${failure.message}`, { address: failure.address, cause: failure });
+  if (failure === undefined || snapshot === undefined || !isTell || failure.code === 'TURN_FAILED')
+    return failure;
+  return new RuntimeError('TURN_FAILED', `${failure.code}: ${failure.message}`, {
+    address: failure.address,
+    cause: failure,
+  });
 }
 
 function tellOf(turn: Turn, inspection: Inspection): void {
   const { actor, item, snapshot, failure, sent, event, number, state, status } = turn;
   const { address } = actor;
   const message = item?.type === 'message' ? item : undefined;
-  if (number === 1) inspection.tell({ type: 'actor', address, kind: actor.kind.name, change: 'born' });
+  if (number === 1)
+    inspection.tell({ type: 'actor', address, kind: actor.kind.name, change: 'born' });
   inspection.tell({
     type: 'turn',
     address,
@@ -116,12 +130,21 @@ function tellOf(turn: Turn, inspection: Inspection): void {
     context: snapshot?.context,
     error: failure?.toJSON(),
   });
-  inspection.tell({ type: 'timers', address, timers: turn.timers.map(({ id, dueAt }) => ({ id, dueAt })) });
+  inspection.tell({
+    type: 'timers',
+    address,
+    timers: turn.timers.map(({ id, dueAt }) => ({ id, dueAt })),
+  });
   for (const { counter, to, event: sentEvent } of sent) {
     inspection.tell({ type: 'messageSent', from: address, counter, to, event: sentEvent });
   }
   if (failure !== undefined) {
-    inspection.tell({ type: 'undelivered', to: address, event: message?.event ?? { type: event }, error: failure.toJSON() });
+    inspection.tell({
+      type: 'undelivered',
+      to: address,
+      event: message?.event ?? { type: event },
+      error: failure.toJSON(),
+    });
   }
   if (status === 'done' || status === 'stopped') {
     inspection.tell({ type: 'actor', address, kind: actor.kind.name, change: status });

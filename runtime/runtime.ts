@@ -7,11 +7,11 @@
  */
 
 import type { AnyStateMachine, EventObject } from 'xstate';
-import { checkName, placeOf, wholeAddress } from './address.ts';
-import { type AskOptions, abortError } from './asks.ts';
+import { checkName, wholeAddress } from './address.ts';
+import { abortError } from './asks.ts';
 import { RuntimeError } from './errors.ts';
 import { explain } from './explain.ts';
-import { type ActorHandle, createHandle, type SpawnOptions } from './handle.ts';
+import { type ActorHandle, createHandle, type HandleHost, type SpawnOptions } from './handle.ts';
 import { type HistoryRow, parseHistoryRow } from './history.ts';
 import type { InspectionReader } from './inspection.ts';
 import { Kind, type KindOptions } from './kind.ts';
@@ -33,11 +33,15 @@ export type MachineAt<TKinds extends KindMap, TAddress extends string> = keyof T
     : AnyStateMachine;
 
 /** Addresses of the kinds known to the compiler; any text when none is. */
-export type AddressOf<TKinds extends KindMap> = keyof TKinds extends never ? string : `${keyof TKinds & string}/${string}`;
+export type AddressOf<TKinds extends KindMap> = keyof TKinds extends never
+  ? string
+  : `${keyof TKinds & string}/${string}`;
 
 /** Options may be left out where nothing in them is required. */
-type SpawnArguments<TMachine extends AnyStateMachine> =
-  Record<never, never> extends SpawnOptions<TMachine> ? [options?: SpawnOptions<TMachine>] : [options: SpawnOptions<TMachine>];
+export type SpawnArguments<TMachine extends AnyStateMachine> =
+  Record<never, never> extends SpawnOptions<TMachine>
+    ? [options?: SpawnOptions<TMachine>]
+    : [options: SpawnOptions<TMachine>];
 
 // biome-ignore lint/complexity/noBannedTypes: no kinds known to the compiler.
 export class Runtime<TKinds extends KindMap = {}> {
@@ -60,6 +64,11 @@ export class Runtime<TKinds extends KindMap = {}> {
     await runtime.#node.start();
     ports.signal?.addEventListener('abort', () => void runtime.stop(), { once: true });
     return runtime;
+  }
+
+  /** What handles talk to, for those who make handles that outlive a runtime. */
+  static hostOf(runtime: Runtime<never>): HandleHost {
+    return runtime.#node;
   }
 
   /** True while this node hosts its place. */
@@ -90,21 +99,40 @@ export class Runtime<TKinds extends KindMap = {}> {
     address: TAddress,
     ...[options]: SpawnArguments<MachineAt<TKinds, TAddress>>
   ): Promise<ActorHandle<MachineAt<TKinds, TAddress>>> {
-    const { input, ifAbsent, signal } = (options ?? {}) as { input?: unknown; ifAbsent?: boolean; signal?: AbortSignal };
+    const { input, ifAbsent, signal } = (options ?? {}) as {
+      input?: unknown;
+      ifAbsent?: boolean;
+      signal?: AbortSignal;
+    };
     if (signal?.aborted === true) throw abortError(signal);
     const whole = wholeAddress(address, this.place);
-    await this.#node.send(whole, { type: SPAWN_EVENT, input, mustBeNew: ifAbsent !== true } as EventObject);
+    await this.#node.send(whole, {
+      type: SPAWN_EVENT,
+      input,
+      mustBeNew: ifAbsent !== true,
+    } as EventObject);
     return createHandle(whole, this.#node) as ActorHandle<MachineAt<TKinds, TAddress>>;
   }
 
   /** A handle for an address, whether there is an actor or not. @throws {RuntimeError} ADDRESS_MALFORMED */
-  actor<TAddress extends AddressOf<TKinds>>(address: TAddress): ActorHandle<MachineAt<TKinds, TAddress>> {
-    return createHandle(wholeAddress(address, this.place), this.#node) as ActorHandle<MachineAt<TKinds, TAddress>>;
+  actor<TAddress extends AddressOf<TKinds>>(
+    address: TAddress,
+  ): ActorHandle<MachineAt<TKinds, TAddress>> {
+    return createHandle(wholeAddress(address, this.place), this.#node) as ActorHandle<
+      MachineAt<TKinds, TAddress>
+    >;
   }
 
   /** Actors of this place by what the index knows, in the order of their addresses, a page at a time. */
-  query(query: ActorQuery = {}): { readonly actors: readonly ActorRow[]; readonly cursor?: string } {
-    return queryActors((stored): StorePage => this.#node.store.query(stored), query, this.#node.clock.now());
+  query(query: ActorQuery = {}): {
+    readonly actors: readonly ActorRow[];
+    readonly cursor?: string;
+  } {
+    return queryActors(
+      (stored): StorePage => this.#node.store.query(stored),
+      query,
+      this.#node.clock.now(),
+    );
   }
 
   /** The last turns of an actor of this place, oldest first. */
@@ -121,7 +149,8 @@ export class Runtime<TKinds extends KindMap = {}> {
   /** Delivers an undelivered event once more; it leaves the list when it was taken. */
   async retryUndelivered(id: string): Promise<void> {
     const found = this.undelivered().find((undelivered) => undelivered.id === id);
-    if (found === undefined) throw new RuntimeError('ACTOR_UNKNOWN', `There is no undelivered message ${id}.`);
+    if (found === undefined)
+      throw new RuntimeError('ACTOR_UNKNOWN', `There is no undelivered message ${id}.`);
     await this.#node.redeliver(found);
     await this.dropUndelivered(id);
   }
@@ -134,7 +163,12 @@ export class Runtime<TKinds extends KindMap = {}> {
   /** Why an actor is where it is, in a screenful: state, deadlines, and what happened last. */
   async explain(address: string): Promise<string> {
     const whole = wholeAddress(address, this.place);
-    return explain(whole, this.#node.shard.find(whole), this.history(whole, { limit: 20 }), this.#node.clock.now());
+    return explain(
+      whole,
+      this.#node.shard.find(whole),
+      this.history(whole, { limit: 20 }),
+      this.#node.clock.now(),
+    );
   }
 
   /** Reads the inspection stream until the returned function is called. */
@@ -161,6 +195,3 @@ export class Runtime<TKinds extends KindMap = {}> {
     return this.stop();
   }
 }
-
-export type { ActorHandle, AskOptions };
-export { placeOf };

@@ -51,7 +51,9 @@ export class Session implements DeliveryOwner {
 
   stop(): void {
     for (const { reject } of this.#waiting.values()) {
-      reject(new RuntimeError('RUNTIME_STOPPED', 'The runtime stopped before the message was answered.'));
+      reject(
+        new RuntimeError('RUNTIME_STOPPED', 'The runtime stopped before the message was answered.'),
+      );
     }
     this.#waiting.clear();
   }

@@ -73,7 +73,13 @@ export class Shard implements CommitListener {
     this.#listener = listener;
     this.live = new LiveActors(limits.liveActorsMax);
     this.#commits = new Commits(store, place, this);
-    this.#turns = new Turns(place, limits, this.#commits, () => random.id(), () => services.inspection.hasReaders);
+    this.#turns = new Turns(
+      place,
+      limits,
+      this.#commits,
+      () => random.id(),
+      () => services.inspection.hasReaders,
+    );
     this.#deadlines = new Deadlines(clock, (address) => this.#due(address));
   }
 
@@ -87,7 +93,12 @@ export class Shard implements CommitListener {
 
   /** True when nothing waits to be taken or written. */
   get isQuiet(): boolean {
-    return this.#ready.length === 0 && this.#dirty.size === 0 && !this.#commits.isBusy && this.#commits.filling.isEmpty;
+    return (
+      this.#ready.length === 0 &&
+      this.#dirty.size === 0 &&
+      !this.#commits.isBusy &&
+      this.#commits.filling.isEmpty
+    );
   }
 
   /** Begins to host: raises the fence in its first commit, plans every deadline, wakes what was under way. */
@@ -99,10 +110,12 @@ export class Shard implements CommitListener {
     const { place, store, limits } = this.#services;
     for (const [address, entry] of store.entries()) {
       if (placeOf(address) !== place) continue;
-      const dueAt = entry.status === 'active' ? entry.dueAt : entry.turnAt + limits.endedRetentionMs;
+      const dueAt =
+        entry.status === 'active' ? entry.dueAt : entry.turnAt + limits.endedRetentionMs;
       if (dueAt !== null) this.#deadlines.set(this.#deadlines.open(address), dueAt);
       const kind = this.kinds.get(entry.kind);
-      const isWanted = entry.isPending || (kind?.wantsLeadership === true && entry.status === 'active');
+      const isWanted =
+        entry.isPending || (kind?.wantsLeadership === true && entry.status === 'active');
       if (isWanted) this.#wake(address);
     }
   }
@@ -111,8 +124,10 @@ export class Shard implements CommitListener {
   close(): void {
     this.#isHosting = false;
     this.#deadlines.stop();
-    for (const group of this.#commits.drop()) this.#settleAll(group, notHosted(this.#services.place));
-    for (const actor of this.live) this.#refuseWaiting(actor.mailbox, notHosted(this.#services.place));
+    for (const group of this.#commits.drop())
+      this.#settleAll(group, notHosted(this.#services.place));
+    for (const actor of this.live)
+      this.#refuseWaiting(actor.mailbox, notHosted(this.#services.place));
     this.live.clear();
     this.#dirty.clear();
     this.#ready = [];
@@ -205,8 +220,14 @@ export class Shard implements CommitListener {
     const actors = new Set(groups.flatMap((group) => [...group.writes.keys()]));
     const what = `The store refused the commit: ${messageOf(refusal)} Nothing of it happened; send again.`;
     const error = new RuntimeError('COMMIT_REFUSED', what, { cause: refusal });
-    this.#services.logger.warn({ actors: actors.size, refusal: messageOf(refusal) }, 'commit refused');
-    this.#listener.refused(refusal, [...actors].map(({ address }) => address));
+    this.#services.logger.warn(
+      { actors: actors.size, refusal: messageOf(refusal) },
+      'commit refused',
+    );
+    this.#listener.refused(
+      refusal,
+      [...actors].map(({ address }) => address),
+    );
     for (const actor of actors) this.#forget(actor);
     for (const group of groups) this.#settleAll(group, error);
     this.#refusals += 1;
@@ -222,7 +243,11 @@ export class Shard implements CommitListener {
     const kind = this.kinds.get(name);
     if (kind !== undefined) return kind;
     const known = [...this.kinds.keys()].join(', ') || 'none';
-    throw new RuntimeError('KIND_UNKNOWN', `No kind "${name}" is registered here (registered: ${known}).`, { address });
+    throw new RuntimeError(
+      'KIND_UNKNOWN',
+      `No kind "${name}" is registered here (registered: ${known}).`,
+      { address },
+    );
   }
 
   /** The actor a message is for; an unborn one when the message gives birth. */
@@ -232,7 +257,8 @@ export class Shard implements CommitListener {
     let actor = this.find(address);
     if (actor === undefined) {
       const kind = this.#kind(address);
-      if (!isBirth) throw new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
+      if (!isBirth)
+        throw new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
       actor = unborn(address, kind);
       this.live.add(actor);
     }
@@ -247,7 +273,8 @@ export class Shard implements CommitListener {
       actor.mailbox.pushFirst({ type: 'takeover', fence: this.fence });
       this.#makeReady(actor);
     }
-    const isUnderWay = actor.outbox.size > 0 || actor.effects.length > 0 || actor.tree?.hasChildren === true;
+    const isUnderWay =
+      actor.outbox.size > 0 || actor.effects.length > 0 || actor.tree?.hasChildren === true;
     if (isUnderWay) this.#listener.resumed(actor);
   }
 
@@ -274,7 +301,10 @@ export class Shard implements CommitListener {
   /** A store that goes on refusing is asked again after growing pauses. */
   #pause(): void {
     const { clock, limits } = this.#services;
-    const pauseMs = Math.min(limits.retryMaxMs, limits.retryMinMs * 2 ** Math.min(this.#refusals - 2, 16));
+    const pauseMs = Math.min(
+      limits.retryMaxMs,
+      limits.retryMinMs * 2 ** Math.min(this.#refusals - 2, 16),
+    );
     clock.schedule(clock.now() + pauseMs, this.#pump);
   }
 
@@ -324,7 +354,8 @@ export class Shard implements CommitListener {
     const item = actor.mailbox.shift();
     actor.isReady = false;
     if (item === undefined) return;
-    const next = actor.kind.timersFirst && item.type === 'message' ? actor.timers.nextDueAt() : null;
+    const next =
+      actor.kind.timersFirst && item.type === 'message' ? actor.timers.nextDueAt() : null;
     if (next !== null && next <= at) {
       actor.mailbox.pushFirst(item);
       this.#turns.take(actor, { type: 'timersDue' }, at);
@@ -350,10 +381,14 @@ export class Shard implements CommitListener {
   }
 
   #planDeadline(actor: Actor): void {
-    const dueAt = actor.status === 'active' ? actor.timers.nextDueAt() : actor.at + this.#services.limits.endedRetentionMs;
+    const dueAt =
+      actor.status === 'active'
+        ? actor.timers.nextDueAt()
+        : actor.at + this.#services.limits.endedRetentionMs;
     if (dueAt !== null) {
       actor.deadline ??= this.#deadlines.open(actor.address);
-      if (this.#deadlines.dueAt(actor.deadline) !== dueAt) this.#deadlines.set(actor.deadline, dueAt);
+      if (this.#deadlines.dueAt(actor.deadline) !== dueAt)
+        this.#deadlines.set(actor.deadline, dueAt);
     } else if (actor.deadline !== undefined) {
       this.#deadlines.clear(actor.deadline);
     }
@@ -371,7 +406,10 @@ export class Shard implements CommitListener {
       if (actor.status === 'active') this.#enqueue(actor, { type: 'timersDue' });
       else this.#remove(actor);
     } catch (thrown) {
-      this.#services.logger.error({ address, error: messageOf(thrown) }, 'a deadline has come for an actor that cannot be read');
+      this.#services.logger.error(
+        { address, error: messageOf(thrown) },
+        'a deadline has come for an actor that cannot be read',
+      );
     }
   }
 
@@ -403,7 +441,12 @@ export class Shard implements CommitListener {
   #wakeAll(kind: string): void {
     let after: string | undefined;
     do {
-      const page = this.#services.store.query({ kind, status: 'active', limit: 1_000, ...(after === undefined ? {} : { after }) });
+      const page = this.#services.store.query({
+        kind,
+        status: 'active',
+        limit: 1_000,
+        ...(after === undefined ? {} : { after }),
+      });
       for (const [address] of page.rows) this.#wake(address);
       after = page.cursor;
     } while (after !== undefined);
@@ -439,5 +482,8 @@ export class Shard implements CommitListener {
 }
 
 function notHosted(place: string): RuntimeError {
-  return new RuntimeError('NOT_HOSTED', `This node does not host "${place}" now. Send again; the place may have moved.`);
+  return new RuntimeError(
+    'NOT_HOSTED',
+    `This node does not host "${place}" now. Send again; the place may have moved.`,
+  );
 }

@@ -63,7 +63,13 @@ export class Turns {
   readonly #isInspected: () => boolean;
   readonly #effects: Effect[] = [];
 
-  constructor(place: string, limits: RuntimeLimits, commits: Commits, newId: () => string, isInspected: () => boolean) {
+  constructor(
+    place: string,
+    limits: RuntimeLimits,
+    commits: Commits,
+    newId: () => string,
+    isInspected: () => boolean,
+  ) {
     this.#place = place;
     this.#limits = limits;
     this.#commits = commits;
@@ -94,7 +100,11 @@ export class Turns {
           break;
         case 'takeover':
           actor.term = item.fence;
-          actor.tree?.take({ type: LEADERSHIP_ACQUIRED, fence: item.fence, at } as never, at, this.#effects);
+          actor.tree?.take(
+            { type: LEADERSHIP_ACQUIRED, fence: item.fence, at } as never,
+            at,
+            this.#effects,
+          );
       }
       const sends = this.#planSends(actor);
       isApplying = true;
@@ -120,7 +130,13 @@ export class Turns {
     if (isKnown || (isBirth && actor.status === 'active')) {
       const mustBeNew = (event as { mustBeNew?: boolean }).mustBeNew === true && !isKnown;
       const { address } = actor;
-      const refusal = mustBeNew ? new RuntimeError('ACTOR_EXISTS', `${address} exists already. Use runtime.actor() to reach it, or spawn with ifAbsent.`, { address }) : undefined;
+      const refusal = mustBeNew
+        ? new RuntimeError(
+            'ACTOR_EXISTS',
+            `${address} exists already. Use runtime.actor() to reach it, or spawn with ifAbsent.`,
+            { address },
+          )
+        : undefined;
       // The first one may still wait for its commit: nobody hears of it before.
       this.#commits.filling.turns.push(bookkeeping(actor, item, at, refusal));
       return false;
@@ -167,7 +183,13 @@ export class Turns {
     return sends;
   }
 
-  #apply(actor: Actor, item: Item, timer: TimerRow | undefined, at: number, sends: string[] | undefined): void {
+  #apply(
+    actor: Actor,
+    item: Item,
+    timer: TimerRow | undefined,
+    at: number,
+    sends: string[] | undefined,
+  ): void {
     const tree = actor.tree as Tree;
     let leaving: Effect[] | undefined;
     let sent: OutboxRow[] | undefined;
@@ -180,7 +202,9 @@ export class Turns {
         actor.timers.apply(effect, at);
       } else if (effect.type === 'send' && isKept(effect)) {
         if (effect.to === '') continue;
-        (sent ??= []).push(actor.outbox.add((sends as string[])[nextSend++] as string, effect.event));
+        (sent ??= []).push(
+          actor.outbox.add((sends as string[])[nextSend++] as string, effect.event),
+        );
       } else if (effect.type === 'action' && actor.kind.performer(effect.name)?.durable === true) {
         const id = `${actor.address}#${actor.turns}.${(pending ??= []).length}`;
         pending.push({ id, name: effect.name, params: effect.params });
@@ -197,7 +221,10 @@ export class Turns {
     const state = stateText(snapshot.value);
     const changed = state === actor.state ? undefined : state;
     actor.state = state;
-    this.#stage(actor, historyText(actor, item, at, { timer, state: changed, did: tell(sent, leaving, pending) }));
+    this.#stage(
+      actor,
+      historyText(actor, item, at, { timer, state: changed, did: tell(sent, leaving, pending) }),
+    );
     const event = eventType(item, timer);
     this.#finish(actor, item, at, event, leaving, sent, pending, undefined);
   }
@@ -208,17 +235,32 @@ export class Turns {
     this.#commits.filling.add(actor, indexEntry(actor), row);
   }
 
-  #fail(actor: Actor, item: Item, timer: TimerRow | undefined, at: number, thrown: unknown, isApplying: boolean): void {
+  #fail(
+    actor: Actor,
+    item: Item,
+    timer: TimerRow | undefined,
+    at: number,
+    thrown: unknown,
+    isApplying: boolean,
+  ): void {
     const { address } = actor;
     const failure =
       thrown instanceof RuntimeError
         ? thrown
-        : new RuntimeError('TURN_FAILED', `${address} could not take "${eventType(item, timer)}": ${messageOf(thrown)}`, { address, cause: thrown });
+        : new RuntimeError(
+            'TURN_FAILED',
+            `${address} could not take "${eventType(item, timer)}": ${messageOf(thrown)}`,
+            { address, cause: thrown },
+          );
     const isBirth = item.type === 'message' && item.event.type === SPAWN_EVENT;
     if (isApplying || isBirth || actor.tree?.hasChildren === true) revert(actor, item, timer);
     if (isBirth) {
       const { code } = failure;
-      item.settle?.(code === 'TURN_FAILED' ? new RuntimeError('BIRTH_FAILED', failure.message, { address, cause: thrown }) : failure);
+      item.settle?.(
+        code === 'TURN_FAILED'
+          ? new RuntimeError('BIRTH_FAILED', failure.message, { address, cause: thrown })
+          : failure,
+      );
       return;
     }
     const effects = this.#supervise(actor, at, failure);
@@ -227,8 +269,18 @@ export class Turns {
     actor.state = stateText((actor.tree as Tree).snapshot.value);
     this.#stage(actor, historyText(actor, item, at, { timer, failure, state: actor.state }));
     const id = `${at.toString(36).padStart(9, '0')}-${this.#newId().slice(0, 8)}`;
-    const row = undeliveredRow({ id, at, to: address, event: eventOf(item, timer), from: identity(item), error: failure.toJSON() });
-    (this.#commits.filling.add(actor, indexEntry(actor), undefined).undelivered ??= []).push([id, row]);
+    const row = undeliveredRow({
+      id,
+      at,
+      to: address,
+      event: eventOf(item, timer),
+      from: identity(item),
+      error: failure.toJSON(),
+    });
+    (this.#commits.filling.add(actor, indexEntry(actor), undefined).undelivered ??= []).push([
+      id,
+      row,
+    ]);
     this.#finish(actor, item, at, eventType(item, timer), effects, undefined, undefined, failure);
   }
 
@@ -245,24 +297,47 @@ export class Turns {
     const { turns: number, state, status } = actor;
     const { snapshot } = actor.tree as Tree;
     const timers = this.#isInspected() ? [...actor.timers.rows] : NOTHING;
-    this.#commits.filling.turns.push({ actor, item, at, event, number, state, status, timers, snapshot, effects, sent, pending, failure });
+    this.#commits.filling.turns.push({
+      actor,
+      item,
+      at,
+      event,
+      number,
+      state,
+      status,
+      timers,
+      snapshot,
+      effects,
+      sent,
+      pending,
+      failure,
+    });
   }
 
   /** What the kind's supervision says after a failure; returns what leaves. */
   #supervise(actor: Actor, at: number, failure: RuntimeError): readonly Effect[] {
     const { onFailure, failuresMax, withinMs } = actor.kind.supervision;
-    actor.failedAt = [...actor.failedAt.filter((time) => at - time < withinMs), at].slice(-failuresMax - 1);
+    actor.failedAt = [...actor.failedAt.filter((time) => at - time < withinMs), at].slice(
+      -failuresMax - 1,
+    );
     const isTooOften = actor.failedAt.length > failuresMax;
     if (onFailure === 'skip' && !isTooOften) return NOTHING;
-    const stopped: Effect[] = (actor.tree as Tree).runningChildren().map(({ session }) => ({ type: 'stopChild', session }));
+    const stopped: Effect[] = (actor.tree as Tree)
+      .runningChildren()
+      .map(({ session }) => ({ type: 'stopChild', session }));
     actor.timers.rows.length = 0;
     if (onFailure === 'restart' && !isTooOften) {
       try {
         this.#effects.length = 0;
         actor.tree = actor.kind.chart.start(actor.address, actor.input, at, this.#effects);
         const leaving = this.#effects.filter((effect) => !actor.timers.apply(effect, at));
-        for (const effect of leaving) if (effect.type === 'send' && isKept(effect)) actor.outbox.add(wholeAddress(effect.to, this.#place), effect.event);
-        return [...stopped, ...leaving.filter((effect) => !(effect.type === 'send' && isKept(effect)))];
+        for (const effect of leaving)
+          if (effect.type === 'send' && isKept(effect))
+            actor.outbox.add(wholeAddress(effect.to, this.#place), effect.event);
+        return [
+          ...stopped,
+          ...leaving.filter((effect) => !(effect.type === 'send' && isKept(effect))),
+        ];
       } catch {
         actor.timers.rows.length = 0;
       }
@@ -287,8 +362,20 @@ function revert(actor: Actor, item: Item, timer: TimerRow | undefined): void {
   }
   const stored = decodeRecord(actor.kind, actor.address, actor.text);
   const { tree, status, stopReason, input, turns, timers, outbox, effects, term, state } = stored;
-  Object.assign(actor, { tree, status, stopReason, input, turns, timers, outbox, effects, term, state });
-  if (timer !== undefined) timers.apply({ type: 'cancel', session: timer.session, id: timer.id }, 0);
+  Object.assign(actor, {
+    tree,
+    status,
+    stopReason,
+    input,
+    turns,
+    timers,
+    outbox,
+    effects,
+    term,
+    state,
+  });
+  if (timer !== undefined)
+    timers.apply({ type: 'cancel', session: timer.session, id: timer.id }, 0);
   if (item.type === 'takeover') actor.term = item.fence;
 }
 
@@ -298,7 +385,11 @@ export function indexEntry(actor: Actor): IndexEntry {
   return {
     kind: actor.kind.name,
     status: actor.status as IndexEntry['status'],
-    isPending: actor.outbox.size > 0 || actor.effects.length > 0 || actor.runningChildren > 0 || (actor.tree as Tree).hasChildren,
+    isPending:
+      actor.outbox.size > 0 ||
+      actor.effects.length > 0 ||
+      actor.runningChildren > 0 ||
+      (actor.tree as Tree).hasChildren,
     state: actor.state,
     tags: snapshot.tags.size === 0 ? NOTHING : [...snapshot.tags],
     dueAt: actor.timers.nextDueAt(),
@@ -307,14 +398,26 @@ export function indexEntry(actor: Actor): IndexEntry {
 }
 
 function absent({ address, status, stopReason }: Actor): RuntimeError {
-  if (status === 'unborn') return new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
+  if (status === 'unborn')
+    return new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
   const why = stopReason === undefined ? 'has ended' : `was stopped (${stopReason})`;
   return new RuntimeError('ACTOR_ENDED', `${address} ${why}; it takes no events.`, { address });
 }
 
-function bookkeeping(actor: Actor, item: Item, at: number, failure: RuntimeError | undefined): Turn {
+function bookkeeping(
+  actor: Actor,
+  item: Item,
+  at: number,
+  failure: RuntimeError | undefined,
+): Turn {
   const { turns: number, state, status } = actor;
-  const none = { timers: NOTHING, snapshot: undefined, effects: NOTHING, sent: NOTHING, pending: NOTHING };
+  const none = {
+    timers: NOTHING,
+    snapshot: undefined,
+    effects: NOTHING,
+    sent: NOTHING,
+    pending: NOTHING,
+  };
   return { actor, item, at, event: '', number, state, status, ...none, failure };
 }
 

@@ -29,11 +29,16 @@ export function decodeFrame(text: string): Frame {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new RuntimeError('ENVELOPE_MALFORMED', `A frame is JSON, got ${excerpt(text)}.`, { cause });
+    throw new RuntimeError('ENVELOPE_MALFORMED', `A frame is JSON, got ${excerpt(text)}.`, {
+      cause,
+    });
   }
   const { v, hello, envelopes = [], receipts = [] } = expectObject(value, 'frame');
   if (v !== WIRE_VERSION) {
-    throw new RuntimeError('ENVELOPE_MALFORMED', `This node speaks wire version ${WIRE_VERSION}, the peer ${excerpt(v)}.`);
+    throw new RuntimeError(
+      'ENVELOPE_MALFORMED',
+      `This node speaks wire version ${WIRE_VERSION}, the peer ${excerpt(v)}.`,
+    );
   }
   if (!Array.isArray(envelopes) || !Array.isArray(receipts)) {
     throw new RuntimeError('ENVELOPE_MALFORMED', '"envelopes" and "receipts" must be lists.');
@@ -50,7 +55,11 @@ export function encodeFrame(envelopes: readonly string[], receipts: readonly str
 }
 
 /** From an outbox row, whose event is JSON already. */
-export function encodeEnvelope(from: string, row: Pick<OutboxRow, 'to' | 'counter' | 'text'>, settledBelow: number): string {
+export function encodeEnvelope(
+  from: string,
+  row: Pick<OutboxRow, 'to' | 'counter' | 'text'>,
+  settledBelow: number,
+): string {
   return `{"to":${JSON.stringify(row.to)},"from":${JSON.stringify(from)},"counter":${row.counter},"settledBelow":${settledBelow},"event":${row.text}}`;
 }
 
@@ -61,7 +70,13 @@ export function encodeReceipt(receipt: Receipt): string {
 function parseHello(value: unknown): Hello {
   const { node, places } = expectObject(value, 'hello');
   if (!Array.isArray(places) || places.length > 1_000) {
-    throw new RuntimeError('ENVELOPE_MALFORMED', '"hello.places" must be a list of at most 1,000 places.');
+    throw new RuntimeError(
+      'ENVELOPE_MALFORMED',
+      '"hello.places" must be a list of at most 1,000 places.',
+    );
   }
-  return { node: expectName(node, 'hello.node'), places: places.map((place) => expectName(place, 'hello.places')) };
+  return {
+    node: expectName(node, 'hello.node'),
+    places: places.map((place) => expectName(place, 'hello.places')),
+  };
 }

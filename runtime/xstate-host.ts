@@ -201,7 +201,13 @@ export class Host {
 
   // The scheduler:
 
-  schedule(source: AnyRef, target: unknown, event: EventObject, delayMs: number, id?: string): void {
+  schedule(
+    source: AnyRef,
+    target: unknown,
+    event: EventObject,
+    delayMs: number,
+    id?: string,
+  ): void {
     const session = Number(source.sessionId);
     if (target instanceof AddressRef) {
       this.effects.push(this.#timer(session, 0, target, event, delayMs, id));

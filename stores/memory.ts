@@ -9,7 +9,15 @@
  */
 
 import { RuntimeError } from '../runtime/errors.ts';
-import type { ActorWrite, Group, IndexEntry, Settle, Store, StorePage, StoreQuery } from '../runtime/store.ts';
+import type {
+  ActorWrite,
+  Group,
+  IndexEntry,
+  Settle,
+  Store,
+  StorePage,
+  StoreQuery,
+} from '../runtime/store.ts';
 
 export interface MemoryStoreOptions {
   /** History rows kept of each actor; older ones are dropped. Default 100. */
@@ -79,7 +87,10 @@ class MemoryStore implements Store {
   history(address: string, limit: number): readonly string[] {
     const row = this.#rows.get(address);
     if (row === undefined) return [];
-    const inOrder = [...row.history.slice(row.historyStart), ...row.history.slice(0, row.historyStart)];
+    const inOrder = [
+      ...row.history.slice(row.historyStart),
+      ...row.history.slice(0, row.historyStart),
+    ];
     return inOrder.slice(-limit);
   }
 
@@ -161,6 +172,7 @@ function matches({ address, entry }: Row, query: StoreQuery): boolean {
   if (query.after !== undefined && address <= query.after) return false;
   if (query.status !== undefined && entry.status !== query.status) return false;
   if (query.tag !== undefined && !entry.tags.includes(query.tag)) return false;
-  if (query.dueBefore !== undefined && (entry.dueAt === null || entry.dueAt >= query.dueBefore)) return false;
+  if (query.dueBefore !== undefined && (entry.dueAt === null || entry.dueAt >= query.dueBefore))
+    return false;
   return query.turnBefore === undefined || entry.turnAt < query.turnBefore;
 }

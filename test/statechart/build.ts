@@ -79,9 +79,9 @@ export function eventType(which: number): string {
 
 export function buildCase(spec: CaseSpec, probe: Probe): AnyStateMachine {
   const acting = actingChildren(probe);
-  const leaf = buildMachine(spec.machines[2], 'leaf', {}, true);
-  const middle = buildMachine(spec.machines[1], 'middle', { leaf, ...acting }, false);
-  return buildMachine(spec.machines[0], 'root', { middle, leaf, ...acting }, false);
+  const leaf = buildMachine(spec.machines[2], 'leaf', {}, probe);
+  const middle = buildMachine(spec.machines[1], 'middle', { leaf, ...acting }, probe);
+  return buildMachine(spec.machines[0], 'root', { middle, leaf, ...acting }, probe);
 }
 
 /** What fromPromise, fromCallback and the like make, with every settlement in the hands of the script. */
@@ -169,9 +169,10 @@ function buildMachine(
   spec: MachineSpec,
   name: string,
   actors: Record<string, AnyActorLogic>,
-  mayThrow: boolean,
+  probe: Probe,
 ): AnyStateMachine {
   const isRoot = name === 'root';
+  const mayThrow = name === 'leaf';
   const sources = Object.keys(actors);
   const plan: Plan = { name, targets: [], sources, mayThrow, isRoot, invoked: [] };
   collectTargets(spec.root, name, plan, true);
@@ -192,9 +193,13 @@ function buildMachine(
   };
   return setup({
     actors: actors as never,
-    actions: { note: () => {} },
+    actions: {
+      note: (_, params) => {
+        probe.trace.push(`note ${JSON.stringify(params)}`);
+      },
+    },
     delays: { short: ({ context }) => 3 + ((context as Context).n % 5), long: 25 },
-  }).createMachine(config as never) as AnyStateMachine;
+  }).createMachine(config as never) as unknown as AnyStateMachine;
 }
 
 type Spawn = (source: string, options: Loose) => unknown;
@@ -284,7 +289,9 @@ function invokeOf(spec: InvokeSpec, id: string, plan: Plan): Loose {
     id,
     src: plan.sources[spec.source % plan.sources.length],
     input: ({ context }: Args) => ({ n: context.n }),
-    ...(spec.hasSystemId && plan.isRoot ? { systemId: `key.${plan.invoked.length % 3}.${id}` } : {}),
+    ...(spec.hasSystemId && plan.isRoot
+      ? { systemId: `key.${plan.invoked.length % 3}.${id}` }
+      : {}),
     ...(onDone && { onDone: transitionOf(onDone, plan) }),
     ...(onError && { onError: transitionOf(onError, plan) }),
     ...(onSnapshot && { onSnapshot: transitionOf(onSnapshot, plan) }),
@@ -295,7 +302,8 @@ function transitionOf(spec: TransitionSpec, plan: Plan): Loose {
   const { targets } = plan;
   const target = spec.target === undefined ? undefined : targets[spec.target % targets.length];
   return {
-    ...(target === undefined ? {} : { target: `#${target}`, reenter: spec.reenter }),
+    // Without re-entry XState enters a history's state again without leaving it.
+    ...(target && { target: `#${target}`, reenter: spec.reenter || target.endsWith('_h') }),
     ...(spec.guard === undefined ? {} : { guard: guardOf(spec.guard, plan) }),
     actions: [hashEvent, ...actionsOf(spec.actions, plan)],
   };
@@ -379,7 +387,10 @@ function actionOf(spec: ActionSpec, plan: Plan): unknown[] {
     case 'raiseLater':
       return [raise({ type }, { delay: delay + 1 })];
     case 'raiseLaterById':
-      return [cancel(timer), raise({ type }, { id: timer, delay: which % 2 ? 'short' : delay + 1 } as never)];
+      return [
+        cancel(timer),
+        raise({ type }, { id: timer, delay: which % 2 ? 'short' : delay + 1 } as never),
+      ];
     case 'cancel':
       return [cancel(timer)];
     case 'spawnChild': {
@@ -407,10 +418,12 @@ function actionOf(spec: ActionSpec, plan: Plan): unknown[] {
     case 'sendToInvoked':
       // Throws when that child is not there.
       if (plan.mayThrow) return which === 0 ? [sendTo('nobody', { type })] : [];
-      return [lively(({ enqueue, self }, ttl) => {
-        const id = plan.invoked.find((invoked) => self.getSnapshot()?.children?.[invoked]);
-        if (id !== undefined) enqueue.sendTo(id, { type, ttl });
-      })];
+      return [
+        lively(({ enqueue, self }, ttl) => {
+          const id = plan.invoked.find((invoked) => self.getSnapshot()?.children?.[invoked]);
+          if (id !== undefined) enqueue.sendTo(id, { type, ttl });
+        }),
+      ];
     case 'sendToChildLater':
       return [
         cancel(`to ${timer}`),
@@ -437,7 +450,13 @@ function actionOf(spec: ActionSpec, plan: Plan): unknown[] {
       return [sendParent({ type, ttl: 1 } as never, { delay: delay + 1 })];
     case 'enqueue':
       return [
-        enqueueActions((({ enqueue, check }: { enqueue: Enqueue; check: (guard: unknown) => boolean }) => {
+        enqueueActions((({
+          enqueue,
+          check,
+        }: {
+          enqueue: Enqueue;
+          check: (guard: unknown) => boolean;
+        }) => {
           enqueue.assign({ n: ({ context }: Args) => context.n + 1 });
           if (check(({ context }: Args) => context.n % 2 === which % 2)) {
             enqueue({ type: 'note', params: { text: `enqueued ${which}` } });
@@ -446,9 +465,15 @@ function actionOf(spec: ActionSpec, plan: Plan): unknown[] {
           enqueue.cancel(timer);
           enqueue.raise({ type }, { id: timer, delay: delay + 1 });
         }) as never),
-        sendTo((({ self }: Args) => self) as never, { type: 'later', ttl: 0 } as never, { delay: delay + 5 }),
+        sendTo((({ self }: Args) => self) as never, { type: 'later', ttl: 0 } as never, {
+          delay: delay + 5,
+        }),
       ];
   }
 }
 
-type Enqueue = ((action: unknown) => void) & Record<'assign' | 'cancel' | 'emit' | 'raise' | 'sendParent' | 'sendTo', (...args: unknown[]) => void>;
+type Enqueue = ((action: unknown) => void) &
+  Record<
+    'assign' | 'cancel' | 'emit' | 'raise' | 'sendParent' | 'sendTo',
+    (...args: unknown[]) => void
+  >;

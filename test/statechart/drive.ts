@@ -8,8 +8,8 @@
 
 import { type AnyActorRef, type AnyStateMachine, createActor, type InspectionEvent } from 'xstate';
 import type { Effect, StartChildEffect } from '../../runtime/effect.ts';
-import { Statechart, type Tree } from '../../runtime/statechart.ts';
 import type { ChildResult } from '../../runtime/stand-in.ts';
+import { Statechart, type Tree } from '../../runtime/statechart.ts';
 import { eventType, type Probe, type Running } from './build.ts';
 import type { StepSpec } from './generate.ts';
 
@@ -107,21 +107,12 @@ export class LiveWorld implements World {
       },
       clearTimeout: (key: unknown) => this.#timers.delete(key),
     };
-    this.#actor = createActor(
-      machine.provide({
-        actions: {
-          note: (_: unknown, params: unknown) => {
-            probe.trace.push(`note ${JSON.stringify(params)}`);
-          },
-        },
-      } as never),
-      {
-        clock,
-        logger: (...args: unknown[]) => probe.trace.push(`log ${JSON.stringify(args)}`),
-        inspect: (event: InspectionEvent) => this.#inspect(event),
-        input: { n: 0 },
-      } as never,
-    ) as never;
+    this.#actor = createActor(machine, {
+      clock,
+      logger: (...args: unknown[]) => probe.trace.push(`log ${JSON.stringify(args)}`),
+      inspect: (event: InspectionEvent) => this.#inspect(event),
+      input: { n: 0 },
+    } as never) as never;
     this.#actor.subscribe({
       error: (thrown: unknown) => {
         this.#failure = { thrown };
@@ -168,14 +159,19 @@ export class LiveWorld implements World {
         this.#count('transitions');
         if (transition.eventType === '') this.#count('always');
         if (transition.reenter) this.#count('reentered');
-        if (transition.target?.some(({ type }) => type === 'history')) this.#count('historyEntered');
+        if (transition.target?.some(({ type }) => type === 'history'))
+          this.#count('historyEntered');
       }
     } else if (event.type === '@xstate.event') {
       this.#countEvent(event.event, event.sourceRef, event.actorRef as AnyActorRef);
     }
   }
 
-  #countEvent(event: { type: string; error?: unknown }, source: unknown, target: AnyActorRef): void {
+  #countEvent(
+    event: { type: string; error?: unknown },
+    source: unknown,
+    target: AnyActorRef,
+  ): void {
     if (event.type === 'xstate.init') return;
     this.#tick();
     if (event.type.startsWith('xstate.error.actor.')) {
@@ -269,7 +265,10 @@ export class TreeWorld implements World {
     this.#counters.restores = (this.#counters.restores ?? 0) + 1;
     const text = JSON.stringify({ snapshot: JSON.parse(tree.encode()), ...tree.sessions() });
     this.#tree = this.#chart.restore('root', JSON.parse(text));
-    const again = JSON.stringify({ snapshot: JSON.parse(this.#tree.encode()), ...this.#tree.sessions() });
+    const again = JSON.stringify({
+      snapshot: JSON.parse(this.#tree.encode()),
+      ...this.#tree.sessions(),
+    });
     if (again !== text) throw new Error(`Restored, it is another:\n${text}\n${again}`);
   }
 
@@ -322,7 +321,9 @@ export class TreeWorld implements World {
     const event = JSON.parse(JSON.stringify(effect.event));
     const dueAt = this.#timers.now + delayMs;
     this.#timers.arm(`${session}|${id}`, delayMs, () => {
-      this.#step((effects) => this.#tree?.fire({ event, dueAt, target }, this.#timers.now, effects));
+      this.#step((effects) =>
+        this.#tree?.fire({ event, dueAt, target }, this.#timers.now, effects),
+      );
     });
   }
 }

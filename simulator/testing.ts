@@ -1,0 +1,198 @@
+/**
+ * `escapement/testing`: a runtime on virtual time, for anybody's unit tests.
+ *
+ * It is the real engine on a clock that moves only when told to, with seeded chance and
+ * the memory store: same test, same run. `advance` stops at every deadline on the way, so
+ * each fires at its own time. `crash` ends the node as a dying process would and starts
+ * it again from its store; handles from before the crash go on working.
+ */
+
+import type { AnyStateMachine } from 'xstate';
+import { wholeAddress } from '../runtime/address.ts';
+import { type ActorHandle, createHandle, type HandleHost } from '../runtime/handle.ts';
+import type { KindOptions } from '../runtime/kind.ts';
+import type { Lease } from '../runtime/lease.ts';
+import { localLease } from '../runtime/local-lease.ts';
+import {
+  type Logger,
+  type RuntimeLimits,
+  resolveLimits,
+  SILENT_LOGGER,
+} from '../runtime/options.ts';
+import { noTransport } from '../runtime/peers.ts';
+import {
+  type AddressOf,
+  type KindMap,
+  type MachineAt,
+  Runtime,
+  type SpawnArguments,
+} from '../runtime/runtime.ts';
+import type { Store } from '../runtime/store.ts';
+import type { Transport } from '../runtime/transport.ts';
+import { memoryStore } from '../stores/memory.ts';
+import { SimulatedClock } from './clock.ts';
+import { parseDuration } from './duration.ts';
+import { SeededRandom } from './random.ts';
+
+export interface TestRuntimeOptions<TKinds extends KindMap = KindMap> {
+  /** Machines by kind. */
+  readonly kinds: TKinds;
+  /** Performers, supervision and more, by kind. */
+  readonly options?: { readonly [kind in keyof TKinds]?: KindOptions };
+  readonly node?: string;
+  readonly place?: string;
+  /** Seed of everything random. Default 1. */
+  readonly seed?: number;
+  readonly limits?: Partial<RuntimeLimits>;
+  /** Give several test runtimes the same clock to let time pass for all of them. */
+  readonly clock?: SimulatedClock;
+  readonly store?: Store;
+  /** Makes the node's link to others anew after each crash. */
+  readonly transport?: () => Transport;
+  readonly lease?: Lease;
+  readonly logger?: Logger;
+}
+
+/** @throws {RuntimeError} OPTION_INVALID, KIND_EXISTS */
+export async function testRuntime<TKinds extends KindMap>(
+  options: TestRuntimeOptions<TKinds>,
+): Promise<TestRuntime<TKinds>> {
+  const runtime = new TestRuntime(options);
+  await runtime.start();
+  return runtime;
+}
+
+export class TestRuntime<TKinds extends KindMap = KindMap> {
+  readonly clock: SimulatedClock;
+  readonly store: Store;
+  readonly #options: TestRuntimeOptions<TKinds>;
+  readonly #random: SeededRandom;
+  readonly #lease: Lease;
+  #current: Runtime<TKinds> | undefined;
+
+  constructor(options: TestRuntimeOptions<TKinds>) {
+    this.#options = options;
+    this.clock = options.clock ?? new SimulatedClock();
+    const store = options.store ?? memoryStore();
+    this.store = store;
+    this.#random = new SeededRandom(options.seed ?? 1, options.node ?? 'test');
+    this.#lease = options.lease ?? localLease({ lastFence: (name) => store.fence(name) });
+  }
+
+  /** The runtime under test; a new one after each crash. */
+  get runtime(): Runtime<TKinds> {
+    if (this.#current === undefined) throw new Error('The test runtime has not been started.');
+    return this.#current;
+  }
+
+  async start(): Promise<void> {
+    const { node = 'test', place = node, kinds, limits, logger = SILENT_LOGGER } = this.#options;
+    const runtime = await Runtime.start({
+      node,
+      place,
+      clock: this.clock,
+      random: this.#random,
+      store: this.store,
+      transport: this.#options.transport?.() ?? noTransport(),
+      lease: this.#lease,
+      limits: resolveLimits(limits),
+      logger,
+    });
+    this.#current = runtime as unknown as Runtime<TKinds>;
+    for (const [name, machine] of Object.entries(kinds))
+      runtime.register(name, machine, this.#options.options?.[name] ?? {});
+    await this.settle();
+  }
+
+  /** As `runtime.spawn`; the handle survives crashes. */
+  async spawn<TAddress extends AddressOf<TKinds>>(
+    address: TAddress,
+    ...options: SpawnArguments<MachineAt<TKinds, TAddress>>
+  ): Promise<ActorHandle<MachineAt<TKinds, TAddress>>> {
+    await this.#during(this.runtime.spawn(address, ...options));
+    return this.actor(address);
+  }
+
+  actor<TAddress extends AddressOf<TKinds>>(
+    address: TAddress,
+  ): ActorHandle<MachineAt<TKinds, TAddress>> {
+    const handle = createHandle(wholeAddress(address, this.runtime.place), this.#host);
+    return handle as unknown as ActorHandle<MachineAt<TKinds, TAddress>>;
+  }
+
+  /** Lets time pass; every deadline on the way fires at its own time, in order. */
+  async advance(duration: string | number): Promise<void> {
+    const endsAt = this.clock.now() + parseDuration(duration);
+    await this.settle();
+    while (this.clock.step(endsAt)) await drain();
+    this.clock.advanceTo(endsAt);
+    await this.settle();
+  }
+
+  /** Lets everything happen that needs no time to pass. */
+  async settle(): Promise<void> {
+    do await drain();
+    while (this.clock.runDue());
+  }
+
+  /** The process dies and comes back: what was not committed is gone. */
+  async crash(): Promise<void> {
+    this.runtime.crash();
+    await drain();
+    await this.start();
+  }
+
+  /** Milliseconds since the epoch of the virtual clock. */
+  now(): number {
+    return this.clock.now();
+  }
+
+  /** State, deadlines and the last turns of an actor, as text. */
+  explain(address: string): Promise<string> {
+    return this.runtime.explain(address);
+  }
+
+  async stop(): Promise<void> {
+    const stopping = this.runtime.stop();
+    let isOver = false;
+    stopping.finally(() => {
+      isOver = true;
+    });
+    // Draining waits on the clock, which nobody else moves.
+    while (!isOver) await this.advance(1);
+    await stopping;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  /** Whatever a call waits for, deferred tasks of the virtual clock included. */
+  async #during<T>(call: Promise<T>): Promise<T> {
+    void this.settle();
+    return call;
+  }
+
+  /** Always the node of now. */
+  readonly #host: HandleHost = {
+    send: (...parts) => Runtime.hostOf(this.runtime as never).send(...parts),
+    ask: (...parts) => Runtime.hostOf(this.runtime as never).ask(...parts),
+    committed: (address) => Runtime.hostOf(this.runtime as never).committed(address),
+    persisted: (address) => Runtime.hostOf(this.runtime as never).persisted(address),
+    fetch: (...parts) => Runtime.hostOf(this.runtime as never).fetch(...parts),
+    subscribe: (...parts) => Runtime.hostOf(this.runtime as never).subscribe(...parts),
+    on: (...parts) => Runtime.hostOf(this.runtime as never).on(...parts),
+  };
+}
+
+/** Captured before anybody fakes it: lets every promise that can settle do so. */
+const { setImmediate: nextTurn } = globalThis;
+
+function drain(): Promise<void> {
+  return new Promise((resolve) => nextTurn(resolve));
+}
+
+export { SimulatedClock } from './clock.ts';
+export { parseDuration } from './duration.ts';
+export { SeededRandom } from './random.ts';
+export type { ActorHandle, AnyStateMachine };
