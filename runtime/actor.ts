@@ -110,3 +110,20 @@ export function isIdle(actor: Actor): boolean {
 export function stateText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
+
+/** The index entry that goes with the record. */
+export function indexEntry(actor: Actor): IndexEntry {
+  const tree = actor.tree as Tree;
+  const { tags } = tree.snapshot;
+  return {
+    kind: actor.kind.name,
+    status: actor.status as IndexEntry['status'],
+    isPending: actor.outbox.size > 0 || actor.effects.length > 0 || tree.hasChildren,
+    state: actor.state,
+    tags: tags.size === 0 ? NO_TAGS : [...tags],
+    dueAt: actor.timers.nextDueAt(),
+    turnAt: actor.at,
+  };
+}
+
+const NO_TAGS: readonly string[] = [];

@@ -1,10 +1,14 @@
-/** Pauses between tries: doubling up to a limit, spread by half so that many do not come back at once. */
+/** Pauses between tries: doubling up to a limit, and spread so that many do not come back at once. */
 
 import type { RuntimeLimits } from './options.ts';
 import type { Random } from './random.ts';
 
-/** The pause after the given failed attempt (1 for the first), in whole milliseconds. */
-export function jittered(attempt: number, limits: RuntimeLimits, random: Random): number {
-  const full = Math.min(limits.retryMaxMs, limits.retryMinMs * 2 ** Math.min(attempt - 1, 20));
-  return Math.ceil(full * (0.5 + random.next() / 2));
+/** The pause after the given failed attempt (1 for the first). */
+export function pauseMs(attempt: number, limits: RuntimeLimits): number {
+  return Math.min(limits.retryMaxMs, limits.retryMinMs * 2 ** Math.min(attempt - 1, 20));
+}
+
+/** The same, shortened by up to half. */
+export function jitteredPauseMs(attempt: number, limits: RuntimeLimits, random: Random): number {
+  return Math.ceil(pauseMs(attempt, limits) * (0.5 + random.next() / 2));
 }

@@ -9,7 +9,7 @@
 
 import type { Actor } from './actor.ts';
 import type { ActorWrite, IndexEntry, Store } from './store.ts';
-import type { Turn } from './turn.ts';
+import type { Turn } from './turn-result.ts';
 
 type Writing = { -readonly [field in keyof ActorWrite]: ActorWrite[field] } & {
   history: string[];
@@ -25,7 +25,12 @@ export class Group {
   }> = [];
 
   /** Adds what one turn wrote; of several turns of an actor the last record counts. */
-  add(actor: Actor, entry: IndexEntry | null, row: string | undefined): Writing {
+  add(
+    actor: Actor,
+    entry: IndexEntry | null,
+    row: string | undefined,
+    undelivered?: readonly [id: string, row: string],
+  ): void {
     let writing = this.writes.get(actor);
     const record = entry === null ? null : actor.text;
     if (writing === undefined) {
@@ -37,11 +42,17 @@ export class Group {
       writing.entry = entry;
     }
     if (row !== undefined) writing.history.push(row);
-    return writing;
+    if (undelivered !== undefined) (writing.undelivered ??= []).push(undelivered);
   }
 
   /** True when the group is worth committing for its fence alone. */
   isClaim = false;
+
+  /** Tells everybody who waits for this group that nothing of it happened. */
+  refuse(error: Error): void {
+    for (const { item } of this.turns) if (item.type === 'message') item.settle?.(error);
+    for (const { settle } of this.dropUndelivered) settle(error);
+  }
 
   get isEmpty(): boolean {
     return (
@@ -75,9 +86,16 @@ export class Commits {
     this.#listener = listener;
   }
 
-  /** True while a group is with the store. */
-  get isBusy(): boolean {
-    return this.#underWay !== undefined;
+  /** True when nothing is with the store and nothing waits for it. */
+  get isQuiet(): boolean {
+    return this.#underWay === undefined && this.filling.isEmpty;
+  }
+
+  /** Whether one more turn fits; a full group is handed over first, if the store is free. */
+  hasRoom(groupTurnsMax: number): boolean {
+    if (this.filling.turns.length < groupTurnsMax) return true;
+    this.flush();
+    return this.filling.turns.length < groupTurnsMax;
   }
 
   /** Raises the shard's fence at the store, with or without anything to write. */

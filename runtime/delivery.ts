@@ -9,7 +9,7 @@
  */
 
 import { placeOf } from './address.ts';
-import { jittered } from './backoff.ts';
+import { jitteredPauseMs } from './backoff.ts';
 import type { Cancel, Clock } from './clock.ts';
 import type { Receipt } from './envelope.ts';
 import { errorFromShape, type RuntimeError } from './errors.ts';
@@ -159,7 +159,7 @@ export class Delivery {
   #retryLater(key: string, underWay: UnderWay): void {
     const { clock, limits, random } = this.#services;
     underWay.cancelRetry?.();
-    const at = clock.now() + jittered(underWay.attempts, limits, random);
+    const at = clock.now() + jitteredPauseMs(underWay.attempts, limits, random);
     underWay.cancelRetry = clock.schedule(at, () => this.#send(key, underWay));
   }
 }

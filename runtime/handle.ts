@@ -12,6 +12,7 @@ import type {
   AnyStateMachine,
   EmittedFrom,
   EventFrom,
+  EventObject,
   InputFrom,
   Readable,
   SnapshotFrom,
@@ -20,7 +21,7 @@ import type {
 } from 'xstate';
 import { kindOf } from './address.ts';
 import { type AskOptions, abortError } from './asks.ts';
-import type { ReplyAddress } from './machine.ts';
+import type { ReplyOf, Sent } from './machine.ts';
 
 export interface SendOptions {
   /**
@@ -32,10 +33,10 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What an event is answered with, as its type declares (see `Question` in escapement/machine). */
-export type ReplyOf<TEvent> = TEvent extends { readonly replyTo?: ReplyAddress<infer TReply> }
-  ? TReply
-  : unknown;
+export type { ReplyOf } from './machine.ts';
+
+/** An event as embedding code sends it: without what the runtime adds. */
+export type EventTo<TMachine extends AnyStateMachine> = Sent<EventFrom<TMachine>>;
 
 type Asked<TMachine extends AnyStateMachine, TType> = Extract<EventFrom<TMachine>, { type: TType }>;
 
@@ -49,7 +50,7 @@ export interface ActorHandle<TMachine extends AnyStateMachine = AnyStateMachine>
   /** Only for XState's shape: actors here are not in a system of XState's. */
   readonly system: AnyActorRef['system'];
   /** Resolves once the turn that took the event is durable; rejects with the reason when it was not taken. */
-  send(event: EventFrom<TMachine>, options?: SendOptions): Promise<void>;
+  send(event: EventTo<TMachine>, options?: SendOptions): Promise<void>;
   /**
    * Sends an event and resolves with what the machine answers by `reply`.
    *
@@ -57,7 +58,7 @@ export interface ActorHandle<TMachine extends AnyStateMachine = AnyStateMachine>
    *
    * @throws {RuntimeError} ASK_TIMED_OUT when no answer comes in time.
    */
-  ask<TEvent extends EventFrom<TMachine>>(
+  ask<TEvent extends EventTo<TMachine> & EventObject>(
     event: TEvent,
     options?: AskOptions,
   ): Promise<ReplyOf<Asked<TMachine, TEvent['type']>>>;
@@ -83,14 +84,23 @@ export interface ActorHandle<TMachine extends AnyStateMachine = AnyStateMachine>
   [Symbol.observable](): ActorHandle<TMachine>;
 }
 
+/** The input as whoever spawns gives it: `at` comes from the runtime (see `Born` in escapement/machine). */
+export type InputTo<TMachine extends AnyStateMachine> = Given<InputFrom<TMachine>>;
+
+type Given<TInput> = 0 extends 1 & TInput
+  ? TInput
+  : TInput extends { readonly at: number }
+    ? Omit<TInput, 'at'>
+    : TInput;
+
 /** `input` is required exactly when the machine asks for one. */
 export type SpawnOptions<TMachine extends AnyStateMachine> = {
   /** Return the handle of the actor that is there already instead of rejecting with ACTOR_EXISTS. */
   readonly ifAbsent?: boolean;
   readonly signal?: AbortSignal;
 } & (undefined extends InputFrom<TMachine>
-  ? { readonly input?: InputFrom<TMachine> }
-  : { readonly input: InputFrom<TMachine> });
+  ? { readonly input?: InputTo<TMachine> }
+  : { readonly input: InputTo<TMachine> });
 
 /** What a handle needs of the node. */
 export interface HandleHost {

@@ -11,7 +11,7 @@ import type { ErrorShape, RuntimeError } from './errors.ts';
 import type { Item } from './mailbox.ts';
 import type { OutboxRow } from './outbox.ts';
 import type { TimerRow } from './timer-table.ts';
-import { eventType } from './turn.ts';
+import { eventType } from './turn-result.ts';
 
 export interface HistoryRow {
   readonly turn: number;

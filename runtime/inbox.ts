@@ -15,10 +15,8 @@ export const WINDOW_MAX = 64;
 
 export interface InboxLimits {
   readonly sendersMax: number;
-  readonly retentionMs: number;
+  readonly dedupRetentionMs: number;
 }
-
-export type InboxVerdict = 'new' | 'duplicate' | 'full';
 
 interface Mark {
   high: number;
@@ -51,24 +49,24 @@ export class Inbox {
     return mark !== undefined && (counter <= mark.high || mark.above.includes(counter));
   }
 
-  /** Marks a message as taken, unless it has been before. `settledBelow`: all lower counters are settled. */
+  /**
+   * Marks a message that `has` does not know as taken; `settledBelow`: all lower counters are settled.
+   * False when there is no room for another sender.
+   */
   take(
     sender: string,
     counter: number,
     settledBelow: number,
     at: number,
     limits: InboxLimits,
-  ): InboxVerdict {
+  ): boolean {
     let mark = this.#marks.get(sender);
     if (mark === undefined) {
-      this.#prune(at, limits.retentionMs);
-      if (this.#marks.size >= limits.sendersMax) return 'full';
+      this.#prune(at, limits.dedupRetentionMs);
+      if (this.#marks.size >= limits.sendersMax) return false;
       mark = { high: 0, above: [], at, name: JSON.stringify(sender) };
       this.#marks.set(sender, mark);
-    } else if (counter <= mark.high || mark.above.includes(counter)) {
-      return 'duplicate';
-    }
-    if (at - mark.at > limits.retentionMs / 8) {
+    } else if (at - mark.at > limits.dedupRetentionMs / 8) {
       // Moved to the end now and then, so that the map stays roughly in the order in which senders were heard.
       this.#marks.delete(sender);
       this.#marks.set(sender, mark);
@@ -78,7 +76,7 @@ export class Inbox {
     if (counter === mark.high + 1) mark.high = counter;
     else mark.above.push(counter);
     if (mark.above.length > 0) settle(mark);
-    return 'new';
+    return true;
   }
 
   /** The sender has durably noted that everything of its is settled and can never come again. */

@@ -95,6 +95,7 @@ export class Kind {
   readonly wantsLeadership: boolean;
   /** Action names for which neither a performer nor an implementation was found; each is logged once. */
   readonly reported = new Set<string>();
+  readonly #durable: ReadonlySet<string>;
   readonly #quoted = new Map<string, string>();
   readonly #welcome = new Map<string, boolean>();
 
@@ -118,6 +119,12 @@ export class Kind {
     this.version = version;
     this.options = options;
     this.supervision = { ...DEFAULT_SUPERVISION, ...options.supervise };
+    const performers = Object.entries(options.perform ?? {});
+    this.#durable = new Set(
+      performers
+        .filter(([, performer]) => typeof performer !== 'function')
+        .map(([action]) => action),
+    );
     this.timersFirst = options.ties === 'timers';
     this.wantsLeadership = (machine.events as string[]).includes(LEADERSHIP_ACQUIRED);
   }
@@ -132,6 +139,10 @@ export class Kind {
     if (found === undefined) return undefined;
     if (typeof found === 'function') return { run: found, durable: false, attemptsMax: 1 };
     return { run: found.run, durable: true, attemptsMax: found.attemptsMax ?? 5 };
+  }
+
+  isDurable(action: string): boolean {
+    return this.#durable.has(action);
   }
 
   /** JSON text of a name that recurs (event types, timer ids), made once. */

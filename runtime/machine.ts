@@ -11,7 +11,16 @@
  * runs under XState's own `createActor`, where a foreign target goes nowhere.
  */
 
-import { type AnyActorRef, type EventObject, sendTo } from 'xstate';
+import {
+  type ActionArgs,
+  type ActionFunction,
+  type ActorRef,
+  type AnyActorRef,
+  type EventObject,
+  type MachineContext,
+  type ParameterizedObject,
+  sendTo,
+} from 'xstate';
 
 /** An event as a machine takes it: the runtime adds the time, a machine never reads a clock. */
 export type Timed<TEvent extends EventObject> = TEvent & {
@@ -21,6 +30,18 @@ export type Timed<TEvent extends EventObject> = TEvent & {
   readonly dueAt?: number;
 };
 
+/** An address as a target that XState accepts. */
+// biome-ignore lint/suspicious/noExplicitAny: a target has no snapshot and emits nothing here.
+export type Target<TEvent extends EventObject> = ActorRef<any, Sent<TEvent>, any>;
+
+/** An action that needs nothing of the machine's `setup`: it fits wherever an action may stand. */
+type PlainAction<
+  TContext extends MachineContext,
+  TExpressionEvent extends EventObject,
+  TParams extends ParameterizedObject['params'] | undefined,
+  TEvent extends EventObject,
+> = ActionFunction<TContext, TExpressionEvent, TEvent, TParams, never, never, never, never, never>;
+
 /** Where an answer goes; the type says what the answer is. Set by `ask`, read by `reply`. */
 export type ReplyAddress<TReply> = string & { readonly __reply?: TReply };
 
@@ -28,6 +49,18 @@ export type ReplyAddress<TReply> = string & { readonly __reply?: TReply };
 export type Question<TEvent extends EventObject, TReply> = TEvent & {
   readonly replyTo?: ReplyAddress<TReply>;
 };
+
+/** What the answer to an event is, as its type declares; `unknown` where it declares none. */
+export type ReplyOf<TEvent> = TEvent extends { readonly replyTo?: ReplyAddress<infer TReply> }
+  ? TReply
+  : unknown;
+
+/** An event as its sender writes it: what the runtime adds (`at`, `dueAt`, `replyTo`) is left out. */
+export type Sent<TEvent> = 0 extends 1 & TEvent
+  ? TEvent
+  : TEvent extends unknown
+    ? { [key in keyof TEvent as key extends 'at' | 'dueAt' | 'replyTo' ? never : key]: TEvent[key] }
+    : never;
 
 /** The input as a machine takes it: `at` is the moment of birth (not enumerable, so a spread leaves it out). */
 export type Born<TInput> = TInput & { readonly at: number };
@@ -59,30 +92,39 @@ export class AddressRef {
   }
 }
 
-type ActionArgs = { readonly context: unknown; readonly event: EventObject };
-
-/** `address`: `kind/key@place`, or `kind/key` for the sender's own place. Delivered once, retried until it is. */
-export function to(address: string): AnyActorRef {
-  return new AddressRef(address, false) as unknown as AnyActorRef;
+/**
+ * `address`: `kind/key@place`, or `kind/key` for the sender's own place. Delivered once, retried until it is.
+ * With a type, `to<OrderEvent>('order/42')`, what is sent there is checked.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: without a type, any event may be sent there.
+export function to<TEvent extends EventObject = any>(address: string): Target<TEvent> {
+  return new AddressRef(address, false) as unknown as Target<TEvent>;
 }
 
 /** Like `to`, but best effort: the message may be dropped or replaced by a newer one of its type. Never for decisions. */
-export function hint(address: string): AnyActorRef {
-  return new AddressRef(address, true) as unknown as AnyActorRef;
+// biome-ignore lint/suspicious/noExplicitAny: without a type, any event may be sent there.
+export function hint<TEvent extends EventObject = any>(address: string): Target<TEvent> {
+  return new AddressRef(address, true) as unknown as Target<TEvent>;
 }
-
-/** An action for any machine: XState's type parameters say nothing about these two. */
-// biome-ignore lint/suspicious/noExplicitAny: see above.
-type AnyAction = any;
 
 /**
  * Answers the `ask` that the current event came from; does nothing for an event that nobody waits on.
- * The answer leaves after the turn is committed.
+ * The answer leaves after the turn is committed. Where the event is a `Question`, the answer is checked.
  */
-export function reply<TArgs = ActionArgs>(answer: (args: TArgs) => unknown): AnyAction {
+export function reply<
+  TContext extends MachineContext,
+  TExpressionEvent extends EventObject,
+  TParams extends ParameterizedObject['params'] | undefined,
+  TEvent extends EventObject,
+>(
+  answer: (
+    args: ActionArgs<TContext, TExpressionEvent, TEvent>,
+    params: TParams,
+  ) => ReplyOf<TExpressionEvent>,
+): PlainAction<TContext, TExpressionEvent, TParams, TEvent> {
   return sendTo(
-    ({ event }: ActionArgs) => to((event as { replyTo?: string }).replyTo ?? ''),
-    (args: unknown) => ({ type: REPLY_EVENT, value: answer(args as TArgs) }) as EventObject,
+    ({ event }): AnyActorRef => to((event as { replyTo?: string }).replyTo ?? ''),
+    (args, params) => ({ type: REPLY_EVENT, value: answer(args, params) }),
   );
 }
 
@@ -90,12 +132,20 @@ export function reply<TArgs = ActionArgs>(answer: (args: TArgs) => unknown): Any
  * Gives birth to a root actor with an address of its own; its kind must be registered where it lives.
  * Unlike `spawnChild` it is stored, fails and scales alone. If it is alive already, nothing happens.
  */
-export function spawnRoot<TArgs = ActionArgs>(
-  address: string | ((args: TArgs) => string),
-  input?: (args: TArgs) => unknown,
-): AnyAction {
+export function spawnRoot<
+  TContext extends MachineContext,
+  TExpressionEvent extends EventObject,
+  TParams extends ParameterizedObject['params'] | undefined,
+  TEvent extends EventObject,
+>(
+  address:
+    | string
+    | ((args: ActionArgs<TContext, TExpressionEvent, TEvent>, params: TParams) => string),
+  input?: (args: ActionArgs<TContext, TExpressionEvent, TEvent>, params: TParams) => unknown,
+): PlainAction<TContext, TExpressionEvent, TParams, TEvent> {
   return sendTo(
-    (args: unknown) => to(typeof address === 'function' ? address(args as TArgs) : address),
-    (args: unknown) => ({ type: SPAWN_EVENT, input: input?.(args as TArgs) }) as EventObject,
+    (args, params): AnyActorRef =>
+      to(typeof address === 'function' ? address(args, params) : address),
+    (args, params) => ({ type: SPAWN_EVENT, input: input?.(args, params) }),
   );
 }

@@ -57,6 +57,20 @@ export class Mailbox {
     this.size += 1;
   }
 
+  /** A hint takes the place of the last item when that is an older hint of its sender and type. */
+  replaceHint(hint: Message): boolean {
+    const last = this.#items.at(-1);
+    if (
+      last?.type !== 'message' ||
+      !last.isHint ||
+      last.event.type !== hint.event.type ||
+      last.from !== hint.from
+    )
+      return false;
+    this.#items[this.#items.length - 1] = hint;
+    return true;
+  }
+
   shift(): Item | undefined {
     if (this.size === 0) return undefined;
     const item = this.#items[this.#head];

@@ -8,7 +8,7 @@
  */
 
 import type { Actor, PendingEffect } from './actor.ts';
-import { jittered } from './backoff.ts';
+import { jitteredPauseMs } from './backoff.ts';
 import type { Cancel, Clock } from './clock.ts';
 import type { ActionEffect } from './effect.ts';
 import { messageOf, RuntimeError } from './errors.ts';
@@ -111,7 +111,7 @@ export class Performers {
     if (this.#abort.signal.aborted) return;
     const attemptsMax = performer?.attemptsMax ?? 1;
     if (failure !== undefined && attempt < attemptsMax) {
-      const again = this.#clock.now() + jittered(attempt, this.#limits, this.#random);
+      const again = this.#clock.now() + jitteredPauseMs(attempt, this.#limits, this.#random);
       this.#logger.warn(
         { address, effect: effect.name, attempt, error: messageOf(failure) },
         'a durable effect failed and is tried again',

@@ -16,7 +16,7 @@ import type { Inspection } from './inspection.ts';
 import type { Observers } from './observers.ts';
 import type { Logger } from './options.ts';
 import type { Performers } from './performers.ts';
-import type { Turn } from './turn.ts';
+import type { Turn } from './turn-result.ts';
 
 export interface ReleaseServices {
   readonly asks: Asks;
@@ -41,7 +41,7 @@ export class Release {
   turn(turn: Turn): void {
     const { actor, item, failure, snapshot, status, sent, effects, pending } = turn;
     const { delivery, performers, observers, inspection, owner } = this.#services;
-    if (item?.type === 'message') item.settle?.(heard(turn));
+    if (item.type === 'message') item.settle?.(heard(turn));
     for (const { to } of sent) delivery.dispatch(actor.address, actor.outbox, to, owner);
     for (let index = 0; index < effects.length; index += 1)
       this.#effect(turn, effects[index] as Effect, index);
@@ -104,7 +104,7 @@ export class Release {
 
 /** What the sender of the turn's message is told. A failure inside the turn is told as one, whatever its code. */
 function heard({ item, failure, snapshot }: Turn): Error | undefined {
-  const isTell = item?.type === 'message' && item.from !== undefined;
+  const isTell = item.type === 'message' && item.from !== undefined;
   if (failure === undefined || snapshot === undefined || !isTell || failure.code === 'TURN_FAILED')
     return failure;
   return new RuntimeError('TURN_FAILED', `${failure.code}: ${failure.message}`, {
@@ -116,7 +116,7 @@ function heard({ item, failure, snapshot }: Turn): Error | undefined {
 function tellOf(turn: Turn, inspection: Inspection): void {
   const { actor, item, snapshot, failure, sent, event, number, state, status } = turn;
   const { address } = actor;
-  const message = item?.type === 'message' ? item : undefined;
+  const message = item.type === 'message' ? item : undefined;
   if (number === 1)
     inspection.tell({ type: 'actor', address, kind: actor.kind.name, change: 'born' });
   inspection.tell({

@@ -19,6 +19,7 @@ import { SPAWN_EVENT } from './machine.ts';
 import { Node, type NodePorts } from './node.ts';
 import { type ActorQuery, type ActorRow, queryActors } from './query.ts';
 import type { StorePage } from './store.ts';
+import type { KindOptionsOf } from './typed-kind.ts';
 import { parseUndelivered, type Undelivered } from './undelivered.ts';
 
 export type KindMap = Record<string, AnyStateMachine>;
@@ -51,12 +52,14 @@ export class Runtime<TKinds extends KindMap = {}> {
 
   private constructor(node: Node) {
     this.#node = node;
-    this.node = node.name;
-    this.place = node.place;
+    this.node = node.ports.node;
+    this.place = node.ports.place;
   }
 
   /** Starts a node. Resolves when it hosts its place, or waits for the lease as a standby. */
-  static async start(ports: NodePorts): Promise<Runtime> {
+  static async start(
+    ports: NodePorts & { readonly signal?: AbortSignal | undefined },
+  ): Promise<Runtime> {
     checkName('node', ports.node);
     checkName('place', ports.place);
     if (ports.signal?.aborted === true) throw abortError(ports.signal);
@@ -68,7 +71,7 @@ export class Runtime<TKinds extends KindMap = {}> {
 
   /** What handles talk to, for those who make handles that outlive a runtime. */
   static hostOf(runtime: Runtime<never>): HandleHost {
-    return runtime.#node;
+    return runtime.#node.calls;
   }
 
   /** True while this node hosts its place. */
@@ -84,9 +87,11 @@ export class Runtime<TKinds extends KindMap = {}> {
   register<TName extends string, TMachine extends AnyStateMachine>(
     name: TName,
     machine: TMachine,
-    options: KindOptions = {},
+    options: KindOptionsOf<TMachine> = {},
   ): Runtime<TKinds & { [name in TName]: TMachine }> {
-    this.#node.shard.register(new Kind(name, machine, options, this.#node.limits));
+    this.#node.shard.register(
+      new Kind(name, machine, options as KindOptions, this.#node.ports.limits),
+    );
     return this as unknown as Runtime<TKinds & { [name in TName]: TMachine }>;
   }
 
@@ -106,19 +111,19 @@ export class Runtime<TKinds extends KindMap = {}> {
     };
     if (signal?.aborted === true) throw abortError(signal);
     const whole = wholeAddress(address, this.place);
-    await this.#node.send(whole, {
+    await this.#node.calls.send(whole, {
       type: SPAWN_EVENT,
       input,
       mustBeNew: ifAbsent !== true,
     } as EventObject);
-    return createHandle(whole, this.#node) as ActorHandle<MachineAt<TKinds, TAddress>>;
+    return createHandle(whole, this.#node.calls) as ActorHandle<MachineAt<TKinds, TAddress>>;
   }
 
   /** A handle for an address, whether there is an actor or not. @throws {RuntimeError} ADDRESS_MALFORMED */
   actor<TAddress extends AddressOf<TKinds>>(
     address: TAddress,
   ): ActorHandle<MachineAt<TKinds, TAddress>> {
-    return createHandle(wholeAddress(address, this.place), this.#node) as ActorHandle<
+    return createHandle(wholeAddress(address, this.place), this.#node.calls) as ActorHandle<
       MachineAt<TKinds, TAddress>
     >;
   }
@@ -129,21 +134,24 @@ export class Runtime<TKinds extends KindMap = {}> {
     readonly cursor?: string;
   } {
     return queryActors(
-      (stored): StorePage => this.#node.store.query(stored),
+      (stored): StorePage => this.#node.ports.store.query(stored),
       query,
-      this.#node.clock.now(),
+      this.#node.ports.clock.now(),
     );
   }
 
   /** The last turns of an actor of this place, oldest first. */
   history(address: string, options: { readonly limit?: number } = {}): readonly HistoryRow[] {
-    const rows = this.#node.store.history(wholeAddress(address, this.place), options.limit ?? 100);
+    const rows = this.#node.ports.store.history(
+      wholeAddress(address, this.place),
+      options.limit ?? 100,
+    );
     return rows.map(parseHistoryRow);
   }
 
   /** Events that nobody could take, oldest first. */
   undelivered(): readonly Undelivered[] {
-    return [...this.#node.store.undelivered()].map(([, row]) => parseUndelivered(row));
+    return [...this.#node.ports.store.undelivered()].map(([, row]) => parseUndelivered(row));
   }
 
   /** Delivers an undelivered event once more; it leaves the list when it was taken. */
@@ -151,13 +159,13 @@ export class Runtime<TKinds extends KindMap = {}> {
     const found = this.undelivered().find((undelivered) => undelivered.id === id);
     if (found === undefined)
       throw new RuntimeError('ACTOR_UNKNOWN', `There is no undelivered message ${id}.`);
-    await this.#node.redeliver(found);
+    await this.#node.calls.redeliver(found);
     await this.dropUndelivered(id);
   }
 
   /** Takes an undelivered event off the list. */
   dropUndelivered(id: string): Promise<void> {
-    return this.#node.dropUndelivered(id);
+    return this.#node.shard.dropUndelivered(id);
   }
 
   /** Why an actor is where it is, in a screenful: state, deadlines, and what happened last. */
@@ -167,7 +175,7 @@ export class Runtime<TKinds extends KindMap = {}> {
       whole,
       this.#node.shard.find(whole),
       this.history(whole, { limit: 20 }),
-      this.#node.clock.now(),
+      this.#node.ports.clock.now(),
     );
   }
 

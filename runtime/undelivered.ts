@@ -5,6 +5,7 @@
  */
 
 import type { ErrorShape } from './errors.ts';
+import type { Random } from './random.ts';
 
 export interface Undelivered {
   /** Rises with time, so that the list is in order. */
@@ -17,8 +18,15 @@ export interface Undelivered {
   readonly error: ErrorShape;
 }
 
-export function undeliveredRow(undelivered: Undelivered): string {
-  return JSON.stringify(undelivered);
+/** As stores take it. */
+export function newUndelivered(
+  what: Omit<Undelivered, 'id' | 'at'>,
+  at: number,
+  random: Random,
+): readonly [id: string, row: string] {
+  const id = `${at.toString(36).padStart(9, '0')}-${random.id().slice(0, 8)}`;
+  const undelivered: Undelivered = { id, at, ...what };
+  return [id, JSON.stringify(undelivered)];
 }
 
 export function parseUndelivered(row: string): Undelivered {

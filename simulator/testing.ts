@@ -28,6 +28,7 @@ import {
   type SpawnArguments,
 } from '../runtime/runtime.ts';
 import type { Store } from '../runtime/store.ts';
+import type { KindOptionsOf } from '../runtime/typed-kind.ts';
 import type { Transport } from '../runtime/transport.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { SimulatedClock } from './clock.ts';
@@ -38,7 +39,7 @@ export interface TestRuntimeOptions<TKinds extends KindMap = KindMap> {
   /** Machines by kind. */
   readonly kinds: TKinds;
   /** Performers, supervision and more, by kind. */
-  readonly options?: { readonly [kind in keyof TKinds]?: KindOptions };
+  readonly options?: { readonly [kind in keyof TKinds]?: KindOptionsOf<TKinds[kind]> };
   readonly node?: string;
   readonly place?: string;
   /** Seed of everything random. Default 1. */
@@ -100,7 +101,7 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
     });
     this.#current = runtime as unknown as Runtime<TKinds>;
     for (const [name, machine] of Object.entries(kinds))
-      runtime.register(name, machine, this.#options.options?.[name] ?? {});
+      runtime.register(name, machine, (this.#options.options?.[name] ?? {}) as KindOptions);
     await this.settle();
   }
 

@@ -1,0 +1,122 @@
+/**
+ * Takes turns in batches: who has something to take, in which order, for how long.
+ *
+ * Round robin, one item of one actor at a time, so nobody starves. A batch ends when
+ * nobody has anything left, the group is full, or its slice of time is over; then
+ * pending I/O has its turn. While a store goes on refusing, batches come after growing
+ * pauses.
+ */
+
+import type { Actor } from './actor.ts';
+import { pauseMs } from './backoff.ts';
+import type { Clock } from './clock.ts';
+import type { Commits } from './commit.ts';
+import type { RuntimeLimits } from './options.ts';
+
+export interface BatchWork {
+  /** False when no turn may be taken now. Asked before every batch. */
+  mayBegin(): boolean;
+  /** Takes one item of the actor; true while it has more. */
+  takeNext(actor: Actor, at: number): boolean;
+  /** Nobody has anything to take: time for bookkeeping. */
+  idle(): void;
+}
+
+/** Turns between two looks at the time a batch has taken. */
+const TURNS_PER_LOOK = 32;
+
+export class Batches {
+  readonly #clock: Clock;
+  readonly #limits: RuntimeLimits;
+  readonly #commits: Commits;
+  readonly #work: BatchWork;
+  #ready: Actor[] = [];
+  #isPlanned = false;
+  #refusals = 0;
+  #lastAt = 0;
+
+  constructor(clock: Clock, limits: RuntimeLimits, commits: Commits, work: BatchWork) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#commits = commits;
+    this.#work = work;
+  }
+
+  /** Actors that have something to take. */
+  get size(): number {
+    return this.#ready.length;
+  }
+
+  /** The actor has something to take. */
+  add(actor: Actor): void {
+    if (!actor.isReady) {
+      actor.isReady = true;
+      this.#ready.push(actor);
+    }
+    this.plan();
+  }
+
+  /** Makes sure that a batch follows. */
+  plan(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    // The first refusal may have been a single one; a second in a row is worth waiting for.
+    if (this.#refusals < 2) queueMicrotask(this.#run);
+    else
+      this.#clock.schedule(
+        this.#clock.now() + pauseMs(this.#refusals - 1, this.#limits),
+        this.#run,
+      );
+  }
+
+  /** How the last commit went. */
+  committed(isRefused: boolean): void {
+    this.#refusals = isRefused ? this.#refusals + 1 : 0;
+  }
+
+  clear(): void {
+    for (const actor of this.#ready) actor.isReady = false;
+    this.#ready = [];
+  }
+
+  readonly #run = (): void => {
+    this.#isPlanned = false;
+    if (!this.#work.mayBegin()) return;
+    const isSliceOver = this.#takeTurns();
+    if (this.#ready.length === 0) this.#work.idle();
+    this.#commits.flush();
+    if (!isSliceOver) return;
+    this.#isPlanned = true;
+    this.#clock.defer(this.#run);
+  };
+
+  /** True when the slice was over before the work was. */
+  #takeTurns(): boolean {
+    const endsAt = this.#clock.now() + this.#limits.sliceMs;
+    const ready = this.#ready;
+    let taken = 0;
+    let isSliceOver = false;
+    while (taken < ready.length) {
+      // A full group waits for the one before it; the release plans the next batch.
+      if (!this.#commits.hasRoom(this.#limits.groupTurnsMax)) break;
+      const at = this.#stamp();
+      isSliceOver = taken > 0 && taken % TURNS_PER_LOOK === 0 && at > endsAt;
+      if (isSliceOver) break;
+      const actor = ready[taken] as Actor;
+      taken += 1;
+      actor.isReady = false;
+      if (!this.#work.takeNext(actor, at) || actor.isReady) continue;
+      actor.isReady = true;
+      ready.push(actor);
+    }
+    ready.splice(0, taken);
+    return isSliceOver;
+  }
+
+  /** The time of a turn: this node's, and never lower than that of the turn before. */
+  #stamp(): number {
+    const now = this.#clock.now();
+    if (now > this.#lastAt) this.#lastAt = now;
+    return this.#lastAt;
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * What becomes of an actor whose turn failed: back to how it was, and then what the
+ * kind's supervision says (skip the event, begin anew, or stop), with a bound on how
+ * often. The event itself goes to the undelivered messages with the same commit.
+ */
+
+import type { Actor } from './actor.ts';
+import type { Effect } from './effect.ts';
+import { messageOf, RuntimeError } from './errors.ts';
+import type { Item } from './mailbox.ts';
+import { decodeRecord } from './record.ts';
+import type { Tree } from './statechart.ts';
+import type { TimerRow } from './timer-table.ts';
+import { eventType, NOTHING } from './turn-result.ts';
+import type { Undelivered } from './undelivered.ts';
+
+/** Back to the record as last encoded; what waits for the actor stays, and so do the marks of its inbox. */
+export function revert(actor: Actor, item: Item, timer: TimerRow | undefined): void {
+  if (actor.text === '') {
+    actor.status = 'unborn';
+    actor.tree = undefined;
+    return;
+  }
+  const stored = decodeRecord(actor.kind, actor.address, actor.text);
+  const { tree, status, stopReason, input, turns, timers, outbox, effects, term, state } = stored;
+  Object.assign(actor, {
+    tree,
+    status,
+    stopReason,
+    input,
+    turns,
+    timers,
+    outbox,
+    effects,
+    term,
+    state,
+  });
+  if (timer !== undefined)
+    timers.apply({ type: 'cancel', session: timer.session, id: timer.id }, 0);
+  if (item.type === 'takeover') actor.term = item.fence;
+}
+
+/**
+ * Applies the supervision policy. Returns what leaves, as far as it does not go into the
+ * actor's own tables; `begin` gives the actor a new tree and returns what that asks for.
+ */
+export function supervise(
+  actor: Actor,
+  at: number,
+  failure: RuntimeError,
+  begin: () => readonly Effect[],
+): readonly Effect[] {
+  const { onFailure, failuresMax, withinMs } = actor.kind.supervision;
+  actor.failedAt = [...actor.failedAt.filter((time) => at - time < withinMs), at].slice(
+    -failuresMax - 1,
+  );
+  const isTooOften = actor.failedAt.length > failuresMax;
+  if (onFailure === 'skip' && !isTooOften) return NOTHING;
+  const stopping: Effect[] = (actor.tree as Tree)
+    .runningChildren()
+    .map(({ session }) => ({ type: 'stopChild', session }));
+  actor.timers.rows.length = 0;
+  if (onFailure === 'restart' && !isTooOften) {
+    try {
+      return [...stopping, ...begin()];
+    } catch (thrown) {
+      actor.stopReason = `it could not begin anew: ${messageOf(thrown)}`;
+    }
+  }
+  actor.timers.rows.length = 0;
+  actor.status = 'stopped';
+  actor.stopReason ??= `${failure.code}: ${failure.message}`;
+  return stopping;
+}
+
+/** The failure as the runtime tells it; its own errors stay what they are. */
+export function failureOf(
+  thrown: unknown,
+  actor: Actor,
+  item: Item,
+  timer: TimerRow | undefined,
+): RuntimeError {
+  if (thrown instanceof RuntimeError) return thrown;
+  const { address } = actor;
+  const what = `${address} could not take "${eventType(item, timer)}": ${messageOf(thrown)}`;
+  return new RuntimeError('TURN_FAILED', what, { address, cause: thrown });
+}
+
+/** The event that failed, for the undelivered messages. */
+export function undeliveredOf(
+  actor: Actor,
+  item: Item,
+  timer: TimerRow | undefined,
+  error: RuntimeError,
+): Omit<Undelivered, 'id' | 'at'> {
+  const event =
+    item.type === 'message' ? item.event : (timer?.event ?? { type: eventType(item, timer) });
+  const from = item.type === 'message' ? item.from : undefined;
+  return { to: actor.address, event, from, error: error.toJSON() };
+}
