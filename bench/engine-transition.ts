@@ -10,6 +10,7 @@
 import { createActor } from 'xstate';
 import { type ActorHandle, createRuntime, inProcessNetwork, memoryStore } from '../index.ts';
 import { closedLoop } from './closed-loop.ts';
+import { checkWork } from './engine-checks.ts';
 import { JOB_INPUT, type JobEvent, JobScript, jobMachine, type Step } from './job-machine.ts';
 import { PeerSenders } from './peer-senders.ts';
 import { type Case, interleave, median, rangeOf, ratios, rounded, summary } from './rounds.ts';
@@ -34,7 +35,7 @@ export const transition: Field = {
 };
 
 interface Contender extends Case {
-  check?(): void;
+  check?(): Promise<void>;
   end(): Promise<void> | void;
 }
 
@@ -49,12 +50,17 @@ async function measure(options: MeasureOptions): Promise<Measured> {
     await handles('handleSend', turns),
     await peers('oneInFlight', { turns: slowTurns, inFlight: 1, sendersPerActor: SENDERS }),
     await remote('remoteSend', slowTurns),
-    await peers('progressOnly', { turns, inFlight: IN_FLIGHT, sendersPerActor: SENDERS, hasLives: false }),
+    await peers('progressOnly', {
+      turns,
+      inFlight: IN_FLIGHT,
+      sendersPerActor: SENDERS,
+      hasLives: false,
+    }),
     xstate('xstateProgressOnly', turns, false),
   ];
   const raw = await interleave(contenders, options);
   for (const contender of contenders) {
-    contender.check?.();
+    await contender.check?.();
     await contender.end();
   }
   const perRound = ratios(raw, 'engine', 'xstate');
@@ -103,6 +109,11 @@ function xstate(name: string, turns: number, hasLives = true): Contender {
       }
       return perSecond(turns, startedAt);
     },
+    async check() {
+      const states = actors.map((actor) => actor.getSnapshot());
+      const running = states.filter((state) => state.matches({ running: 'working' })).length;
+      if (running < ACTORS * 0.9) throw new Error(`${name}: ${running} jobs are running.`);
+    },
     end() {
       for (const actor of actors) actor.stop();
     },
@@ -117,7 +128,7 @@ interface PeerOptions {
 }
 
 /** Messages with identities, through the entry that a peer's messages take. */
-export async function peers(name: string, options: PeerOptions): Promise<Contender> {
+async function peers(name: string, options: PeerOptions): Promise<Contender> {
   const { turns, inFlight, sendersPerActor, hasLives = true } = options;
   const store = memoryStore();
   const runtime = await createRuntime({ store, kinds: { job: jobMachine } });
@@ -131,72 +142,34 @@ export async function peers(name: string, options: PeerOptions): Promise<Contend
     const event = step === 'birth' ? { type: BIRTH, input: JOB_INPUT } : eventFor(step, taken);
     return senders.send(sender, receiver, event);
   };
-  const ownSender = (index: number): number => index % SENDERS;
-  await closedLoop(ACTORS, IN_FLIGHT, (index) => send(ownSender(index), index, 'birth'));
-  await closedLoop(ACTORS, IN_FLIGHT, (index) => send(ownSender(index), index, 'start'));
-  let shift = 0;
+  const senderOf = (number: number): number => {
+    const index = number % ACTORS;
+    return (index + (Math.floor(number / ACTORS) % sendersPerActor)) % SENDERS;
+  };
+  const loop = (count: number, stepOf: (index: number) => Step): Promise<void> =>
+    closedLoop(
+      count,
+      inFlight,
+      (number) => send(senderOf(number), number % ACTORS, stepOf(number % ACTORS)),
+      (number) => senders.settled(senderOf(number), number % ACTORS),
+    );
+  await loop(ACTORS, () => 'birth');
+  await loop(ACTORS, () => 'start');
   return {
     name,
     async run() {
       const startedAt = performance.now();
-      await closedLoop(turns, inFlight, (number) => {
-        const index = number % ACTORS;
-        if (index === 0) shift = (shift + 1) % sendersPerActor;
-        return send((index + shift) % SENDERS, index, script.next(index));
-      });
+      await loop(turns, (index) => script.next(index));
       return perSecond(turns, startedAt);
     },
-    check() {
-      checkWork({ name, runtime, store, taken, senders: senderNames, sendersPerActor });
+    async check() {
+      const { from, counter } = runtime.history(addresses[0] as string).at(-1) ?? {};
+      const event = { type: 'job.progressed', step: -1 };
+      await senders.repeat(senderNames.indexOf(from ?? ''), 0, counter ?? 0, event);
+      checkWork({ name, runtime, store, taken, addresses, senders: senderNames, sendersPerActor });
     },
     end: () => runtime.stop(),
   };
-}
-
-interface Work {
-  readonly name: string;
-  readonly runtime: Awaited<ReturnType<typeof createRuntime>>;
-  readonly store: ReturnType<typeof memoryStore>;
-  readonly taken: number;
-  readonly senders: readonly string[];
-  readonly sendersPerActor: number;
-}
-
-/** Fails loudly unless every message led to a stored turn of its own. */
-function checkWork({ name, runtime, store, taken, senders, sendersPerActor }: Work): void {
-  let turns = 0;
-  for (let index = 0; index < ACTORS; index += 1) {
-    const address = `job/${index}@${runtime.place}`;
-    const record = store.load(address) ?? '';
-    const marks = senders.filter((sender) => record.includes(`"${sender}":[`)).length;
-    expect(name, `marks of ${address}`, marks, sendersPerActor);
-    const rows = runtime.history(address);
-    const last = rows.at(-1);
-    expect(name, `rows of history of ${address}`, rows.length, 100);
-    const from = last?.from ?? '';
-    expect(name, `a known sender in the history of ${address}`, senders.includes(from), true);
-    turns += last?.turn ?? 0;
-  }
-  expect(name, 'turns in the histories', turns, taken);
-  expect(name, 'actors in the index', countOf(runtime, {}), ACTORS);
-  const running = countOf(runtime, { state: '{"running":"working"}' });
-  if (running < ACTORS * 0.9) throw new Error(`${name}: the index finds ${running} running jobs.`);
-  expect(name, 'messages nobody took', runtime.undelivered().length, 0);
-}
-
-function countOf(runtime: Work['runtime'], query: { readonly state?: string }): number {
-  let count = 0;
-  let cursor: string | undefined;
-  do {
-    const page = runtime.query({ kind: 'job', limit: 1_000, ...query, ...(cursor && { cursor }) });
-    count += page.actors.length;
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return count;
-}
-
-function expect(name: string, what: string, found: unknown, expected: unknown): void {
-  if (found !== expected) throw new Error(`${name}: ${what}: ${found} instead of ${expected}.`);
 }
 
 /** Plain `handle.send`: no identity, so nothing to deduplicate. */
@@ -219,12 +192,12 @@ async function remote(name: string, turns: number): Promise<Contender> {
   const network = inProcessNetwork();
   const host = await createRuntime({
     node: 'host',
-    transport: network.transport('host'),
+    transport: network.join('host'),
     kinds: { job: jobMachine },
   });
   const caller = await createRuntime({
     node: 'caller',
-    transport: network.transport('caller'),
+    transport: network.join('caller'),
     limits: { outboxMax: 2 * IN_FLIGHT },
     kinds: { job: jobMachine },
   });
@@ -251,14 +224,22 @@ async function sendersOf(
   const script = new JobScript(ACTORS);
   const jobs: ActorHandle[] = [];
   const spawn = async (index: number): Promise<void> => {
-    jobs[index] = (await runtime.spawn(`job/${index}${suffix}`, { input: JOB_INPUT })) as ActorHandle;
+    jobs[index] = (await runtime.spawn(`job/${index}${suffix}`, {
+      input: JOB_INPUT,
+    })) as ActorHandle;
   };
   await closedLoop(ACTORS, 100, spawn);
-  await closedLoop(ACTORS, 100, (index) => jobs[index]?.send({ type: 'job.started' }) as Promise<void>);
+  await closedLoop(
+    ACTORS,
+    100,
+    (index) => jobs[index]?.send({ type: 'job.started' }) as Promise<void>,
+  );
   return (number) => {
     const index = number % ACTORS;
     const step = script.next(index);
-    return step === 'birth' ? spawn(index) : (jobs[index]?.send(eventFor(step, number)) as Promise<void>);
+    return step === 'birth'
+      ? spawn(index)
+      : (jobs[index]?.send(eventFor(step, number)) as Promise<void>);
   };
 }
 

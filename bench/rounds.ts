@@ -16,7 +16,10 @@ export interface Case {
 
 export type Samples = Readonly<Record<string, readonly number[]>>;
 
-export async function interleave(cases: readonly Case[], options: MeasureOptions): Promise<Samples> {
+export async function interleave(
+  cases: readonly Case[],
+  options: MeasureOptions,
+): Promise<Samples> {
   const samples: Record<string, number[]> = {};
   for (const { name, run } of cases) {
     collectGarbage();
@@ -61,7 +64,10 @@ export function rangeOf(values: readonly number[]): Range {
 
 /** Median and range, for details. */
 export function summary(values: readonly number[]): { median: number; range: Range } {
-  return { median: rounded(median(values)), range: rangeOf(values).map(rounded) as unknown as Range };
+  return {
+    median: rounded(median(values)),
+    range: rangeOf(values).map(rounded) as unknown as Range,
+  };
 }
 
 export function rounded(value: number): number {

@@ -14,7 +14,9 @@ import { type Question, reply } from '../runtime/machine.ts';
 export const counterMachine = setup({
   types: {
     context: {} as { count: number },
-    events: {} as { type: 'counter.add'; amount: number } | Question<{ type: 'counter.read' }, number>,
+    events: {} as
+      | { type: 'counter.add'; amount: number }
+      | Question<{ type: 'counter.read' }, number>,
   },
 }).createMachine({
   id: 'counter',

@@ -10,7 +10,6 @@
 
 import { styleText } from 'node:util';
 import { setup } from 'xstate';
-import type { DurablePerformer } from '../index.ts';
 import { SimulatedClock, testRuntime } from '../simulator/testing.ts';
 
 export const orderMachine = setup({
@@ -60,21 +59,25 @@ export async function main(print: (line: string) => void = console.log): Promise
   const say = (line = '') => print(line);
   const tell = (line: string) => say(`  ${dim(timeOf(clock.now()))}  ${line}`);
 
-  const sendMail = {
-    durable: true, // after a crash, what was not finished is done again, under the same id
-    run: ({ params }: { params: { to: string; text: string } }) => {
-      tell(styleText('cyan', `mail to ${params.to}: ${params.text}`));
-    },
-  } satisfies DurablePerformer;
-
   const shop = await testRuntime({
     node: 'shop',
     clock,
     kinds: { order: orderMachine },
-    options: { order: { perform: { sendMail } } },
+    options: {
+      order: {
+        perform: {
+          sendMail: {
+            durable: true, // what a crash leaves unfinished is done again, under the same id
+            run: ({ params }) => tell(styleText('cyan', `mail to ${params.to}: ${params.text}`)),
+          },
+        },
+      },
+    },
   });
 
-  say('A shop keeps an order for fifteen minutes. Time is virtual here, the engine is the real one.');
+  say(
+    'A shop keeps an order for fifteen minutes. Time is virtual here, the engine is the real one.',
+  );
   say();
   const ada = await shop.spawn('order/41', { input: { customer: 'Ada', total: 120 } });
   const bob = await shop.spawn('order/42', { input: { customer: 'Bob', total: 99 } });

@@ -17,7 +17,10 @@ type StockEvent =
   | { type: 'stock.reserve'; count: number; for: string }
   | Question<{ type: 'stock.count' }, number>;
 
-type OrderEvent = { type: 'stock.reserved' } | { type: 'stock.refused'; left: number };
+type OrderEvent =
+  | { type: 'stock.reserved' }
+  | { type: 'stock.refused'; left: number }
+  | { type: 'parcel.posted' };
 
 export const stockMachine = setup({
   types: {
@@ -50,8 +53,8 @@ export const stockMachine = setup({
 
 export const orderMachine = setup({
   types: {
-    context: {} as { count: number },
-    input: {} as { count: number },
+    context: {} as { id: string; count: number },
+    input: {} as { id: string; count: number },
     events: {} as OrderEvent,
   },
 }).createMachine({
@@ -65,23 +68,34 @@ export const orderMachine = setup({
         count: context.count,
         for: self.id,
       })),
-      on: { 'stock.reserved': 'sent', 'stock.refused': 'refused' },
+      on: { 'stock.reserved': 'packing', 'stock.refused': 'refused' },
     },
-    sent: {
-      type: 'final',
-      entry: spawnRoot('parcel/1', ({ context }) => ({ apples: context.count })),
+    packing: {
+      entry: spawnRoot(
+        ({ context }) => `parcel/${context.id}`,
+        ({ context, self }) => ({ apples: context.count, for: self.id }),
+      ),
+      on: { 'parcel.posted': 'sent' },
     },
+    sent: { type: 'final' },
     refused: { type: 'final' },
   },
 });
 
 export const parcelMachine = setup({
-  types: { context: {} as { apples: number }, input: {} as { apples: number } },
+  types: {
+    context: {} as { apples: number; for: string },
+    input: {} as { apples: number; for: string },
+  },
 }).createMachine({
   id: 'parcel',
   context: ({ input }) => input,
   initial: 'onItsWay',
-  states: { onItsWay: {} },
+  states: {
+    onItsWay: {
+      entry: sendTo(({ context }) => to<OrderEvent>(context.for), { type: 'parcel.posted' }),
+    },
+  },
 });
 
 export async function main(print: (line: string) => void = console.log): Promise<void> {
@@ -91,18 +105,18 @@ export async function main(print: (line: string) => void = console.log): Promise
     .register('parcel', parcelMachine);
 
   const stock = await runtime.spawn('stock/apples', { input: { count: 10 } });
-  for (const [address, count] of [
-    ['order/1', 7],
-    ['order/2', 5],
+  for (const [id, count] of [
+    ['1', 7],
+    ['2', 5],
   ] as const) {
-    const order = await runtime.spawn(address, { input: { count } });
+    const order = await runtime.spawn(`order/${id}`, { input: { id, count } });
     const { value } = await waitFor(order, (snapshot) => snapshot.status === 'done');
-    print(`${address} wants ${count} apples and is ${value}`);
+    print(`order ${id} wants ${count} apples and is ${value}`);
   }
-  print(`the stock has ${await stock.ask({ type: 'stock.count' })} left`);
 
-  const parcel = await waitFor(runtime.actor('parcel/1'), (snapshot) => snapshot.matches('onItsWay'));
-  print(`a parcel with ${parcel.context.apples} apples is on its way`);
+  print(`the stock has ${await stock.ask({ type: 'stock.count' })} left`);
+  for (const { address, state } of runtime.query({ kind: 'parcel' }).actors)
+    print(`${address} is ${state}`);
   await runtime.stop();
 }
 

@@ -14,6 +14,7 @@ import { Mailbox } from './mailbox.ts';
 import { Outbox } from './outbox.ts';
 import type { Tree } from './statechart.ts';
 import type { IndexEntry } from './store.ts';
+import { jsonOnce } from './text.ts';
 import { TimerTable } from './timer-table.ts';
 import type { DeadlineEntry } from './timers.ts';
 
@@ -51,6 +52,8 @@ export interface Actor {
   committed: AnyMachineSnapshot | undefined;
   /** The group that holds its latest write, until that is settled. */
   group: Group | undefined;
+  /** Where in that group. */
+  groupIndex: number;
   /** True when memory is ahead of the record in bookkeeping that may be written with the next turn. */
   isDirty: boolean;
   /** Children that act by themselves and run now: such an actor stays in memory. */
@@ -88,6 +91,7 @@ export function unborn(
     state: '',
     committed: undefined,
     group: undefined,
+    groupIndex: 0,
     isDirty: false,
     runningChildren: 0,
     failedAt: [],
@@ -108,7 +112,7 @@ export function isIdle(actor: Actor): boolean {
 
 /** The state value as text: `running`, or JSON for anything that is not one word. */
 export function stateText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? value : jsonOnce(value);
 }
 
 /** The index entry that goes with the record. */

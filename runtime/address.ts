@@ -25,6 +25,11 @@ export function wholeAddress(address: string, ownPlace: string): string {
   return address.includes('@') ? address : `${address}@${ownPlace}`;
 }
 
+/** True for `kind/key@place`: what code inside the runtime holds. */
+export function isWholeAddress(text: string): boolean {
+  return text.includes('@') && ADDRESS.test(text);
+}
+
 /** @throws {RuntimeError} OPTION_INVALID when the name cannot be part of an address. */
 export function checkName(what: 'kind' | 'node' | 'place', name: string): void {
   if ((what === 'kind' ? KIND : PLACE).test(name)) return;

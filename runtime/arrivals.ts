@@ -3,14 +3,15 @@
  * mailboxes, the outboxes that wait for receipts, or the questions that wait for answers.
  *
  * A malformed frame is refused whole, a malformed envelope alone; both are logged and
- * change nothing. A receipt goes back once the turn that took a message is durable.
+ * change nothing. A receipt goes back once the turn that took a message is durable, or
+ * with the reason why none will; without one its sender would try for ever.
  */
 
 import { placeOf } from './address.ts';
 import type { Asks } from './asks.ts';
 import { type Delivery, message } from './delivery.ts';
 import { type Envelope, FETCH_EVENT, parseEnvelope, parseReceipt } from './envelope.ts';
-import { excerpt, messageOf, RuntimeError } from './errors.ts';
+import { errorFromShape, excerpt, messageOf, RuntimeError } from './errors.ts';
 import { REPLY_EVENT } from './machine.ts';
 import type { Logger } from './options.ts';
 import type { Peers } from './peers.ts';
@@ -40,44 +41,78 @@ export class Arrivals {
     this.#guarded(peer, text, () => {
       const { hello, envelopes, receipts } = decodeFrame(text);
       if (hello !== undefined) {
-        peers.heard(peer, hello.places);
-        delivery.resend([...hello.places, peer]);
+        if (peers.heard(peer, hello.places))
+          delivery.resend([...hello.places.map(([place]) => place), peer]);
+        if (hello.isAsking) peers.greet(peer);
       }
       for (const receipt of receipts)
         this.#guarded(peer, receipt, () => delivery.receive(parseReceipt(receipt)));
-      for (const envelope of envelopes)
-        this.#guarded(peer, envelope, () => this.#envelope(peer, parseEnvelope(envelope)));
+      for (const envelope of envelopes) {
+        const refused = (error: unknown) => this.#refused(peer, envelope, error);
+        this.#guarded(
+          peer,
+          envelope,
+          () => this.#envelope(peer, parseEnvelope(envelope)),
+          refused,
+        );
+      }
     });
   }
 
   #envelope(peer: string, envelope: Envelope): void {
     const { place, shard, asks, peers } = this.#services;
-    const { to, from, counter, settledBelow, event } = envelope;
+    const { to, from, counter, after, event } = envelope;
+    const isOurs = placeOf(to) === place;
     if (event.type === REPLY_EVENT) {
-      if (asks.owns(to)) asks.answer(to, (event as { value?: unknown }).value);
+      const { value, error } = event as { value?: unknown; error?: unknown };
+      if (!asks.owns(to)) return;
+      if (error === undefined) asks.answer(to, value);
+      else asks.refuse(to, errorFromShape(error, from));
     } else if (event.type === FETCH_EVENT) {
       this.#answerFetch(envelope);
     } else if (counter === 0) {
-      shard.accept(to, message(event, { isHint: true }));
+      if (isOurs) shard.accept(to, message(event, { from, isHint: true }));
     } else {
       const settle = (error?: Error): void => {
         const receipt = { from, to, counter };
         peers.sendReceipt(peer, error === undefined ? receipt : { ...receipt, error });
       };
-      if (placeOf(to) === place)
-        shard.accept(to, message(event, { from, counter, settledBelow, settle }));
+      if (isOurs) shard.accept(to, message(event, { from, counter, after, settle }));
       else settle(new RuntimeError('NOT_HOSTED', `This node does not host "${placeOf(to)}".`));
     }
   }
 
   #answerFetch({ to, event }: Envelope): void {
+    const { delivery, persisted } = this.#services;
     const { replyTo } = event as { replyTo?: unknown };
     if (typeof replyTo !== 'string') return;
-    const answer = { type: REPLY_EVENT, value: this.#services.persisted(to) };
-    this.#services.delivery.hint(to, replyTo, answer);
+    let answer: { readonly value?: unknown; readonly error?: unknown };
+    try {
+      answer = { value: persisted(to) };
+    } catch (error) {
+      answer = { error };
+    }
+    delivery.hint(to, replyTo, { type: REPLY_EVENT, ...answer });
   }
 
-  #guarded(peer: string, what: unknown, take: () => void): void {
+  /** Tells whoever waits for an answer to an envelope that could not be opened, if that can be seen. */
+  #refused(peer: string, envelope: unknown, error: unknown): void {
+    const { asks, peers } = this.#services;
+    try {
+      const { from, to, counter } = parseReceipt(envelope);
+      if (asks.owns(to)) asks.refuse(to, error as Error);
+      else if (counter > 0) peers.sendReceipt(peer, { from, to, counter, error });
+    } catch {
+      // Nobody can be named.
+    }
+  }
+
+  #guarded(
+    peer: string,
+    what: unknown,
+    take: () => void,
+    refused?: (error: unknown) => void,
+  ): void {
     try {
       take();
     } catch (thrown) {
@@ -85,6 +120,7 @@ export class Arrivals {
         { peer, error: messageOf(thrown), got: excerpt(what) },
         'something from a peer was refused',
       );
+      refused?.(thrown);
     }
   }
 }

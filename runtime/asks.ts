@@ -53,11 +53,7 @@ export class Asks {
   ): Promise<unknown> {
     const replyTo = `ask/${this.#random.id()}@${this.#node}`;
     return new Promise((resolve, reject) => {
-      const end = (error: Error): void => {
-        const question = this.#take(replyTo);
-        signal?.removeEventListener('abort', aborted);
-        question?.reject(error);
-      };
+      const end = (error: Error): void => this.refuse(replyTo, error);
       const aborted = (): void => end(abortError(signal as AbortSignal));
       const late = (): void =>
         end(
@@ -67,12 +63,12 @@ export class Asks {
             { address: target },
           ),
         );
-      const cancel = this.#clock.schedule(this.#clock.now() + timeoutMs, late);
-      const settle = (value: unknown): void => {
+      const cancelLate = this.#clock.schedule(this.#clock.now() + timeoutMs, late);
+      const cancel = (): void => {
+        cancelLate();
         signal?.removeEventListener('abort', aborted);
-        resolve(value);
       };
-      this.#questions.set(replyTo, { resolve: settle, reject, cancel });
+      this.#questions.set(replyTo, { resolve, reject, cancel });
       if (signal?.aborted === true) aborted();
       else {
         signal?.addEventListener('abort', aborted, { once: true });
@@ -84,6 +80,11 @@ export class Asks {
   /** An answer came; one that nobody waits for any more is dropped. */
   answer(replyTo: string, value: unknown): void {
     this.#take(replyTo)?.resolve(value);
+  }
+
+  /** The question was not taken, or cannot be answered. */
+  refuse(replyTo: string, error: Error): void {
+    this.#take(replyTo)?.reject(error);
   }
 
   stop(): void {

@@ -33,7 +33,8 @@ export interface CallServices {
 export interface Identity {
   readonly from: string;
   readonly counter: number;
-  readonly settledBelow: number;
+  /** The sender's message that has to be taken before; 0 for none, left out where there is no order. */
+  readonly after?: number;
 }
 
 export class Calls implements HandleHost {
@@ -53,30 +54,25 @@ export class Calls implements HandleHost {
     if (this.#isClosed) return Promise.reject(stopped());
     if (id === undefined) return this.deliver(address, event);
     if (/^[A-Za-z0-9._:~-]{1,128}$/.test(id))
-      return this.deliver(address, event, { from: `request:${id}`, counter: 1, settledBelow: 1 });
+      return this.deliver(address, event, { from: `request:${id}`, counter: 1, after: 0 });
     const what = `A send's id is 1 to 128 letters, digits or "._:~-", got ${excerpt(id)}.`;
     return Promise.reject(new RuntimeError('OPTION_INVALID', what));
   }
 
   ask(address: string, event: { readonly type: string }, options: AskOptions): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(stopped());
-    const { asks, limits } = this.#services;
-    return asks.ask(address, options.timeoutMs ?? limits.askTimeoutMs, options.signal, (replyTo) =>
+    return this.#ask(address, options, (replyTo) =>
       this.deliver(address, { ...event, replyTo } as EventObject),
     );
   }
 
   async fetch(address: string, options: AskOptions): Promise<unknown> {
-    const { place, asks, limits, delivery, session } = this.#services;
+    const { place, delivery, session } = this.#services;
+    if (this.#isClosed) throw stopped();
     if (placeOf(address) === place) return this.persisted(address);
-    return asks.ask(
-      address,
-      options.timeoutMs ?? limits.askTimeoutMs,
-      options.signal,
-      async (replyTo) => {
-        delivery.hint(session.address, address, { type: FETCH_EVENT, replyTo } as EventObject);
-      },
-    );
+    return this.#ask(address, options, async (replyTo) => {
+      delivery.hint(session.address, address, { type: FETCH_EVENT, replyTo } as EventObject);
+    });
   }
 
   committed(address: string): unknown {
@@ -88,23 +84,43 @@ export class Calls implements HandleHost {
     return kind.chart.machine.getPersistedSnapshot(committed as never);
   }
 
+  /** As XState does: an observer of an actor that has ended hears of that at once, and of nothing else. */
   subscribe(address: string, observer: SnapshotObserver): Subscription {
-    return this.#services.observers.subscribe(address, observer);
+    const { observers } = this.#services;
+    this.#checkPlace(address);
+    const actor = this.#ended(address);
+    if (actor === undefined) return observers.subscribe(address, observer);
+    const why = actor.stopReason === undefined ? undefined : endedBecause(actor);
+    observers.tellEnd(address, observer, why);
+    return { unsubscribe() {} };
   }
 
   on(address: string, type: string, handler: (event: never) => void): Subscription {
+    this.#checkPlace(address);
     return this.#services.observers.on(address, type, handler as (event: EventObject) => void);
   }
 
   /** Delivers an undelivered event again, as one from inside: it was checked when it first came. */
   redeliver({ to, event }: Undelivered): Promise<void> {
+    if (placeOf(to) !== this.#services.place) return this.#services.session.send(to, event);
     return this.#accept(to, event, undefined, true);
   }
 
   deliver(address: string, event: { readonly type: string }, identity?: Identity): Promise<void> {
     if (placeOf(address) !== this.#services.place)
-      return this.#services.session.send(address, event);
+      return this.#services.session.send(address, event, identity?.from);
     return this.#accept(address, event, identity, false);
+  }
+
+  #ask(
+    address: string,
+    { timeoutMs = this.#services.limits.askTimeoutMs, signal }: AskOptions,
+    send: (replyTo: string) => Promise<void>,
+  ): Promise<unknown> {
+    if (Number.isSafeInteger(timeoutMs) && timeoutMs > 0)
+      return this.#services.asks.ask(address, timeoutMs, signal, send);
+    const what = `"timeoutMs" must be a positive number of whole ms, got ${timeoutMs}.`;
+    return Promise.reject(new RuntimeError('OPTION_INVALID', what));
   }
 
   #accept(
@@ -122,16 +138,37 @@ export class Calls implements HandleHost {
     });
   }
 
+  /** The actor when it is here and its end is committed. */
+  #ended(address: string): Actor | undefined {
+    const { shard } = this.#services;
+    const actor = shard.isHosting ? shard.find(address) : undefined;
+    const { committed } = actor ?? {};
+    if (actor === undefined || committed === undefined || actor.group !== undefined)
+      return undefined;
+    return actor.status === 'done' || actor.status === 'stopped' ? actor : undefined;
+  }
+
+  #checkPlace(address: string): void {
+    if (placeOf(address) !== this.#services.place) throw elsewhere(address);
+  }
+
   #read(address: string): Actor {
-    const { place, shard } = this.#services;
-    if (placeOf(address) !== place || !shard.isHosting) {
-      const what = `${address} is not hosted by this node; fetchSnapshot reaches it on the node that does.`;
-      throw new RuntimeError('NOT_HOSTED', what, { address });
-    }
+    const { shard } = this.#services;
+    this.#checkPlace(address);
+    if (!shard.isHosting) throw elsewhere(address);
     const actor = shard.find(address);
     if (actor?.committed !== undefined) return actor;
     throw new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
   }
+}
+
+function elsewhere(address: string): RuntimeError {
+  const what = `${address} is not hosted by this node; fetchSnapshot reaches it on the node that does.`;
+  return new RuntimeError('NOT_HOSTED', what, { address });
+}
+
+function endedBecause({ address, stopReason }: Actor): RuntimeError {
+  return new RuntimeError('ACTOR_ENDED', `${address} was stopped (${stopReason}).`, { address });
 }
 
 function stopped(): RuntimeError {

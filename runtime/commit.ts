@@ -17,12 +17,16 @@ type Writing = { -readonly [field in keyof ActorWrite]: ActorWrite[field] } & {
 };
 
 export class Group {
-  readonly writes = new Map<Actor, Writing>();
+  readonly actors: Actor[] = [];
+  readonly writes: Writing[] = [];
   readonly turns: Turn[] = [];
   readonly dropUndelivered: Array<{
     readonly id: string;
     readonly settle: (error?: Error) => void;
   }> = [];
+
+  /** Called when everything that was added before is durable; never when it is refused. */
+  readonly whenDurable: Array<() => void> = [];
 
   /** Adds what one turn wrote; of several turns of an actor the last record counts. */
   add(
@@ -31,12 +35,14 @@ export class Group {
     row: string | undefined,
     undelivered?: readonly [id: string, row: string],
   ): void {
-    let writing = this.writes.get(actor);
+    let writing = actor.group === this ? (this.writes[actor.groupIndex] as Writing) : undefined;
     const record = entry === null ? null : actor.text;
     if (writing === undefined) {
       writing = { address: actor.address, record, entry, history: [] };
-      this.writes.set(actor, writing);
       actor.group = this;
+      actor.groupIndex = this.writes.length;
+      this.actors.push(actor);
+      this.writes.push(writing);
     } else {
       writing.record = record;
       writing.entry = entry;
@@ -57,8 +63,9 @@ export class Group {
   get isEmpty(): boolean {
     return (
       !this.isClaim &&
-      this.writes.size === 0 &&
+      this.writes.length === 0 &&
       this.turns.length === 0 &&
+      this.whenDurable.length === 0 &&
       this.dropUndelivered.length === 0
     );
   }
@@ -110,7 +117,7 @@ export class Commits {
     const group = this.filling;
     this.filling = new Group();
     this.#underWay = group;
-    const writes = [...group.writes.values()];
+    const { writes } = group;
     const dropUndelivered = group.dropUndelivered.map(({ id }) => id);
     this.#store.commit(
       { shard: this.#shard, fence: this.fence, writes, dropUndelivered },
@@ -134,7 +141,7 @@ export class Commits {
       return;
     }
     this.#underWay = undefined;
-    for (const actor of group.writes.keys()) if (actor.group === group) actor.group = undefined;
+    for (const actor of group.actors) if (actor.group === group) actor.group = undefined;
     this.#listener.released(group);
   }
 }

@@ -1,29 +1,35 @@
 /**
- * Carries messages from outboxes to mailboxes, effectively once.
+ * Carries messages from outboxes to mailboxes, effectively once and in order.
  *
- * A row of an outbox is sent until its receiver answers: with a receipt once the turn
- * that took it is durable, or with a refusal. Retryable refusals and silence lead to
- * another try after a growing, jittered pause; a peer that comes up gets what waits for
- * it at once. Duplicates are the receiver's inbox's business. Order is kept per pair of
- * sender and receiver, because the rows of a pair go out in order over ordered links.
+ * A row of an outbox is sent, once its turn is durable, until its receiver answers: with
+ * a receipt once the turn that took it is durable, or with a refusal. Each pair of sender
+ * and receiver has a lane. A row names the one before it in its lane, so a receiver that
+ * misses that one refuses the row, and the lane goes back to what was not taken: at once
+ * where a peer comes up, after a growing, jittered pause where nobody answers. What the
+ * receiver refuses for good leaves the lane; what follows waits until that is durably
+ * noted. Duplicates are the receiver's inbox's business.
+ *
+ * Between actors of one place messages never leave the node.
  */
 
-import { placeOf } from './address.ts';
+import { kindOf, placeOf } from './address.ts';
 import { jitteredPauseMs } from './backoff.ts';
-import type { Cancel, Clock } from './clock.ts';
+import type { Clock } from './clock.ts';
 import type { Receipt } from './envelope.ts';
-import { errorFromShape, type RuntimeError } from './errors.ts';
+import { errorFromShape, messageOf, RuntimeError } from './errors.ts';
 import type { Message } from './mailbox.ts';
-import type { RuntimeLimits } from './options.ts';
-import type { Outbox, OutboxRow } from './outbox.ts';
-import type { Peers } from './peers.ts';
+import type { Logger, RuntimeLimits } from './options.ts';
+import { type Lane, type Outbox, type OutboxRow, UNDER_WAY_MAX } from './outbox.ts';
+import { ENVELOPE_LENGTH_MAX, type Peers } from './peers.ts';
 import type { Random } from './random.ts';
 import { encodeEnvelope } from './wire.ts';
 
-/** Whoever owns an outbox: an actor, or the session of this process. */
+/** Whoever owns an outbox: the actors of this node, or the session of this process. */
 export interface DeliveryOwner {
-  /** The row is settled: taken, or refused for good with `error`. */
-  settled(from: string, row: OutboxRow, error: RuntimeError | undefined): void;
+  /** The row was taken; with `failure`, in a turn that failed. */
+  taken(from: string, row: OutboxRow, failure: RuntimeError | undefined): void;
+  /** The row is refused for good. `noted` is called when that is durable; if it never is, the row is sent again. */
+  refused(from: string, row: OutboxRow, refusal: RuntimeError, noted: () => void): void;
 }
 
 export interface DeliveryServices {
@@ -31,137 +37,273 @@ export interface DeliveryServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: RuntimeLimits;
+  readonly logger: Logger;
   readonly peers: Peers;
   /** The mailboxes of this node. */
   accept(address: string, message: Message): void;
   isHosting(): boolean;
 }
 
-interface UnderWay {
+/** One that has something under way. */
+interface Sender {
   readonly from: string;
-  readonly row: OutboxRow;
   readonly outbox: Outbox;
   readonly owner: DeliveryOwner;
-  attempts: number;
-  cancelRetry: Cancel | undefined;
+  isForgotten: boolean;
 }
+
+/** A node that has just started knows its kinds a little later. */
+const KIND_ATTEMPTS_MAX = 10;
 
 export class Delivery {
   readonly #services: DeliveryServices;
-  readonly #underWay = new Map<string, UnderWay>();
+  readonly #senders = new Map<string, Sender>();
+  #inquiredAt = 0;
   #isStopped = false;
 
   constructor(services: DeliveryServices) {
     this.#services = services;
+    const self = this; ((globalThis as any).DBG ??= new Map()).set(services.place, {*[Symbol.iterator]() { yield* self.#senders.values(); }});
   }
 
   /** Messages sent and not yet answered. */
   get size(): number {
-    return this.#underWay.size;
+    let size = 0;
+    for (const { outbox } of this.#senders.values())
+      for (const { underWay } of outbox.lanes()) size += underWay;
+    return size;
   }
 
   /** Sends what of the lane towards `to` may be under way and is not yet. */
   dispatch(from: string, outbox: Outbox, to: string, owner: DeliveryOwner): void {
-    for (const row of outbox.sendable(to)) {
-      const key = `${from}#${row.counter}`;
-      if (this.#underWay.has(key)) continue;
-      const underWay: UnderWay = { from, row, outbox, owner, attempts: 0, cancelRetry: undefined };
-      this.#underWay.set(key, underWay);
-      this.#send(key, underWay);
-    }
+    if (this.#isStopped) return;
+    const known = this.#senders.get(from);
+    // Read again from its record: whatever is answered from now on is answered to the new one.
+    if (known !== undefined && known.outbox !== outbox) this.forget(from);
+    const sender =
+      known?.outbox === outbox ? known : { from, outbox, owner, isForgotten: false };
+    if (sender !== known) this.#senders.set(from, sender);
+    const lane = outbox.lane(to);
+    if (lane !== undefined) this.#pump(sender, lane);
+    this.#dropIdle(sender);
   }
 
   /** Best effort and once: hints, and answers. */
   hint(from: string, to: string, event: { readonly type: string }): void {
     const { place, peers } = this.#services;
+    // A question lives on the node that asked, whatever places are called like it.
+    const isAnswer = kindOf(to) === 'ask';
     const target = placeOf(to);
-    if (target === place) {
-      this.#services.accept(to, message(event, { isHint: true }));
+    if (target === place && !isAnswer) {
+      this.#services.accept(to, message(event, { from, isHint: true }));
       return;
     }
-    const node = peers.nodeOf(target);
+    const node = isAnswer ? target : peers.nodeOf(target);
     if (node === undefined) return;
-    peers.sendEnvelope(
-      node,
-      encodeEnvelope(from, { to, counter: 0, text: JSON.stringify(event) }, 0),
-    );
+    try {
+      const text = JSON.stringify(event);
+      if (text.length <= ENVELOPE_LENGTH_MAX)
+        peers.sendEnvelope(node, encodeEnvelope(from, { to, counter: 0, text }, 0));
+      else this.#dropped(to, event, `${text.length} characters are too many for one frame`);
+    } catch (thrown) {
+      this.#dropped(to, event, messageOf(thrown));
+    }
   }
 
   /** A receipt from another node. */
   receive({ from, counter, to, error }: Receipt): void {
-    const underWay = this.#underWay.get(`${from}#${counter}`);
-    if (underWay === undefined || underWay.row.to !== to) return;
+    const sender = this.#senders.get(from);
+    const lane = sender?.outbox.lane(to);
+    if (sender === undefined || lane === undefined) return;
     this.#answered(
-      `${from}#${counter}`,
-      underWay,
+      sender,
+      lane,
+      counter,
       error === undefined ? undefined : errorFromShape(error, to),
     );
   }
 
   /** Sends again at once what waits for these places. */
   resend(places: readonly string[]): void {
-    for (const [key, underWay] of this.#underWay) {
-      if (places.includes(placeOf(underWay.row.to))) this.#send(key, underWay);
+    for (const sender of [...this.#senders.values()]) {
+      for (const lane of [...sender.outbox.lanes()])
+        if (places.includes(placeOf(lane.to))) this.#goBack(sender, lane, 0);
     }
   }
 
   /** Forgets what one sender has under way, before its outbox is read again from the store. */
   forget(from: string): void {
-    for (const [key, underWay] of this.#underWay) {
-      if (underWay.from !== from) continue;
-      underWay.cancelRetry?.();
-      this.#underWay.delete(key);
-    }
+    const sender = this.#senders.get(from);
+    if (sender === undefined) return;
+    this.#senders.delete(from);
+    sender.isForgotten = true;
+    for (const lane of sender.outbox.lanes()) lane.cancelRetry?.();
+  }
+
+  /** Forgets what all senders of an owner have under way. */
+  forgetAllOf(owner: DeliveryOwner): void {
+    for (const sender of [...this.#senders.values()])
+      if (sender.owner === owner) this.forget(sender.from);
   }
 
   stop(): void {
     this.#isStopped = true;
-    for (const { cancelRetry } of this.#underWay.values()) cancelRetry?.();
-    this.#underWay.clear();
+    for (const from of [...this.#senders.keys()]) this.forget(from);
   }
 
-  #send(key: string, underWay: UnderWay): void {
-    underWay.cancelRetry?.();
-    underWay.cancelRetry = undefined;
-    underWay.attempts += 1;
-    const { from, row, outbox } = underWay;
-    const { place, peers } = this.#services;
-    const target = placeOf(row.to);
-    const settledBelow = outbox.settledBelow(row.to);
-    if (target === place && this.#services.isHosting()) {
+  /** Sends on where the lane stands, as far as it may. */
+  #pump(sender: Sender, lane: Lane): void {
+    const { outbox } = sender;
+    const route = this.#routeOf(placeOf(lane.to));
+    while (lane.underWay < Math.min(lane.rows.length, UNDER_WAY_MAX)) {
+      if (lane.isPaused || lane.holds > 0 || sender.isForgotten) break;
+      const row = lane.rows[lane.underWay] as OutboxRow;
+      if (row.counter > outbox.durable) break;
+      if (route === undefined) {
+        this.#pause(sender, lane);
+        break;
+      }
+      const after = lane.before(lane.underWay);
+      lane.underWay += 1;
+      this.#send(sender, lane, row, after, route);
+    }
+    // On this node everything is answered; from elsewhere an answer may never come.
+    const mayBeSilent = route !== 'here' && lane.underWay > 0 && !sender.isForgotten;
+    if (mayBeSilent && lane.cancelRetry === undefined) this.#arm(sender, lane);
+  }
+
+  #send(
+    sender: Sender,
+    lane: Lane,
+    row: OutboxRow,
+    after: number,
+    route: 'here' | { node: string },
+  ): void {
+    const { from } = sender;
+    const { counter, event, text } = row;
+    if (text.length > ENVELOPE_LENGTH_MAX) {
+      const what = `Event "${event.type}" takes ${text.length} characters; ${ENVELOPE_LENGTH_MAX} may travel. Keep large data elsewhere and send a reference.`;
+      this.#answered(sender, lane, counter, new RuntimeError('EVENT_REFUSED', what));
+    } else if (route === 'here') {
       const settle = (error?: Error) =>
-        this.#answered(key, underWay, error as RuntimeError | undefined);
-      this.#services.accept(
-        row.to,
-        message(row.event, { from, counter: row.counter, settledBelow, settle }),
-      );
-      return;
+        this.#answered(sender, lane, counter, error as RuntimeError | undefined);
+      this.#services.accept(row.to, message(event, { from, counter, after, settle }));
+    } else {
+      this.#services.peers.sendEnvelope(route.node, encodeEnvelope(from, row, after));
     }
+  }
+
+  #routeOf(target: string): 'here' | { node: string } | undefined {
+    const { place, peers } = this.#services;
+    if (target === place) return this.#services.isHosting() ? 'here' : undefined;
     const node = peers.nodeOf(target);
-    if (node !== undefined) peers.sendEnvelope(node, encodeEnvelope(from, row, settledBelow));
-    this.#retryLater(key, underWay);
+    return node === undefined ? undefined : { node };
   }
 
-  #answered(key: string, underWay: UnderWay, error: RuntimeError | undefined): void {
-    if (this.#isStopped || this.#underWay.get(key) !== underWay) return;
-    if (error?.retryable === true) {
-      this.#retryLater(key, underWay);
+  #answered(sender: Sender, lane: Lane, counter: number, error: RuntimeError | undefined): void {
+    if (this.#isStopped || sender.isForgotten) return;
+    const index = lane.indexOf(counter);
+    if (index < 0) return;
+    const row = lane.rows[index] as OutboxRow;
+    const { owner, from } = sender;
+    if (error === undefined || error.code === 'TURN_FAILED') {
+      lane.attempts = 0;
+      lane.hasProgressed = true;
+      owner.taken(from, row, error);
+    } else if (isRetried(error, lane, index)) {
+      this.#refusedForNow(sender, lane, index, error);
+      return;
+    } else {
+      lane.holds += 1;
+      owner.refused(from, row, error, () => {
+        lane.holds -= 1;
+        if (!sender.isForgotten) this.#goOn(sender, lane);
+      });
+    }
+    this.#goOn(sender, lane);
+  }
+
+  /** The lane stands at the refused row again. */
+  #refusedForNow(sender: Sender, lane: Lane, index: number, error: RuntimeError): void {
+    if (index >= lane.underWay) return;
+    if (error.code === 'MESSAGE_EARLY' && index === 0) {
+      // What it waited for has been settled since.
+      this.#goBack(sender, lane, 0);
       return;
     }
-    underWay.cancelRetry?.();
-    this.#underWay.delete(key);
-    // A turn that failed has kept the event among the undelivered messages itself.
-    const isKept = error?.code === 'TURN_FAILED';
-    underWay.owner.settled(underWay.from, underWay.row, isKept ? undefined : error);
-    this.dispatch(underWay.from, underWay.outbox, underWay.row.to, underWay.owner);
+    lane.underWay = index;
+    this.#pause(sender, lane);
   }
 
-  #retryLater(key: string, underWay: UnderWay): void {
-    const { clock, limits, random } = this.#services;
-    underWay.cancelRetry?.();
-    const at = clock.now() + jitteredPauseMs(underWay.attempts, limits, random);
-    underWay.cancelRetry = clock.schedule(at, () => this.#send(key, underWay));
+  #goBack(sender: Sender, lane: Lane, index: number): void {
+    lane.cancelRetry?.();
+    lane.cancelRetry = undefined;
+    lane.isPaused = false;
+    lane.underWay = Math.min(lane.underWay, index);
+    this.#pump(sender, lane);
   }
+
+  #goOn(sender: Sender, lane: Lane): void {
+    // The owner may have read its outbox again meanwhile; then everything has been sent anew.
+    if (sender.isForgotten) return;
+    if (lane.rows.length > 0) {
+      this.#pump(sender, lane);
+      return;
+    }
+    lane.cancelRetry?.();
+    lane.cancelRetry = undefined;
+    this.#dropIdle(sender);
+  }
+
+  #dropIdle(sender: Sender): void {
+    if (sender.outbox.size === 0 && !sender.isForgotten) this.#senders.delete(sender.from);
+  }
+
+  #pause(sender: Sender, lane: Lane): void {
+    lane.isPaused = true;
+    if (lane.cancelRetry === undefined) this.#arm(sender, lane);
+  }
+
+  #arm(sender: Sender, lane: Lane): void {
+    const { clock, limits, random } = this.#services;
+    lane.hasProgressed = false;
+    const at = clock.now() + jitteredPauseMs(lane.attempts + 1, limits, random);
+    lane.cancelRetry = clock.schedule(at, () => this.#retry(sender, lane));
+  }
+
+  #retry(sender: Sender, lane: Lane): void {
+    lane.cancelRetry = undefined;
+    if (!lane.isPaused && lane.hasProgressed) {
+      if (lane.underWay > 0) this.#arm(sender, lane);
+      return;
+    }
+    lane.attempts += 1;
+    this.#inquire(placeOf(lane.to));
+    this.#goBack(sender, lane, lane.isPaused ? lane.underWay : 0);
+  }
+
+  /** Asks the peers where they are, now and then: what they said may have been lost. */
+  #inquire(target: string): void {
+    const { place, clock, limits, peers } = this.#services;
+    const now = clock.now();
+    if (target === place || now - this.#inquiredAt < limits.retryMinMs) return;
+    this.#inquiredAt = now;
+    peers.inquire();
+  }
+
+  #dropped(to: string, event: { readonly type: string }, reason: string): void {
+    this.#services.logger.warn(
+      { to, event: event.type, reason },
+      'a message without guarantee could not be sent',
+    );
+  }
+}
+
+/** Whether a refusal may be another one later. Only the first of a lane can know that its receiver is not there. */
+function isRetried({ code, retryable }: RuntimeError, lane: Lane, index: number): boolean {
+  if (retryable) return true;
+  if (code === 'KIND_UNKNOWN') return lane.attempts < KIND_ATTEMPTS_MAX;
+  return index > 0 && (code === 'ACTOR_UNKNOWN' || code === 'ACTOR_ENDED');
 }
 
 /** A message for a mailbox of this node. */
@@ -171,7 +313,7 @@ export function message(event: { readonly type: string }, parts: Partial<Message
     event,
     from: undefined,
     counter: 0,
-    settledBelow: 0,
+    after: undefined,
     isHint: false,
     settle: undefined,
     ...parts,

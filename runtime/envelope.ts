@@ -4,8 +4,11 @@
  * An envelope is checked once, where bytes enter the process. Code that holds an
  * `Envelope` trusts it and does not check it again. `from` and `counter` are the
  * message's identity, the same on every resend; a hint has counter 0 and no identity.
+ * Text from outside stays within bounds that everything behind can live with: names that
+ * are one, events that are neither deep nor wide nor able to change a prototype.
  */
 
+import { isWholeAddress, wholeAddress } from './address.ts';
 import { excerpt, RuntimeError } from './errors.ts';
 import { isReserved } from './kind.ts';
 import { REPLY_EVENT } from './machine.ts';
@@ -17,8 +20,8 @@ export interface Envelope {
   readonly to: string;
   readonly from: string;
   readonly counter: number;
-  /** The sender's lowest unacknowledged counter towards this receiver: all below are settled. */
-  readonly settledBelow: number;
+  /** The sender's message to this receiver that has to be taken before this one; 0 for none. */
+  readonly after: number;
   readonly event: { readonly type: string };
 }
 
@@ -32,6 +35,11 @@ export interface Receipt {
 }
 
 const NAME_MAX = 1_024;
+const DEPTH_MAX = 32;
+const KEYS_MAX = 1_000;
+/** Senders are addresses, sessions (`session:…@node`) and requests (`request:…`). */
+const SENDER = /^[A-Za-z0-9._:~@/-]{1,1300}$/;
+const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** @throws {RuntimeError} ENVELOPE_MALFORMED naming the first field that is wrong. */
 export function parseEnvelope(value: unknown): Envelope {
@@ -45,11 +53,15 @@ export function parseEnvelope(value: unknown): Envelope {
     );
   }
   const counter = expectCounter(fields.counter, 'counter');
+  const after = expectCounter(fields.after, 'after');
+  if (after >= counter && after > 0) throw malformed('after', 'below "counter"', after);
+  checkShape(event, 'event', 1);
+  checkReplyAddress(event.replyTo);
   return {
-    to: expectName(fields.to, 'to'),
-    from: expectName(fields.from, 'from'),
+    to: expectAddress(fields.to, 'to'),
+    from: expectSender(fields.from),
     counter,
-    settledBelow: expectCounter(fields.settledBelow, 'settledBelow'),
+    after,
     event: { ...event, type },
   };
 }
@@ -58,8 +70,8 @@ export function parseEnvelope(value: unknown): Envelope {
 export function parseReceipt(value: unknown): Receipt {
   const { from, to, counter, error } = expectObject(value, 'receipt');
   const receipt = {
-    from: expectName(from, 'from'),
-    to: expectName(to, 'to'),
+    from: expectSender(from),
+    to: expectAddress(to, 'to'),
     counter: expectCounter(counter, 'counter'),
   };
   return error === undefined ? receipt : { ...receipt, error };
@@ -78,15 +90,53 @@ export function expectName(value: unknown, path: string): string {
   return value;
 }
 
-function expectCounter(value: unknown, path: string): number {
+export function expectCounter(value: unknown, path: string): number {
   if (!Number.isSafeInteger(value) || (value as number) < 0)
     throw malformed(path, 'an integer of 0 or more', value);
   return value as number;
 }
 
-function malformed(path: string, expected: string, value: unknown): RuntimeError {
+function expectAddress(value: unknown, path: string): string {
+  if (typeof value !== 'string' || !isWholeAddress(value))
+    throw malformed(path, 'an address, kind/key@place', value);
+  return value;
+}
+
+function expectSender(value: unknown): string {
+  if (typeof value !== 'string' || !SENDER.test(value)) throw malformed('from', 'a sender', value);
+  return value;
+}
+
+/** An answer goes where the event says; something that is no address would fail the turn of whoever answers. */
+function checkReplyAddress(replyTo: unknown): void {
+  if (replyTo === undefined) return;
+  try {
+    wholeAddress(replyTo as string, 'here');
+  } catch (cause) {
+    throw malformed('event.replyTo', 'an address', replyTo, cause);
+  }
+}
+
+function checkShape(value: unknown, path: string, depth: number): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth > DEPTH_MAX) throw malformed(path, `at most ${DEPTH_MAX} levels deep`, 'more');
+  if (Array.isArray(value)) {
+    for (const item of value) checkShape(item, path, depth + 1);
+    return;
+  }
+  let keys = 0;
+  for (const key of Object.keys(value)) {
+    keys += 1;
+    if (keys > KEYS_MAX) throw malformed(path, `of at most ${KEYS_MAX} keys in one object`, 'more');
+    if (FORBIDDEN_KEYS.has(key)) throw malformed(path, 'without such keys', key);
+    checkShape((value as Record<string, unknown>)[key], path, depth + 1);
+  }
+}
+
+function malformed(path: string, expected: string, value: unknown, cause?: unknown): RuntimeError {
   return new RuntimeError(
     'ENVELOPE_MALFORMED',
     `"${path}" must be ${expected}, got ${excerpt(value)}.`,
+    { cause },
   );
 }

@@ -30,6 +30,7 @@ export const ERROR_CODES = {
   KIND_EXISTS: { retryable: false },
   KIND_UNKNOWN: { retryable: false },
   MAILBOX_FULL: { retryable: true },
+  MESSAGE_EARLY: { retryable: true },
   MICROSTEPS_EXCEEDED: { retryable: false },
   NOT_HOSTED: { retryable: true },
   OPTION_INVALID: { retryable: false },
@@ -77,13 +78,15 @@ export class RuntimeError extends Error {
   }
 }
 
+/** Characters of a message that are kept of an error from elsewhere. */
+const MESSAGE_MAX = 2_000;
+
 /** Rebuilds an error that came over the wire; anything unknown becomes INTERNAL. */
 export function errorFromShape(shape: unknown, address?: string): RuntimeError {
   const { code, message } = (shape ?? {}) as Partial<ErrorShape>;
   const isKnown = typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
-  return new RuntimeError(isKnown ? code : 'INTERNAL', String(message ?? 'unknown error'), {
-    address,
-  });
+  const what = typeof message === 'string' ? message.slice(0, MESSAGE_MAX) : 'unknown error';
+  return new RuntimeError(isKnown ? code : 'INTERNAL', what, { address });
 }
 
 /** What may be shown of any thrown value. */
@@ -93,6 +96,15 @@ export function messageOf(thrown: unknown): string {
 
 /** Cuts text from outside before it is echoed: at most 64 characters, control characters escaped. */
 export function excerpt(text: unknown): string {
-  const shown = typeof text === 'string' ? text : (JSON.stringify(text) ?? String(text));
+  const shown = typeof text === 'string' ? text : shownOf(text);
   return JSON.stringify(shown.length > 64 ? `${shown.slice(0, 63)}…` : shown);
+}
+
+function shownOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    // Too deep, circular, or something JSON has no word for.
+    return `something of type ${typeof value}`;
+  }
 }

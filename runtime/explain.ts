@@ -26,7 +26,7 @@ export function explain(
   if (actor.timers.rows.length === 0 && actor.status === 'active')
     lines.push('  deadline  none: only an event moves it on');
   for (const { id, name } of actor.effects) lines.push(`  effect    ${name} is under way (${id})`);
-  for (const to of actor.outbox.receivers())
+  for (const { to } of actor.outbox.lanes())
     lines.push(`  outbox    waits for ${to} to acknowledge`);
   lines.push('  history');
   for (const row of history) lines.push(`    ${clockTime(row.at)}  ${sentence(row)}`);

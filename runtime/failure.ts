@@ -14,7 +14,10 @@ import type { TimerRow } from './timer-table.ts';
 import { eventType, NOTHING } from './turn-result.ts';
 import type { Undelivered } from './undelivered.ts';
 
-/** Back to the record as last encoded; what waits for the actor stays, and so do the marks of its inbox. */
+/**
+ * Back to the record as last encoded. What is not the turn's stays: what waits for the
+ * actor, the marks of its inbox, and the messages and effects that were settled meanwhile.
+ */
 export function revert(actor: Actor, item: Item, timer: TimerRow | undefined): void {
   if (actor.text === '') {
     actor.status = 'unborn';
@@ -22,7 +25,10 @@ export function revert(actor: Actor, item: Item, timer: TimerRow | undefined): v
     return;
   }
   const stored = decodeRecord(actor.kind, actor.address, actor.text);
-  const { tree, status, stopReason, input, turns, timers, outbox, effects, term, state } = stored;
+  const { tree, status, stopReason, input, turns, timers, term, state } = stored;
+  const known = new Set(stored.effects.map(({ id }) => id));
+  const effects = actor.effects.filter(({ id }) => known.has(id));
+  actor.outbox.rollBack(stored.outbox.counter);
   Object.assign(actor, {
     tree,
     status,
@@ -30,7 +36,6 @@ export function revert(actor: Actor, item: Item, timer: TimerRow | undefined): v
     input,
     turns,
     timers,
-    outbox,
     effects,
     term,
     state,

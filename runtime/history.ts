@@ -10,6 +10,7 @@ import type { Effect } from './effect.ts';
 import type { ErrorShape, RuntimeError } from './errors.ts';
 import type { Item } from './mailbox.ts';
 import type { OutboxRow } from './outbox.ts';
+import { inOnePiece } from './text.ts';
 import type { TimerRow } from './timer-table.ts';
 import { eventType } from './turn-result.ts';
 
@@ -57,7 +58,7 @@ export function historyText(actor: Actor, item: Item, at: number, facts: History
   if (state !== undefined) text += `,"state":${kind.quoted(state)}`;
   if (did !== undefined) text += `,"did":${JSON.stringify(did)}`;
   if (failure !== undefined) text += `,"error":${JSON.stringify(failure)}`;
-  return `${text}}`;
+  return inOnePiece(`${text}}`);
 }
 
 /** What a turn asked for, in words; undefined when it asked for nothing that leaves. */

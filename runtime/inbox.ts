@@ -1,16 +1,19 @@
 /**
  * Which messages an actor has already taken, by sender: what makes delivery
- * effectively once.
+ * effectively once, and in order.
  *
- * Per sender the highest contiguous counter (all up to it are settled) and a window
- * of the ones above it that have arrived. Every message brings the sender's lowest
- * unacknowledged counter; everything below is settled, so windows shrink. The marks
- * are part of the receiver's record and so committed together with the effect of the
- * message. Senders unheard of for the retention time are forgotten, at most
- * `sendersMax` are remembered: a further one is refused, never let in unmarked.
+ * A message of an actor names the one before it that its sender has not seen answered:
+ * it is taken when that one is, so what was taken last stands for all before it. The
+ * repeatable calls of code (see `Identity` in calls.ts) have no order; of these the
+ * highest contiguous counter is kept and a window of 64 above it. The marks are part of
+ * the receiver's record and so committed together with the effect of the message.
+ *
+ * Senders unheard of for the retention time are forgotten; at most `sendersMax` are
+ * remembered: a further one is refused, never let in unmarked. A sender on the same node
+ * is forgotten sooner, once it durably owes nothing (see `Shard.settled`).
  */
 
-/** Counters above the contiguous one that are remembered; a sender has no more than this many under way. */
+/** Counters above the contiguous one that are remembered of a sender without order. */
 export const WINDOW_MAX = 64;
 
 export interface InboxLimits {
@@ -21,7 +24,9 @@ export interface InboxLimits {
 interface Mark {
   high: number;
   above: number[];
+  /** When the sender was heard last, and when that last moved its mark to the end. */
   at: number;
+  movedAt: number;
   /** The sender's name as JSON, made once. */
   readonly name: string;
 }
@@ -34,9 +39,10 @@ export class Inbox {
 
   static restore(stored: StoredInbox | undefined): Inbox {
     const inbox = new Inbox();
-    for (const [sender, [high = 0, at = 0, ...above]] of Object.entries(stored ?? {})) {
-      inbox.#marks.set(sender, { high, at, above, name: JSON.stringify(sender) });
-    }
+    if (stored === undefined) return inbox;
+    const rows = Object.entries(stored).sort(([, a], [, b]) => (a[1] ?? 0) - (b[1] ?? 0));
+    for (const [sender, [high = 0, at = 0, ...above]] of rows)
+      inbox.#marks.set(sender, { high, at, movedAt: at, above, name: JSON.stringify(sender) });
     return inbox;
   }
 
@@ -50,13 +56,24 @@ export class Inbox {
   }
 
   /**
-   * Marks a message that `has` does not know as taken; `settledBelow`: all lower counters are settled.
+   * True when a message must wait: one that was sent before it has not been taken, or,
+   * without an order (`after` undefined), too many that were are missing.
+   */
+  isEarly(sender: string, counter: number, after: number | undefined): boolean {
+    if (after === 0) return false;
+    if (after !== undefined) return !this.has(sender, after);
+    const mark = this.#marks.get(sender);
+    return mark !== undefined && mark.above.length >= WINDOW_MAX && counter > mark.high + 1;
+  }
+
+  /**
+   * Marks a message as taken that `has` does not know and that is not early.
    * False when there is no room for another sender.
    */
   take(
     sender: string,
     counter: number,
-    settledBelow: number,
+    after: number | undefined,
     at: number,
     limits: InboxLimits,
   ): boolean {
@@ -64,22 +81,22 @@ export class Inbox {
     if (mark === undefined) {
       this.#prune(at, limits.dedupRetentionMs);
       if (this.#marks.size >= limits.sendersMax) return false;
-      mark = { high: 0, above: [], at, name: JSON.stringify(sender) };
+      mark = { high: 0, above: [], at, movedAt: at, name: JSON.stringify(sender) };
       this.#marks.set(sender, mark);
-    } else if (at - mark.at > limits.dedupRetentionMs / 8) {
-      // Moved to the end now and then, so that the map stays roughly in the order in which senders were heard.
+    } else if (at - mark.movedAt > limits.dedupRetentionMs / 8) {
+      // Now and then is enough: the map stays in the order of `movedAt`, and that is never later than `at`.
       this.#marks.delete(sender);
       this.#marks.set(sender, mark);
+      mark.movedAt = at;
     }
     mark.at = at;
-    if (settledBelow > mark.high + 1) mark.high = settledBelow - 1;
-    if (counter === mark.high + 1) mark.high = counter;
+    if (after !== undefined || counter === mark.high + 1) mark.high = counter;
     else mark.above.push(counter);
     if (mark.above.length > 0) settle(mark);
     return true;
   }
 
-  /** The sender has durably noted that everything of its is settled and can never come again. */
+  /** Nothing of this sender's that was taken can ever come again. */
   forget(sender: string): void {
     this.#marks.delete(sender);
   }
@@ -87,8 +104,8 @@ export class Inbox {
   /** Forgets the senders heard least recently whose time is over. */
   #prune(at: number, retentionMs: number): void {
     for (const [sender, mark] of this.#marks) {
-      if (at - mark.at <= retentionMs) return;
-      this.#marks.delete(sender);
+      if (at - mark.movedAt <= retentionMs) return;
+      if (at - mark.at > retentionMs) this.#marks.delete(sender);
     }
   }
 

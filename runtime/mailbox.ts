@@ -11,13 +11,14 @@ import type { ChildResult } from './statechart.ts';
 /** What can wait for an actor. */
 export type Item = Message | TimersDue | ChildSettled | Takeover;
 
-/** An event for the machine. `from` and `counter` are its identity; without them it cannot come twice. */
+/** An event for the machine. `from` and `counter` are its identity; with counter 0 it has none. */
 export interface Message {
   readonly type: 'message';
   readonly event: { readonly type: string };
   readonly from: string | undefined;
   readonly counter: number;
-  readonly settledBelow: number;
+  /** The sender's message that has to be taken before this one; 0 for none, undefined where there is no order. */
+  readonly after: number | undefined;
   readonly isHint: boolean;
   /** Called once: after the commit, or with the reason for the refusal. */
   readonly settle: ((error?: Error) => void) | undefined;

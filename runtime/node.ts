@@ -22,7 +22,7 @@ import { Observers } from './observers.ts';
 import type { Logger, RuntimeLimits } from './options.ts';
 import type { OutboxRow } from './outbox.ts';
 import { Peers } from './peers.ts';
-import { Performers } from './performers.ts';
+import { Performers, senderOf } from './performers.ts';
 import type { Random } from './random.ts';
 import { Release } from './release.ts';
 import { Session } from './session.ts';
@@ -65,13 +65,12 @@ export class Node implements DeliveryOwner {
     const inspection = new Inspection(node, place, () => clock.now(), logger);
     const observers = new Observers(logger);
     const asks = new Asks(node, clock, random);
-    const peers = new Peers(node, transport);
+    const peers = new Peers(node, transport, logger);
     const children = new Children((address, session, result) =>
       this.#childSettled(address, session, result),
     );
     const performers = new Performers(clock, random, limits, logger, {
-      send: (address, from, counter, event) =>
-        this.calls.deliver(address, event, { from, counter, settledBelow: counter }),
+      send: (address, event, identity) => this.calls.deliver(address, event, identity),
       finished: (address, effect, failure) => this.#effectFinished(address, effect.id, failure),
     });
     const delivery = new Delivery({
@@ -129,11 +128,12 @@ export class Node implements DeliveryOwner {
   async start(): Promise<void> {
     await this.ports.transport.start({
       peerUp: (peer) => {
-        this.#peers.greet(peer);
+        this.#peers.connected(peer);
+        this.#delivery.resend([peer]);
         this.#tell({ type: 'peer', peer, change: 'up' });
       },
       peerDown: (peer) => {
-        this.#peers.forget(peer);
+        this.#peers.disconnected(peer);
         this.#tell({ type: 'peer', peer, change: 'down' });
       },
       frameReceived: (peer, frame) => this.#arrivals.frame(peer, frame),
@@ -144,12 +144,16 @@ export class Node implements DeliveryOwner {
     });
   }
 
-  /** An actor's message was acknowledged, or refused for good: then it is kept with the undelivered ones. */
-  settled(from: string, row: OutboxRow, error: RuntimeError | undefined): void {
-    const actor = this.shard.find(from);
-    if (actor?.outbox.settle(row.to, row.counter) === undefined) return;
-    if (error === undefined) this.shard.touch(actor);
-    else this.#giveUp(actor, row.to, row.event, error);
+  /** An actor's message was taken; where its turn failed, the receiver has kept it. */
+  taken(from: string, row: OutboxRow): void {
+    const actor = this.#senderOf(from, row);
+    if (actor !== undefined) this.shard.settled(actor, row.to);
+  }
+
+  /** An actor's message was refused for good: it is kept with the undelivered ones. */
+  refused(from: string, row: OutboxRow, refusal: RuntimeError, noted: () => void): void {
+    const actor = this.#senderOf(from, row);
+    if (actor !== undefined) this.#giveUp(actor, row.to, row.event, refusal, noted);
   }
 
   counts() {
@@ -197,7 +201,7 @@ export class Node implements DeliveryOwner {
     this.calls.close();
     this.#claim?.release();
     this.shard.close();
-    this.#performers.stop();
+    this.#performers.stop(new RuntimeError('RUNTIME_STOPPED', 'The runtime has stopped.'));
     this.#children.stopAll();
     this.#delivery.stop();
     this.#asks.stop();
@@ -210,7 +214,7 @@ export class Node implements DeliveryOwner {
       acquired: (fence) => {
         if (this.#isEnding) return;
         this.shard.open(fence, () => this.#claim?.isHeld() === true);
-        this.#peers.announce([place]);
+        this.#peers.announce([[place, fence]]);
         this.#delivery.resend([place]);
         logger.info({ node, place, fence }, 'hosting');
         this.#tell({ type: 'lease', change: 'acquired', fence });
@@ -230,6 +234,8 @@ export class Node implements DeliveryOwner {
     this.#tell({ type: 'lease', change: 'lost', fence });
     this.shard.close();
     this.#children.stopAll();
+    this.#performers.stop(new RuntimeError('NOT_HOSTED', `This node no longer hosts "${place}".`));
+    this.#delivery.forgetAllOf(this);
     this.#peers.announce([]);
     if ((refusal as Partial<RuntimeError>).code !== 'FENCE_STALE') return;
     // The lease says we hold the place and the store says we do not: the store is right. Ask again, later.
@@ -254,6 +260,7 @@ export class Node implements DeliveryOwner {
     const effect = actor?.effects.find(({ id }) => id === effectId);
     if (actor === undefined || effect === undefined) return;
     actor.effects = actor.effects.filter(({ id }) => id !== effectId);
+    actor.inbox.forget(senderOf(effectId));
     if (failure === undefined) this.shard.touch(actor);
     else
       this.#giveUp(
@@ -264,7 +271,22 @@ export class Node implements DeliveryOwner {
       );
   }
 
-  #giveUp(actor: Actor, to: string, event: { readonly type: string }, failure: RuntimeError): void {
+  /** The sender of a row, without the row. */
+  #senderOf(from: string, row: OutboxRow): Actor | undefined {
+    const actor = this.shard.isHosting ? this.shard.find(from) : undefined;
+    if (actor?.outbox.settle(row.to, row.counter) !== undefined) return actor;
+    // Gone, or settled before: nothing of the old life goes on.
+    if (actor === undefined) this.#delivery.forget(from);
+    return undefined;
+  }
+
+  #giveUp(
+    actor: Actor,
+    to: string,
+    event: { readonly type: string },
+    failure: RuntimeError,
+    noted?: () => void,
+  ): void {
     const { clock, random, logger } = this.ports;
     const error = failure.toJSON();
     logger.warn(
@@ -274,6 +296,7 @@ export class Node implements DeliveryOwner {
     this.shard.giveUp(
       actor,
       newUndelivered({ to, event, from: actor.address, error }, clock.now(), random),
+      noted,
     );
     this.#tell({ type: 'undelivered', to, event, error });
   }

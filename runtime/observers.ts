@@ -62,10 +62,19 @@ export class Observers {
     if (watch === undefined) return;
     for (const observer of watch.observers) {
       this.#call(address, () => observer.next?.(snapshot));
+      // It may have unsubscribed in its own callback.
+      if (!watch.observers.has(observer)) continue;
       if (end === 'done') this.#call(address, () => observer.complete?.());
       if (end === 'stopped') this.#call(address, () => observer.error?.(error));
     }
     if (end !== undefined) this.#watches.delete(address);
+  }
+
+  /** For an observer that comes after the end; `error` is given when the actor was stopped. */
+  tellEnd(address: string, observer: SnapshotObserver, error: Error | undefined): void {
+    this.#call(address, () =>
+      error === undefined ? observer.complete?.() : observer.error?.(error),
+    );
   }
 
   emitted(address: string, event: EventObject): void {

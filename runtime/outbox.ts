@@ -3,12 +3,16 @@
  *
  * A message gets its counter in the commit that sends it and keeps it for ever: with
  * the sender's address it is the message's identity. Each receiver has a lane of its
- * own; at most 64 of a lane are under way, the rest wait in order, and a receiver that
- * is down holds up nobody else. Nothing is ever dropped here: a full outbox refuses
- * the turn that wants to send more.
+ * own, in the order of sending; at most 64 of a lane are under way, and a receiver that
+ * is down holds up nobody else. Rows whose turn is not committed yet stand in their lane
+ * like the others, but nobody may send them. Nothing is ever dropped here: a full outbox
+ * refuses the turn that wants to send more.
  */
 
-import { WINDOW_MAX } from './inbox.ts';
+import type { Cancel } from './clock.ts';
+
+/** Messages of one sender to one receiver that may be under way at once. */
+export const UNDER_WAY_MAX = 64;
 
 export interface OutboxRow {
   readonly counter: number;
@@ -21,22 +25,57 @@ export interface OutboxRow {
 /** As stored: `[counter, to, event]`. */
 export type StoredOutbox = ReadonlyArray<readonly [number, string, { readonly type: string }]>;
 
+/** What one receiver has still to take, and what delivery.ts notes about it. */
+export class Lane {
+  readonly to: string;
+  readonly rows: OutboxRow[] = [];
+  /** How many rows, from the first, have been sent and not been answered. */
+  underWay = 0;
+  /** Tries without any success since the last one. */
+  attempts = 0;
+  /** True when something was answered since the pause began that `cancelRetry` would end. */
+  hasProgressed = false;
+  /** True while nothing is sent before the pause is over. */
+  isPaused = false;
+  /** Refusals that are not durably noted yet: until then nothing that was sent later may arrive. */
+  holds = 0;
+  cancelRetry: Cancel | undefined;
+
+  constructor(to: string) {
+    this.to = to;
+  }
+
+  /** Where a row stands; -1 when it was settled. */
+  indexOf(counter: number): number {
+    // Answers come in order, so it is almost always the first.
+    return this.rows.findIndex((row) => row.counter === counter);
+  }
+
+  /** The counter of the message that must be taken before the one at `index`; 0 for none. */
+  before(index: number): number {
+    return index === 0 ? 0 : (this.rows[index - 1] as OutboxRow).counter;
+  }
+}
+
 export class Outbox {
   /** The last counter given; it goes on when an address is used again. */
   counter: number;
+  /** Rows up to this counter are durable and may leave. */
+  durable: number;
   /** How many rows there are in all lanes. */
   size = 0;
-  readonly #lanes = new Map<string, Map<number, OutboxRow>>();
+  readonly #lanes = new Map<string, Lane>();
 
   constructor(counter = 0, stored: StoredOutbox = []) {
     this.counter = counter;
+    this.durable = counter;
     for (const [number, to, event] of stored)
       this.#put({ counter: number, to, event, text: JSON.stringify(event) });
   }
 
   add(to: string, event: { readonly type: string }): OutboxRow {
+    const row = { counter: this.counter + 1, to, event, text: JSON.stringify(event) };
     this.counter += 1;
-    const row = { counter: this.counter, to, event, text: JSON.stringify(event) };
     this.#put(row);
     return row;
   }
@@ -44,49 +83,57 @@ export class Outbox {
   /** Removes an acknowledged row; undefined when it was gone already. */
   settle(to: string, counter: number): OutboxRow | undefined {
     const lane = this.#lanes.get(to);
-    const row = lane?.get(counter);
-    if (lane === undefined || row === undefined) return undefined;
-    lane.delete(counter);
+    const index = lane?.indexOf(counter) ?? -1;
+    if (lane === undefined || index < 0) return undefined;
+    const row = lane.rows[index];
+    if (index === 0) lane.rows.shift();
+    else lane.rows.splice(index, 1);
+    if (index < lane.underWay) lane.underWay -= 1;
     this.size -= 1;
-    if (lane.size === 0) this.#lanes.delete(to);
+    if (lane.rows.length === 0) this.#lanes.delete(to);
     return row;
   }
 
-  /** The lowest counter towards `to` that is not yet acknowledged: everything below is settled. */
-  settledBelow(to: string): number {
-    for (const counter of this.#lanes.get(to)?.keys() ?? []) return counter;
-    return this.counter + 1;
-  }
-
-  /** The rows of one lane that may be under way now. */
-  sendable(to: string): OutboxRow[] {
-    const rows: OutboxRow[] = [];
-    for (const row of this.#lanes.get(to)?.values() ?? []) {
-      if (rows.length >= WINDOW_MAX) break;
-      rows.push(row);
+  /** Takes back what was added after the row of this counter; none of it has left. */
+  rollBack(counter: number): void {
+    this.counter = counter;
+    for (const lane of [...this.#lanes.values()]) {
+      while ((lane.rows.at(-1)?.counter ?? 0) > counter) {
+        lane.rows.pop();
+        this.size -= 1;
+      }
+      if (lane.rows.length === 0) this.#lanes.delete(lane.to);
     }
-    return rows;
   }
 
-  receivers(): Iterable<string> {
-    return this.#lanes.keys();
+  /** Undefined when there is nothing for `to`. */
+  lane(to: string): Lane | undefined {
+    return this.#lanes.get(to);
+  }
+
+  lanes(): Iterable<Lane> {
+    return this.#lanes.values();
   }
 
   /** JSON text, empty without rows. */
   encode(): string {
     if (this.size === 0) return '';
     let text = '[';
-    for (const [to, lane] of this.#lanes) {
-      const name = JSON.stringify(to);
-      for (const row of lane.values())
-        text += `${text.length > 1 ? ',' : ''}[${row.counter},${name},${row.text}]`;
+    for (const { to, rows } of this.#lanes.values()) {
+      // An address has nothing in it that JSON would escape.
+      for (const row of rows)
+        text += `${text.length > 1 ? ',' : ''}[${row.counter},"${to}",${row.text}]`;
     }
     return `${text}]`;
   }
 
   #put(row: OutboxRow): void {
-    const lane = this.#lanes.get(row.to) ?? new Map<number, OutboxRow>();
-    this.#lanes.set(row.to, lane.set(row.counter, row));
+    let lane = this.#lanes.get(row.to);
+    if (lane === undefined) {
+      lane = new Lane(row.to);
+      this.#lanes.set(row.to, lane);
+    }
+    lane.rows.push(row);
     this.size += 1;
   }
 }

@@ -3,90 +3,150 @@
  *
  * What is due to one node is collected for the rest of the tick and sent as one frame,
  * or several of about 32 KiB. It promises nothing: what a lost connection swallowed is
- * sent again by delivery.ts.
+ * sent again by delivery.ts. Of two nodes that claim a place the one with the higher
+ * fence is believed, in whatever order they were heard.
  */
 
 import type { Receipt } from './envelope.ts';
+import { messageOf } from './errors.ts';
+import type { Logger } from './options.ts';
 import type { Transport } from './transport.ts';
-import { encodeFrame, encodeHello, encodeReceipt } from './wire.ts';
+import { encodeFrame, encodeHello, encodeReceipt, type HostedPlace } from './wire.ts';
 
-const FRAME_BYTES = 32 * 1024;
+const FRAME_LENGTH = 32 * 1024;
+
+/** Characters of an event that may travel: three bytes each at most, so a frame stays below 1 MiB. */
+export const ENVELOPE_LENGTH_MAX = 320 * 1024;
 
 interface Outgoing {
   envelopes: string[];
   receipts: string[];
-  bytes: number;
+  length: number;
 }
 
 export class Peers {
   readonly #node: string;
   readonly #transport: Transport;
-  readonly #places = new Map<string, string>();
-  readonly #outgoing = new Map<string, Outgoing>();
+  readonly #logger: Logger;
+  /** What each connected node said that it hosts. */
+  readonly #claims = new Map<string, ReadonlyMap<string, number>>();
+  /** Who hosts which place, by what all of them said. */
+  #routes = new Map<string, string>();
+  #outgoing = new Map<string, Outgoing>();
   #isFlushPlanned = false;
-  #hosted: readonly string[] = [];
+  #hosted: readonly HostedPlace[] = [];
 
-  constructor(node: string, transport: Transport) {
+  constructor(node: string, transport: Transport, logger: Logger) {
     this.#node = node;
     this.#transport = transport;
+    this.#logger = logger;
   }
 
   /** The node that hosts `place` as far as we know, or the connected node of that name. */
   nodeOf(place: string): string | undefined {
-    return this.#places.get(place) ?? (this.#transport.peers().includes(place) ? place : undefined);
+    return this.#routes.get(place) ?? (this.#claims.has(place) ? place : undefined);
   }
 
   /** Tells everyone which places this node hosts from now on. */
-  announce(places: readonly string[]): void {
+  announce(places: readonly HostedPlace[]): void {
     this.#hosted = places;
     for (const peer of this.#transport.peers()) this.greet(peer);
   }
 
-  greet(peer: string): void {
-    this.#transport.send(peer, encodeHello({ node: this.#node, places: this.#hosted }));
+  greet(peer: string, isAsking: boolean = false): void {
+    const hello = { node: this.#node, places: this.#hosted, isAsking };
+    this.#hand(peer, encodeHello(hello));
   }
 
-  /** A peer said which places it hosts. */
-  heard(peer: string, places: readonly string[]): void {
-    this.forget(peer);
-    for (const place of places) this.#places.set(place, peer);
+  /** Asks everyone what they host. */
+  inquire(): void {
+    for (const peer of this.#transport.peers()) this.greet(peer, true);
   }
 
-  forget(peer: string): void {
-    for (const [place, node] of this.#places) if (node === peer) this.#places.delete(place);
+  connected(peer: string): void {
+    if (!this.#claims.has(peer)) this.#claims.set(peer, new Map());
+    this.greet(peer);
   }
 
-  /** False when the node is not connected: then nothing was sent. */
-  sendEnvelope(node: string, envelope: string): boolean {
-    if (!this.#transport.peers().includes(node)) return false;
+  disconnected(peer: string): void {
+    this.#claims.delete(peer);
+    this.#outgoing.delete(peer);
+    this.#routes = this.#chosen();
+  }
+
+  /** A peer said which places it hosts. True when messages go another way since. */
+  heard(peer: string, places: readonly HostedPlace[]): boolean {
+    const isNew = !this.#claims.has(peer);
+    this.#claims.set(peer, new Map(places));
+    const before = this.#routes;
+    this.#routes = this.#chosen();
+    return isNew || !isSame(before, this.#routes);
+  }
+
+  /** Best effort: a node that is not connected gets nothing. */
+  sendEnvelope(node: string, envelope: string): void {
     this.#add(node, 'envelopes', envelope);
-    return true;
   }
 
   sendReceipt(node: string, receipt: Receipt): void {
     this.#add(node, 'receipts', encodeReceipt(receipt));
   }
 
+  #chosen(): Map<string, string> {
+    const routes = new Map<string, string>();
+    const fences = new Map<string, number>();
+    for (const [peer, claim] of this.#claims) {
+      for (const [place, fence] of claim) {
+        if (fence < (fences.get(place) ?? -1)) continue;
+        fences.set(place, fence);
+        routes.set(place, peer);
+      }
+    }
+    return routes;
+  }
+
   #add(node: string, list: 'envelopes' | 'receipts', text: string): void {
-    const outgoing = this.#outgoing.get(node) ?? { envelopes: [], receipts: [], bytes: 0 };
-    this.#outgoing.set(node, outgoing);
+    let outgoing = this.#outgoing.get(node);
+    if (outgoing === undefined) {
+      // Nobody is there: not worth collecting.
+      if (!this.#claims.has(node)) return;
+      outgoing = { envelopes: [], receipts: [], length: 0 };
+      this.#outgoing.set(node, outgoing);
+    }
+    if (outgoing.length > 0 && outgoing.length + text.length > FRAME_LENGTH) {
+      this.#flush(node, outgoing);
+      outgoing = { envelopes: [], receipts: [], length: 0 };
+      this.#outgoing.set(node, outgoing);
+    }
     outgoing[list].push(text);
-    outgoing.bytes += text.length;
-    if (outgoing.bytes >= FRAME_BYTES) this.#send(node, outgoing);
+    outgoing.length += text.length;
     if (this.#isFlushPlanned) return;
     this.#isFlushPlanned = true;
     queueMicrotask(() => {
       this.#isFlushPlanned = false;
-      for (const [peer, waiting] of this.#outgoing) this.#send(peer, waiting);
-      this.#outgoing.clear();
+      const all = this.#outgoing;
+      this.#outgoing = new Map();
+      for (const [peer, waiting] of all) this.#flush(peer, waiting);
     });
   }
 
-  #send(node: string, { envelopes, receipts }: Outgoing): void {
-    this.#outgoing.delete(node);
-    if (envelopes.length + receipts.length > 0)
-      this.#transport.send(node, encodeFrame(envelopes, receipts));
+  #flush(node: string, { envelopes, receipts }: Outgoing): void {
+    this.#hand(node, encodeFrame(envelopes, receipts));
   }
+
+  #hand(node: string, frame: string): void {
+    try {
+      this.#transport.send(node, frame);
+    } catch (thrown) {
+      this.#logger.error({ peer: node, error: messageOf(thrown) }, 'a frame could not be sent');
+    }
+  }
+}
+
+function isSame(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
+  if (a.size !== b.size) return false;
+  for (const [place, node] of a) if (b.get(place) !== node) return false;
+  return true;
 }
 
 /** The transport of a node that has no peers. */

@@ -5,24 +5,27 @@
  * tried again with growing pauses, and after a crash again from the start, always with
  * the same effect id. Any other action runs at most once. Nothing a performer throws
  * harms its actor or the node.
+ *
+ * What a performer sends is over when the performer is: an effect is finished once all
+ * its sends are answered, and afterwards it sends nothing. So its mark can go with it.
  */
 
 import type { Actor, PendingEffect } from './actor.ts';
 import { jitteredPauseMs } from './backoff.ts';
+import type { Identity } from './calls.ts';
 import type { Cancel, Clock } from './clock.ts';
 import type { ActionEffect } from './effect.ts';
 import { messageOf, RuntimeError } from './errors.ts';
-import type { Kind, PerformerCall } from './kind.ts';
+import type { Kind, Performer, PerformerCall } from './kind.ts';
 import type { Logger, RuntimeLimits } from './options.ts';
 import type { Random } from './random.ts';
 
 export interface PerformerOutlet {
-  /** Sends an event to the actor under the effect's identity. */
+  /** Sends an event to the actor; what a durable effect sends has an identity, because it may be sent again. */
   send(
     address: string,
-    from: string,
-    counter: number,
     event: { readonly type: string },
+    identity: Identity | undefined,
   ): Promise<void>;
   /** A durable effect needs no further try: it succeeded, or was given up with `failure`. */
   finished(address: string, effect: PendingEffect, failure: RuntimeError | undefined): void;
@@ -34,7 +37,7 @@ export class Performers {
   readonly #limits: RuntimeLimits;
   readonly #logger: Logger;
   readonly #outlet: PerformerOutlet;
-  readonly #abort = new AbortController();
+  #abort = new AbortController();
   /** Durable effects that run or wait for their next try, by id. */
   readonly #running = new Map<string, Cancel | undefined>();
   #busy = 0;
@@ -70,7 +73,7 @@ export class Performers {
       const running =
         performer === undefined
           ? effect.run?.({ ...effect.args, self }, effect.params)
-          : performer.run(this.#call(address, effectId, effect.params, 1));
+          : this.#run(performer.run, address, { id: effectId, ...effect });
       this.#watch(running, (thrown) => this.#report(address, effect.name, thrown));
     } catch (thrown) {
       this.#report(address, effect.name, thrown);
@@ -85,8 +88,9 @@ export class Performers {
   }
 
   /** Aborts what runs. Durable effects stay in their records. */
-  stop(): void {
-    this.#abort.abort(new RuntimeError('RUNTIME_STOPPED', 'The runtime has stopped.'));
+  stop(reason: RuntimeError): void {
+    this.#abort.abort(reason);
+    this.#abort = new AbortController();
     for (const cancel of this.#running.values()) cancel?.();
     this.#running.clear();
   }
@@ -98,17 +102,18 @@ export class Performers {
     attempt: number,
   ): Promise<void> {
     const performer = kind.performer(effect.name);
+    const { signal } = this.#abort;
     let failure: unknown;
     this.#busy += 1;
     try {
       if (performer === undefined)
         throw new Error(`kind "${kind.name}" has no performer "${effect.name}"`);
-      await performer.run(this.#call(address, effect.id, effect.params, attempt));
+      await this.#run(performer.run, address, effect, attempt);
     } catch (thrown) {
       failure = thrown ?? new Error('the performer threw nothing');
     }
     this.#busy -= 1;
-    if (this.#abort.signal.aborted) return;
+    if (signal.aborted) return;
     const attemptsMax = performer?.attemptsMax ?? 1;
     if (failure !== undefined && attempt < attemptsMax) {
       const again = this.#clock.now() + jitteredPauseMs(attempt, this.#limits, this.#random);
@@ -133,16 +138,38 @@ export class Performers {
     );
   }
 
-  #call(address: string, effectId: string, params: unknown, attempt: number): PerformerCall {
-    let counter = 0;
-    return {
-      params,
-      effectId,
-      address,
-      attempt,
-      signal: this.#abort.signal,
-      send: (event) => this.#outlet.send(address, `effect:${effectId}`, ++counter, event),
+  /** Throws what the performer threw, at once when it did. */
+  #run(
+    run: Performer,
+    address: string,
+    { id, params }: Pick<PendingEffect, 'id' | 'params'>,
+    durableAttempt?: number,
+  ): unknown {
+    const { signal } = this.#abort;
+    const sends: Array<Promise<void>> = [];
+    let isOver = false;
+    const send: PerformerCall['send'] = (event) => {
+      if (isOver || signal.aborted) return Promise.reject(overError(id));
+      const isRepeatable = durableAttempt !== undefined;
+      const identity = isRepeatable
+        ? { from: senderOf(id), counter: sends.length + 1 }
+        : undefined;
+      const sent = this.#outlet.send(address, event, identity);
+      // Whoever does not wait for it does not want to hear of it either.
+      sent.catch(() => {});
+      sends.push(sent);
+      return sent;
     };
+    const attempt = durableAttempt ?? 1;
+    const running = run({ params, effectId: id, address, attempt, signal, send });
+    if (typeof (running as PromiseLike<unknown> | undefined)?.then !== 'function') {
+      isOver = true;
+      return sends.length > 0 ? Promise.allSettled(sends) : undefined;
+    }
+    return Promise.resolve(running as PromiseLike<unknown>).finally(() => {
+      isOver = true;
+      return Promise.allSettled(sends);
+    });
   }
 
   #watch(running: unknown, failed: (thrown: unknown) => void): void {
@@ -161,4 +188,14 @@ export class Performers {
       'an action failed after its turn was committed',
     );
   }
+}
+
+/** The sender of what an effect's performer sends. */
+export function senderOf(effectId: string): string {
+  return `effect:${effectId}`;
+}
+
+function overError(effectId: string): RuntimeError {
+  const what = `Effect "${effectId}" is over; await what its performer sends before it returns.`;
+  return new RuntimeError('ABORTED', what);
 }

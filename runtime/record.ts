@@ -15,6 +15,7 @@ import type { Kind, MigratedState } from './kind.ts';
 import { Outbox, type StoredOutbox } from './outbox.ts';
 import type { Tree } from './statechart.ts';
 import type { IndexEntry } from './store.ts';
+import { inOnePiece } from './text.ts';
 import { type TimerRow, TimerTable } from './timer-table.ts';
 
 export const RECORD_FORMAT = 1;
@@ -68,7 +69,7 @@ export function encodeRecord(actor: Actor, recordBytesMax: number): string {
   if (actor.term > 1) text += `,"term":${actor.term}`;
   if (actor.status !== 'active') text += `,"status":"${actor.status}"`;
   if (actor.stopReason !== undefined) text += `,"stopReason":${JSON.stringify(actor.stopReason)}`;
-  return `${text}}`;
+  return inOnePiece(`${text}}`);
 }
 
 /**
@@ -149,7 +150,7 @@ function migrated(
 ): { snapshot: unknown; timers: TimerRow[] } {
   const timers = (stored.timers ?? []).map(decodeTimer);
   if (stored.version === kind.version) return { snapshot: stored.snapshot, timers };
-  let state: MigratedState = { snapshot: stored.snapshot, timers };
+  let state: MigratedState = { snapshot: stored.snapshot, timers: timers.map(({ id, dueAt }) => ({ id, dueAt })) };
   for (let version = stored.version + 1; version <= kind.version; version += 1) {
     const migrate = kind.options.migrate?.[version];
     if (migrate === undefined) continue;
@@ -162,7 +163,8 @@ function migrated(
   }
   return {
     snapshot: state.snapshot,
-    timers: state.timers.map((row) => ({ ...plainTimer(row.id, row.dueAt), ...row })),
+    // A deadline that keeps its id keeps what it brings; one with a new id is an `after` of the root.
+    timers: state.timers.map(({ id, dueAt }) => ({ ...(timers.find((row) => row.id === id) ?? plainTimer(id, dueAt)), dueAt })),
   };
 }
 
@@ -170,10 +172,12 @@ function encodeTimers(kind: Kind, rows: readonly TimerRow[]): string {
   let text = '[';
   for (const row of rows) {
     if (text.length > 1) text += ',';
-    const { id, dueAt, ...rest } = row;
-    text += isPlain(row)
-      ? `[${kind.quoted(id)},${dueAt}]`
-      : `[${JSON.stringify(id)},${dueAt},${JSON.stringify(rest)}]`;
+    if (isPlain(row)) {
+      text += `[${kind.quoted(row.id)},${row.dueAt}]`;
+    } else {
+      const { id, dueAt, ...rest } = row;
+      text += `[${JSON.stringify(id)},${dueAt},${JSON.stringify(rest)}]`;
+    }
   }
   return `${text}]`;
 }

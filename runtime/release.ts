@@ -15,6 +15,7 @@ import { RuntimeError } from './errors.ts';
 import type { Inspection } from './inspection.ts';
 import type { Observers } from './observers.ts';
 import type { Logger } from './options.ts';
+import type { OutboxRow } from './outbox.ts';
 import type { Performers } from './performers.ts';
 import type { Turn } from './turn-result.ts';
 
@@ -42,7 +43,10 @@ export class Release {
     const { actor, item, failure, snapshot, status, sent, effects, pending } = turn;
     const { delivery, performers, observers, inspection, owner } = this.#services;
     if (item.type === 'message') item.settle?.(heard(turn));
-    for (const { to } of sent) delivery.dispatch(actor.address, actor.outbox, to, owner);
+    if (sent.length > 0) {
+      actor.outbox.durable = (sent.at(-1) as OutboxRow).counter;
+      for (const { to } of sent) delivery.dispatch(actor.address, actor.outbox, to, owner);
+    }
     for (let index = 0; index < effects.length; index += 1)
       this.#effect(turn, effects[index] as Effect, index);
     for (const effect of pending) performers.performDurably(actor.address, actor.kind, effect);
@@ -57,7 +61,7 @@ export class Release {
   /** An actor came into memory with something under way: all of it goes on. */
   resume(actor: Actor): void {
     const { delivery, performers, children, owner } = this.#services;
-    for (const to of actor.outbox.receivers())
+    for (const { to } of [...actor.outbox.lanes()])
       delivery.dispatch(actor.address, actor.outbox, to, owner);
     for (const effect of actor.effects)
       performers.performDurably(actor.address, actor.kind, effect);

@@ -3,14 +3,16 @@
  *
  * A session is a sender like an actor, with counters and an outbox, but in memory:
  * its messages are sent again until answered and taken once, as long as the process
- * lives. Its address is new in each process, so its counters never meet old marks.
+ * lives. Its address is new in each process, so its counters never meet old marks. A
+ * repeatable request is a sender of its own, under the name that repeats it.
  */
 
 import type { Delivery, DeliveryOwner } from './delivery.ts';
-import { RuntimeError } from './errors.ts';
+import { messageOf, RuntimeError } from './errors.ts';
 import { Outbox, type OutboxRow } from './outbox.ts';
 
 interface Waiting {
+  readonly answer: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }
@@ -19,7 +21,9 @@ export class Session implements DeliveryOwner {
   readonly address: string;
   readonly #delivery: Delivery;
   readonly #outbox = new Outbox();
-  readonly #waiting = new Map<number, Waiting>();
+  /** Requests under way, by sender. */
+  readonly #requests = new Map<string, Outbox>();
+  readonly #waiting = new Map<OutboxRow, Waiting>();
   readonly #outboxMax: number;
 
   constructor(address: string, delivery: Delivery, outboxMax: number) {
@@ -28,25 +32,41 @@ export class Session implements DeliveryOwner {
     this.#outboxMax = outboxMax;
   }
 
-  /** Resolves once the turn that took the event is durable. */
-  send(to: string, event: { readonly type: string }): Promise<void> {
-    if (this.#outbox.size >= this.#outboxMax) {
+  /** Resolves once the turn that took the event is durable. A `request` is sent under that name instead of ours. */
+  send(to: string, event: { readonly type: string }, request?: string): Promise<void> {
+    const outbox =
+      request === undefined ? this.#outbox : (this.#requests.get(request) ?? new Outbox());
+    const same = request === undefined ? undefined : outbox.lane(to)?.rows[0];
+    if (same !== undefined) return (this.#waiting.get(same) as Waiting).answer;
+    if (this.#waiting.size >= this.#outboxMax) {
       const what = `This process has ${this.#outboxMax} unanswered messages to other nodes already.`;
       return Promise.reject(new RuntimeError('OUTBOX_FULL', what, { address: to }));
     }
-    return new Promise((resolve, reject) => {
-      const row = this.#outbox.add(to, event);
-      this.#waiting.set(row.counter, { resolve, reject });
-      this.#delivery.dispatch(this.address, this.#outbox, to, this);
-    });
+    let row: OutboxRow;
+    try {
+      // Whoever repeats a request gives it the same identity, to whatever receiver.
+      if (request !== undefined) outbox.counter = 0;
+      row = outbox.add(to, event);
+    } catch (cause) {
+      const what = `Event "${event.type}" cannot travel: ${messageOf(cause)}`;
+      return Promise.reject(new RuntimeError('EVENT_MALFORMED', what, { address: to, cause }));
+    }
+    outbox.durable = row.counter;
+    if (request !== undefined) this.#requests.set(request, outbox);
+    const { promise: answer, resolve, reject } = withResolvers();
+    this.#waiting.set(row, { answer, resolve, reject });
+    this.#delivery.dispatch(request ?? this.address, outbox, to, this);
+    return answer;
   }
 
-  settled(_from: string, row: OutboxRow, error: RuntimeError | undefined): void {
-    this.#outbox.settle(row.to, row.counter);
-    const waiting = this.#waiting.get(row.counter);
-    this.#waiting.delete(row.counter);
-    if (error === undefined) waiting?.resolve();
-    else waiting?.reject(error);
+  taken(from: string, row: OutboxRow, failure: RuntimeError | undefined): void {
+    this.#settle(from, row, failure);
+  }
+
+  refused(from: string, row: OutboxRow, refusal: RuntimeError, noted: () => void): void {
+    this.#settle(from, row, refusal);
+    // What else came with this answer is heard first.
+    queueMicrotask(noted);
   }
 
   stop(): void {
@@ -57,4 +77,28 @@ export class Session implements DeliveryOwner {
     }
     this.#waiting.clear();
   }
+
+  #settle(from: string, row: OutboxRow, error: RuntimeError | undefined): void {
+    const outbox = from === this.address ? this.#outbox : this.#requests.get(from);
+    outbox?.settle(row.to, row.counter);
+    if (outbox?.size === 0) this.#requests.delete(from);
+    const waiting = this.#waiting.get(row);
+    this.#waiting.delete(row);
+    if (error === undefined) waiting?.resolve();
+    else waiting?.reject(error);
+  }
+}
+
+function withResolvers(): {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+} {
+  let resolve!: () => void;
+  let reject!: (error: Error) => void;
+  const promise = new Promise<void>((give, fail) => {
+    resolve = give;
+    reject = fail;
+  });
+  return { promise, resolve, reject };
 }

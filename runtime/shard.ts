@@ -50,6 +50,9 @@ export interface ShardListener {
   deposed(refusal: Error): void;
 }
 
+/** An inbox with no more senders than this costs nothing worth saving. */
+const MARKS_KEPT = 16;
+
 export class Shard implements CommitListener {
   readonly live: LiveActors;
   readonly kinds = new Kinds();
@@ -61,6 +64,8 @@ export class Shard implements CommitListener {
   readonly #deadlines: Deadlines;
   /** Actors whose bookkeeping is ahead of their records. */
   readonly #dirty = new Set<Actor>();
+  /** Senders that owe a receiver here nothing any more, as soon as that is durable. */
+  #quits: Array<readonly [sender: Actor, to: string]> = [];
   #isHosting = false;
   #isHeld: () => boolean = () => false;
 
@@ -120,6 +125,7 @@ export class Shard implements CommitListener {
     }
     this.live.clear();
     this.#dirty.clear();
+    this.#quits = [];
     this.#batches.clear();
   }
 
@@ -173,13 +179,15 @@ export class Shard implements CommitListener {
     const text = this.#services.store.load(address);
     if (text === undefined) return undefined;
     const actor = decodeRecord(this.kinds.of(address), address, text);
+    // Whoever does not host it may look at it, and keeps nothing that another node goes on with.
+    if (!this.#isHosting) return actor;
     this.live.add(actor);
     this.#planDeadline(actor);
-    if (actor.status !== 'active') return actor;
-    if (actor.kind.wantsLeadership && actor.term < this.fence) {
+    if (actor.status === 'active' && actor.kind.wantsLeadership && actor.term < this.fence) {
       actor.mailbox.pushFirst({ type: 'takeover', fence: this.fence });
       this.#batches.add(actor);
     }
+    // Also of an ended one: what it said last is still to be delivered.
     if (actor.outbox.size > 0 || actor.effects.length > 0 || actor.tree?.hasChildren === true)
       this.#listener.resumed(actor);
     return actor;
@@ -192,9 +200,25 @@ export class Shard implements CommitListener {
     this.#batches.plan();
   }
 
+  /**
+   * A message of `sender` to `to` was taken. Once the sender durably owes that receiver nothing, no
+   * message can come twice (between actors of one place messages stay in the node, each copy is
+   * answered before the next is made), so a receiver here that knows many senders drops the mark.
+   */
+  settled(sender: Actor, to: string): void {
+    this.touch(sender);
+    if (sender.outbox.lane(to) !== undefined) return;
+    if ((this.live.get(to)?.inbox.size ?? 0) > MARKS_KEPT) this.#quits.push([sender, to]);
+  }
+
   /** Writes bookkeeping together with an undelivered message. */
-  giveUp(actor: Actor, undelivered: readonly [id: string, row: string]): void {
+  giveUp(
+    actor: Actor,
+    undelivered: readonly [id: string, row: string],
+    noted: (() => void) | undefined,
+  ): void {
     this.#turns.write(actor, undelivered);
+    if (noted !== undefined) this.#commits.filling.whenDurable.push(noted);
     this.#batches.plan();
   }
 
@@ -210,6 +234,7 @@ export class Shard implements CommitListener {
   released(group: Group): void {
     this.#batches.committed(false);
     for (const { settle } of group.dropUndelivered) settle();
+    for (const noted of group.whenDurable) noted();
     for (const turn of group.turns) {
       if (turn.snapshot !== undefined) turn.actor.committed = turn.snapshot;
       this.#listener.released(turn);
@@ -219,12 +244,13 @@ export class Shard implements CommitListener {
 
   refused(groups: readonly Group[], refusal: Error): void {
     if ((refusal as Partial<RuntimeError>).code === 'FENCE_STALE') {
-      for (const group of groups) group.refuse(refusal);
+      // The next holder may take it: for whoever sent it this is no reason to give up.
+      for (const group of groups) group.refuse(notHosted(this.#services.place, refusal));
       this.#listener.deposed(refusal);
       return;
     }
     this.#batches.committed(true);
-    const actors = new Set(groups.flatMap((group) => [...group.writes.keys()]));
+    const actors = new Set(groups.flatMap((group) => group.actors));
     const addresses = [...actors].map(({ address }) => address);
     this.#services.logger.warn(
       { actors: actors.size, refusal: messageOf(refusal) },
@@ -281,6 +307,18 @@ export class Shard implements CommitListener {
   #writeDirty(): void {
     for (const actor of this.#dirty) if (actor.isDirty) this.#turns.write(actor);
     this.#dirty.clear();
+    for (const [sender, to] of this.#quits) {
+      // It must be so in what is written now, and still when that is durable.
+      if (!this.#owesNothing(sender, to)) continue;
+      this.#commits.filling.whenDurable.push(() => {
+        if (this.#owesNothing(sender, to)) this.live.get(to)?.inbox.forget(sender.address);
+      });
+    }
+    this.#quits = [];
+  }
+
+  #owesNothing(sender: Actor, to: string): boolean {
+    return sender.outbox.lane(to) === undefined && this.live.get(sender.address) === sender;
   }
 
   #planDeadline(actor: Actor): void {
@@ -353,9 +391,7 @@ export class Shard implements CommitListener {
   }
 }
 
-function notHosted(place: string): RuntimeError {
-  return new RuntimeError(
-    'NOT_HOSTED',
-    `This node does not host "${place}" now. Send again; the place may have moved.`,
-  );
+function notHosted(place: string, cause?: Error): RuntimeError {
+  const what = `This node does not host "${place}" now. Send again; the place may have moved.`;
+  return new RuntimeError('NOT_HOSTED', what, { cause });
 }

@@ -18,6 +18,7 @@ import {
   spawnChild,
 } from 'xstate';
 import { RuntimeError } from './errors.ts';
+import { followPlans } from './xstate-plans.ts';
 
 /** The turn under way, shared by all copies that one `Statechart` made. */
 export interface Turn {
@@ -87,6 +88,7 @@ export function copyOf(
   adaptActions(copy, turn);
   stampEvents(copy, turn);
   checkRestores(copy);
+  followPlans(copy);
   return copy;
 }
 

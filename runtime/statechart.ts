@@ -19,6 +19,7 @@ import type { ChildLogic, Effect, StartChildEffect } from './effect.ts';
 import { messageOf, RuntimeError } from './errors.ts';
 import { type ChildResult, Outcome, type StandIn, standInFor } from './stand-in.ts';
 import { copyOf, type Turn } from './statechart-copy.ts';
+import { jsonOnce } from './text.ts';
 import { pathOf, RUNNING } from './xstate-children.ts';
 import { Host, type StatechartLimits } from './xstate-host.ts';
 
@@ -195,7 +196,7 @@ export class Tree {
     if (status !== 'active' || !isEmpty(children) || !isEmpty(historyValue)) {
       return JSON.stringify(this.#machine.getPersistedSnapshot(snapshot));
     }
-    return `{"value":${JSON.stringify(snapshot.value)},"context":${JSON.stringify(snapshot.context)}}`;
+    return `{"value":${jsonOnce(snapshot.value)},"context":${JSON.stringify(snapshot.context)}}`;
   }
 
   /** The numbers of the living children by path, and the last one given away; undefined where none ever was. */
@@ -237,7 +238,7 @@ export class Tree {
     const host = this.#host;
     if (host.failure === undefined) {
       this.#before = undefined;
-      if (host.children.bySession !== undefined) host.children.dropStopped();
+      if (host.children.bySession !== undefined) host.children.sweep();
       return;
     }
     this.#queue = [];

@@ -69,30 +69,36 @@ export class Turns {
   /** Duplicates, and events for actors that are not there, never reach a machine. */
   #admit(actor: Actor, item: Message, at: number): boolean {
     const { limits, commits } = this.#services;
-    const { from, event } = item;
+    const { counter, after, event } = item;
+    const from = counter > 0 ? item.from : undefined;
     const isBirth = event.type === SPAWN_EVENT;
-    if (from !== undefined && actor.inbox.has(from, item.counter)) {
+    if (from !== undefined && actor.inbox.has(from, counter)) {
       // The first one may still wait for its commit: nobody hears of it before.
       commits.filling.turns.push(emptyTurn(actor, item, at));
-      return false;
-    }
-    if (isBirth && actor.status === 'active') {
-      const { mustBeNew } = event as { mustBeNew?: boolean };
-      commits.filling.turns.push(
-        emptyTurn(actor, item, at, mustBeNew === true ? exists(actor) : undefined),
-      );
       return false;
     }
     if (!isBirth && actor.status !== 'active') {
       item.settle?.(absent(actor));
       return false;
     }
-    if (from === undefined || actor.inbox.take(from, item.counter, item.settledBelow, at, limits))
-      return true;
-    const { address } = actor;
-    const what = `${address} remembers ${limits.sendersMax} senders already. Raise sendersMax, or send through fewer actors.`;
-    item.settle?.(new RuntimeError('TOO_MANY_SENDERS', what, { address }));
-    return false;
+    if (from !== undefined && actor.inbox.isEarly(from, counter, after)) {
+      item.settle?.(early(actor));
+      return false;
+    }
+    if (from !== undefined && !actor.inbox.take(from, counter, after, at, limits)) {
+      item.settle?.(tooManySenders(actor, limits.sendersMax));
+      return false;
+    }
+    if (isBirth && actor.status === 'active') {
+      const { mustBeNew } = event as { mustBeNew?: boolean };
+      // The mark is written all the same: the message must not give birth once this life is over.
+      if (from !== undefined) this.#stage(actor, undefined);
+      commits.filling.turns.push(
+        emptyTurn(actor, item, at, mustBeNew === true ? exists(actor) : undefined),
+      );
+      return false;
+    }
+    return true;
   }
 
   /** Runs the machine; false when there was nothing for it after all. */
@@ -299,6 +305,16 @@ export class Turns {
 function exists({ address }: Actor): RuntimeError {
   const what = `${address} exists already. Use runtime.actor() to reach it, or spawn it with ifAbsent.`;
   return new RuntimeError('ACTOR_EXISTS', what, { address });
+}
+
+function early({ address }: Actor): RuntimeError {
+  const what = `${address} has not taken what was sent to it before this message.`;
+  return new RuntimeError('MESSAGE_EARLY', what, { address });
+}
+
+function tooManySenders({ address }: Actor, sendersMax: number): RuntimeError {
+  const what = `${address} remembers ${sendersMax} senders already. Raise sendersMax, or send through fewer actors.`;
+  return new RuntimeError('TOO_MANY_SENDERS', what, { address });
 }
 
 function absent({ address, status, stopReason }: Actor): RuntimeError {

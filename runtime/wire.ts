@@ -2,20 +2,28 @@
  * Frames: what travels between two nodes, as text.
  *
  * Version 1: `{ v: 1, hello?, envelopes?, receipts? }`. A hello says who is there and
- * which places it hosts now; it is sent whenever that changes. Everything that is due
- * to one node in one tick goes into one frame, or into several when it grows large.
+ * which places it hosts now; it is sent whenever that changes, and to whoever asks.
+ * Everything that is due to one node in one tick goes into one frame, or into several
+ * when it grows large.
  */
 
-import { expectName, expectObject, type Receipt } from './envelope.ts';
+import { expectCounter, expectName, expectObject, type Receipt } from './envelope.ts';
 import { excerpt, RuntimeError } from './errors.ts';
 import type { OutboxRow } from './outbox.ts';
 
 export const WIRE_VERSION = 1;
 
+const PLACES_MAX = 1_000;
+
 export interface Hello {
   readonly node: string;
-  readonly places: readonly string[];
+  readonly places: readonly HostedPlace[];
+  /** True when the node wants to be told the same of us. */
+  readonly isAsking: boolean;
 }
+
+/** A place and the fence under which the node hosts it: of two that claim it, the higher one does. */
+export type HostedPlace = readonly [place: string, fence: number];
 
 export interface Frame {
   readonly hello: Hello | undefined;
@@ -58,9 +66,9 @@ export function encodeFrame(envelopes: readonly string[], receipts: readonly str
 export function encodeEnvelope(
   from: string,
   row: Pick<OutboxRow, 'to' | 'counter' | 'text'>,
-  settledBelow: number,
+  after: number,
 ): string {
-  return `{"to":${JSON.stringify(row.to)},"from":${JSON.stringify(from)},"counter":${row.counter},"settledBelow":${settledBelow},"event":${row.text}}`;
+  return `{"to":${JSON.stringify(row.to)},"from":${JSON.stringify(from)},"counter":${row.counter},"after":${after},"event":${row.text}}`;
 }
 
 export function encodeReceipt(receipt: Receipt): string {
@@ -68,15 +76,21 @@ export function encodeReceipt(receipt: Receipt): string {
 }
 
 function parseHello(value: unknown): Hello {
-  const { node, places } = expectObject(value, 'hello');
-  if (!Array.isArray(places) || places.length > 1_000) {
+  const { node, places, isAsking } = expectObject(value, 'hello');
+  if (!Array.isArray(places) || places.length > PLACES_MAX) {
     throw new RuntimeError(
       'ENVELOPE_MALFORMED',
-      '"hello.places" must be a list of at most 1,000 places.',
+      `"hello.places" must be a list of at most ${PLACES_MAX} places.`,
     );
   }
   return {
     node: expectName(node, 'hello.node'),
-    places: places.map((place) => expectName(place, 'hello.places')),
+    places: places.map(parsePlace),
+    isAsking: isAsking === true,
   };
+}
+
+function parsePlace(value: unknown): HostedPlace {
+  const [place, fence] = Array.isArray(value) ? value : [];
+  return [expectName(place, 'hello.places'), expectCounter(fence, 'hello.places')];
 }

@@ -29,7 +29,7 @@ export interface ResolvedAction {
 export interface ChildActor {
   readonly id: string;
   readonly src: unknown;
-  readonly _parent: ChildActor | { readonly _parent?: undefined };
+  readonly _parent: Parent;
   readonly _deferred: Array<() => void>;
   readonly _actorScope: {
     sessionId: string;
@@ -43,8 +43,11 @@ export interface ChildActor {
   _processingStatus: number;
   _send(event: object): void;
   _stop(): void;
-  getSnapshot(): { readonly input?: unknown };
+  getSnapshot(): { readonly input?: unknown; readonly children?: Readonly<Record<string, unknown>> };
 }
+
+/** What has children: another child, or the root, which has no status and no parent. */
+type Parent = Pick<ChildActor, 'getSnapshot'> & Partial<ChildActor>;
 
 export class ChildTable {
   /** Machine children and stand-ins; undefined while there are none. */
@@ -99,12 +102,26 @@ export class ChildTable {
     if (this.bySession?.size === 0) this.bySession = undefined;
   }
 
+  /**
+   * After a step, only children that their parent's snapshot leads to stay alive: the others would
+   * not outlive a restore. XState leaves them running when a parent fails or gives an id away twice.
+   */
+  sweep(): void {
+    for (const child of this.bySession?.values() ?? []) {
+      if (child._processingStatus === RUNNING && !isReachable(child)) child._stop();
+    }
+    for (const child of this.bySession?.values() ?? []) {
+      // Built but never started, because the step went on without it.
+      if (child._processingStatus !== RUNNING) this.#end(child);
+    }
+    this.dropStopped();
+  }
+
   /** Children that run go on under their numbers; those that had ended must not queue events for ever. */
   finishRestore(): void {
     for (const [session, child] of [...(this.bySession ?? [])]) {
       if (child._processingStatus !== RUNNING) {
-        child._processingStatus = STOPPED;
-        this.unregister(child);
+        this.#end(child);
       } else if (session < 0) {
         this.bySession?.delete(session);
         this.booked += 1;
@@ -138,6 +155,11 @@ export class ChildTable {
     }
   }
 
+  #end(child: ChildActor): void {
+    child._processingStatus = STOPPED;
+    this.unregister(child);
+  }
+
   #seat(child: ChildActor, session: number): void {
     child.sessionId = child._actorScope.sessionId = String(session);
     this.bySession ??= new Map();
@@ -150,6 +172,12 @@ export class ChildTable {
     const stored = Object.hasOwn(this.restoring ?? {}, path) ? this.restoring?.[path] : undefined;
     return stored ?? -1 - (this.bySession?.size ?? 0);
   }
+}
+
+function isReachable(child: ChildActor): boolean {
+  const { id, _parent: parent } = child;
+  const isAlive = parent._processingStatus === undefined || parent._processingStatus === RUNNING;
+  return isAlive && parent.getSnapshot().children?.[id] === child;
 }
 
 /** `c` for a child of the root, `c/d` for a child of that one. */

@@ -10,7 +10,7 @@
  * some errors and throws others into a timer of the process.
  */
 
-import type { EventObject } from 'xstate';
+import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import type { ActionEffect, ArmEffect, ChildLogic, Effect } from './effect.ts';
 import { RuntimeError } from './errors.ts';
 import { AddressRef } from './machine.ts';
@@ -39,7 +39,7 @@ export class RootRef {
     this.system = system;
   }
 
-  getSnapshot(): unknown {
+  getSnapshot(): AnyMachineSnapshot {
     return this.system.root.snapshot;
   }
 
@@ -65,7 +65,7 @@ interface Chart {
 
 /** The tree to which a host belongs. */
 interface Root {
-  readonly snapshot: unknown;
+  readonly snapshot: AnyMachineSnapshot;
   /** Takes an event into the root's mailbox. */
   receive(event: EventObject): void;
 }

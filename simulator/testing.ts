@@ -7,7 +7,7 @@
  * it again from its store; handles from before the crash go on working.
  */
 
-import type { AnyStateMachine } from 'xstate';
+import type { AnyStateMachine, Subscription } from 'xstate';
 import { wholeAddress } from '../runtime/address.ts';
 import { type ActorHandle, createHandle, type HandleHost } from '../runtime/handle.ts';
 import type { KindOptions } from '../runtime/kind.ts';
@@ -28,8 +28,8 @@ import {
   type SpawnArguments,
 } from '../runtime/runtime.ts';
 import type { Store } from '../runtime/store.ts';
-import type { KindOptionsOf } from '../runtime/typed-kind.ts';
 import type { Transport } from '../runtime/transport.ts';
+import type { KindOptionsOf } from '../runtime/typed-kind.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { SimulatedClock } from './clock.ts';
 import { parseDuration } from './duration.ts';
@@ -70,6 +70,8 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
   readonly #random: SeededRandom;
   readonly #lease: Lease;
   #current: Runtime<TKinds> | undefined;
+  /** Renews what handles watch after a crash. */
+  readonly #watches = new Set<() => void>();
 
   constructor(options: TestRuntimeOptions<TKinds>) {
     this.#options = options;
@@ -102,6 +104,7 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
     this.#current = runtime as unknown as Runtime<TKinds>;
     for (const [name, machine] of Object.entries(kinds))
       runtime.register(name, machine, (this.#options.options?.[name] ?? {}) as KindOptions);
+    for (const renew of this.#watches) renew();
     await this.settle();
   }
 
@@ -156,7 +159,7 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
   async stop(): Promise<void> {
     const stopping = this.runtime.stop();
     let isOver = false;
-    stopping.finally(() => {
+    void stopping.finally(() => {
       isOver = true;
     });
     // Draining waits on the clock, which nobody else moves.
@@ -181,9 +184,23 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
     committed: (address) => Runtime.hostOf(this.runtime as never).committed(address),
     persisted: (address) => Runtime.hostOf(this.runtime as never).persisted(address),
     fetch: (...parts) => Runtime.hostOf(this.runtime as never).fetch(...parts),
-    subscribe: (...parts) => Runtime.hostOf(this.runtime as never).subscribe(...parts),
-    on: (...parts) => Runtime.hostOf(this.runtime as never).on(...parts),
+    subscribe: (...parts) => this.#watch(() => Runtime.hostOf(this.runtime as never).subscribe(...parts)),
+    on: (...parts) => this.#watch(() => Runtime.hostOf(this.runtime as never).on(...parts)),
   };
+
+  #watch(begin: () => Subscription): Subscription {
+    let subscription = begin();
+    const renew = (): void => {
+      subscription = begin();
+    };
+    this.#watches.add(renew);
+    return {
+      unsubscribe: () => {
+        this.#watches.delete(renew);
+        subscription.unsubscribe();
+      },
+    };
+  }
 }
 
 /** Captured before anybody fakes it: lets every promise that can settle do so. */

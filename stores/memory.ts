@@ -91,7 +91,7 @@ class MemoryStore implements Store {
       ...row.history.slice(row.historyStart),
       ...row.history.slice(0, row.historyStart),
     ];
-    return inOrder.slice(-limit);
+    return inOrder.slice(Math.max(0, inOrder.length - limit));
   }
 
   undelivered(): Iterable<readonly [string, string]> {
@@ -134,7 +134,7 @@ class MemoryStore implements Store {
       this.#stateRows(entry).add(row);
     } else {
       row.record = record;
-      if (entry.state !== row.entry.state) {
+      if (entry.state !== row.entry.state || entry.kind !== row.entry.kind) {
         this.#unindex(row);
         this.#stateRows(entry).add(row);
       }

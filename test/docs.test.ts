@@ -1,10 +1,11 @@
 /**
- * Keeps the documents true: what README shows compiles and runs, and every list
- * in them is equal to what it lists, in both directions.
+ * Keeps the documents true: what they show compiles, runs and prints what they say, and
+ * every list in them is equal to what it lists, in both directions.
  *
- * A README block that opens with "```ts run" is a program. With a name behind it
- * ("```ts run order.ts") later blocks can import it as `./order.ts`. Blocks of
- * plain "```ts" are excerpts and are not run.
+ * In README.md and the guides in docs/ a block that opens with "```ts run" is a program.
+ * With a name behind it ("```ts run order.ts") later blocks of the page can import it as
+ * `./order.ts`. A block "```text prints" right behind a program is all that it prints.
+ * Blocks of plain "```ts" are excerpts and are not run.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -16,24 +17,27 @@ import { folderOf, listProjectFiles, ROOT, readProjectFile } from './project-fil
 
 const AGENTS_LINES_MAX = 40;
 
-const SNIPPETS_FOLDER = join(ROOT, 'test', '.tmp', 'readme');
-const snippets = findSnippets(readProjectFile('README.md'));
+const SNIPPETS_FOLDER = join(ROOT, 'test', '.tmp', 'docs');
+const pages = listProjectFiles().filter((path) => /^(README|docs\/[a-z-]+)\.md$/.test(path));
+const snippets = pages.flatMap(findSnippets);
 
-describe('README', () => {
+describe('the programs in the documents', () => {
   beforeAll(() => {
     rmSync(SNIPPETS_FOLDER, { recursive: true, force: true });
-    mkdirSync(SNIPPETS_FOLDER, { recursive: true });
-    for (const { name, program } of snippets) writeFileSync(join(SNIPPETS_FOLDER, name), program);
+    for (const { page, name, program } of snippets) {
+      mkdirSync(join(SNIPPETS_FOLDER, page), { recursive: true });
+      writeFileSync(join(SNIPPETS_FOLDER, page, name), program);
+    }
   });
   afterEach(() => vi.restoreAllMocks());
   afterAll(() => rmSync(SNIPPETS_FOLDER, { recursive: true, force: true }));
 
-  test('has programs to run', () => {
+  test('are there', () => {
     expect(snippets.length).toBeGreaterThan(0);
   });
 
-  test('shows programs that compile', { timeout: 60_000 }, () => {
-    const settings = { extends: '../../../tsconfig.json', include: ['*.ts'] };
+  test('compile', { timeout: 60_000 }, () => {
+    const settings = { extends: '../../../tsconfig.json', include: ['**/*.ts'] };
     writeFileSync(join(SNIPPETS_FOLDER, 'tsconfig.json'), JSON.stringify(settings));
     const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
     const compiled = spawnSync(process.execPath, [compiler, '-p', SNIPPETS_FOLDER], {
@@ -44,13 +48,17 @@ describe('README', () => {
     expect(compiled.status).toBe(0);
   });
 
-  for (const { name } of snippets) {
-    test(`shows ${name}, which runs`, async () => {
-      vi.spyOn(console, 'log').mockImplementation(() => {});
-      await import(/* @vite-ignore */ pathToFileURL(join(SNIPPETS_FOLDER, name)).href);
+  for (const { page, name, prints } of snippets) {
+    test(`${page}: ${name} runs${prints === undefined ? '' : ' and prints what it says'}`, async () => {
+      const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+      await import(/* @vite-ignore */ pathToFileURL(join(SNIPPETS_FOLDER, page, name)).href);
+      const printed = log.mock.calls.map((values) => values.join(' ')).join('\n');
+      if (prints !== undefined) expect(`${printed}\n`).toBe(prints);
     });
   }
+});
 
+describe('README', () => {
   test('maps every folder that exists, and no other', () => {
     const folders = new Set(listProjectFiles().map(folderOf));
     const visible = [...folders].filter((folder) => folder !== '' && !folder.startsWith('.'));
@@ -62,10 +70,22 @@ describe('README', () => {
 describe('docs', () => {
   test('list every error code, and no other, and say which are retryable', async () => {
     const { ERROR_CODES } = await import('../runtime/errors.ts');
-    const rows = readProjectFile('docs/errors.md').matchAll(/^\| `([A-Z_]+)` \| (\w+) \|/gm);
-    const documented = Array.from(rows, ([, code, isRetryable]) => `${code}: ${isRetryable}`);
+    const sections = readProjectFile('docs/errors.md').matchAll(
+      /^### `([A-Z_]+)`\n\n(Retryable|Not retryable)\. [^\n]/gm,
+    );
+    const documented = Array.from(sections, ([, code, isRetryable]) => `${code}: ${isRetryable}`);
     const actual = Object.entries(ERROR_CODES).map(
-      ([code, { retryable }]) => `${code}: ${retryable ? 'yes' : 'no'}`,
+      ([code, { retryable }]) => `${code}: ${retryable ? 'Retryable' : 'Not retryable'}`,
+    );
+    expect(documented.sort()).toEqual(actual.sort());
+  });
+
+  test('list every limit of a runtime with its default, and no other', async () => {
+    const { DEFAULT_LIMITS } = await import('../runtime/options.ts');
+    const rows = readProjectFile('docs/embedding.md').matchAll(/^\| `(\w+)` +\| ([\d,]+) +\|/gm);
+    const documented = Array.from(rows, ([, name, value]) => `${name}: ${value}`);
+    const actual = Object.entries(DEFAULT_LIMITS).map(
+      ([name, value]) => `${name}: ${value.toLocaleString('en-GB')}`,
     );
     expect(documented.sort()).toEqual(actual.sort());
   });
@@ -92,15 +112,22 @@ describe('docs', () => {
 });
 
 interface Snippet {
+  readonly page: string;
   readonly name: string;
   readonly program: string;
+  readonly prints: string | undefined;
 }
 
-function findSnippets(markdown: string): readonly Snippet[] {
-  const blocks = markdown.matchAll(/^```ts run(?: +([a-z0-9.-]+\.ts))?\n([\s\S]*?)^```$/gm);
-  return Array.from(blocks, ([, name, program = ''], index) => ({
+function findSnippets(path: string): readonly Snippet[] {
+  const page = path.replace(/^docs\//, '').replace(/\.md$/, '');
+  const blocks = readProjectFile(path).matchAll(
+    /^```ts run(?: +([a-z0-9.-]+\.ts))?\n([\s\S]*?)^```$(?:\n+^```text prints\n([\s\S]*?)^```$)?/gm,
+  );
+  return Array.from(blocks, ([, name, program = '', prints], index) => ({
+    page,
     name: name ?? `snippet-${index + 1}.ts`,
     program: importSources(program),
+    prints,
   }));
 }
 
@@ -111,7 +138,7 @@ function importSources(program: string): string {
     const built: string | undefined = entries[`.${subpath}`]?.default;
     if (built === undefined) throw new Error(`package.json exports no ".${subpath}".`);
     const source = built.replace('./dist/', '').replace(/\.js$/, '.ts');
-    return `${from}'../../../${source}'`;
+    return `${from}'../../../../${source}'`;
   });
 }
 
@@ -123,7 +150,7 @@ function sectionOf(path: string, title: string): string {
 
 /** The first cell of every table row that starts with one in code style. */
 function tableKeys(markdown: string): string[] {
-  return Array.from(markdown.matchAll(/^\| `([^`]+)` \|/gm), ([, key = '']) => key);
+  return Array.from(markdown.matchAll(/^\| `([^`]+)` +\|/gm), ([, key = '']) => key);
 }
 
 /** Links to other places of the project whose file is gone. */

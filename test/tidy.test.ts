@@ -104,7 +104,7 @@ describe('the project', () => {
 function excusedFiles(): string[] {
   const section = readProjectFile('ARCHITECTURE.md').split('\n## Files over 300 lines\n')[1];
   if (section === undefined) throw new Error('ARCHITECTURE.md has lost "Files over 300 lines".');
-  const rows = (section.split('\n## ')[0] ?? '').matchAll(/^\| `([^`]+)` \| *[^\s|]/gm);
+  const rows = (section.split('\n## ')[0] ?? '').matchAll(/^\| `([^`]+)` +\| *[^\s|]/gm);
   return Array.from(rows, ([, path = '']) => path).sort();
 }
 

@@ -151,10 +151,13 @@ function state(kind: StateSpec['kind'], depth: number): fc.Arbitrary<StateSpec> 
     entry: fc.array(action, { maxLength: 3 }),
     exit: fc.array(action, { maxLength: 2 }),
     on: fc.array(fc.record({ event: fc.nat(20), to: transition }), { maxLength: 5 }),
-    always: fc.option(transition, { nil: undefined, freq: 2 }),
+    always: fc.option(transition, { nil: undefined, freq: 1 }),
     after: fc.array(fc.record({ delay: fc.nat(40), to: transition }), { maxLength: 2 }),
     onDone: isInner ? sometimes : fc.constant(undefined),
-    invoke: fc.array(invoke, { maxLength: 1, size: 'max' }),
+    invoke: fc.oneof(
+      { weight: 5, arbitrary: fc.constant([]) },
+      { weight: 2, arbitrary: fc.tuple(invoke) },
+    ),
   });
 }
 
@@ -165,7 +168,7 @@ const machine: fc.Arbitrary<MachineSpec> = fc.record({
       { weight: 1, arbitrary: fc.constant('parallel' as const) },
     )
     .chain((kind) => state(kind, 2)),
-  spawnsAtBirth: fc.boolean(),
+  spawnsAtBirth: fc.integer({ min: 0, max: 3 }).map((die) => die === 0),
 });
 
 const step: fc.Arbitrary<StepSpec> = fc.oneof(

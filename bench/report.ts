@@ -1,0 +1,125 @@
+/** What a suite's run came to, for machines (one JSON object) and for people (a table). */
+
+import { readFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { rounded } from './rounds.ts';
+import type { Field, Measured, MeasureOptions, Suite } from './suite.ts';
+
+/** A figure from fewer rounds is for development only. */
+const REPORTED_ROUNDS_MIN = 5;
+
+export interface Outcome {
+  readonly field: Field;
+  readonly measured: Measured;
+}
+
+export function jsonOf(
+  suite: Suite,
+  outcomes: readonly Outcome[],
+  options: Pick<MeasureOptions, 'rounds' | 'isQuick'>,
+): Record<string, unknown> {
+  const isReported = !options.isQuick && options.rounds >= REPORTED_ROUNDS_MIN;
+  const byField = <T>(make: (outcome: Outcome) => T): Record<string, T> =>
+    Object.fromEntries(outcomes.map((outcome) => [outcome.field.name, make(outcome)]));
+  const figures = byField(({ field, measured }) => ({
+    value: measured.value,
+    goal: field.goal,
+    stretch: field.stretch,
+    ok: isOk(field, measured),
+    range: measured.range.map(rounded),
+    rounds: measured.rounds,
+  }));
+  return {
+    suite: suite.name,
+    ...(isReported ? byField(({ measured }) => measured.value) : { notReported: noteOf(options) }),
+    [isReported ? 'figures' : 'draft']: figures,
+    machine: machine(),
+    rounds: options.rounds,
+    method:
+      'interleaved, rotated order, one warm-up, collection before each; median of per-round ratios',
+    details: byField(({ measured }) => measured.details),
+    raw: byField(({ measured }) => measured.raw),
+  };
+}
+
+export function tableOf(
+  suite: Suite,
+  outcomes: readonly Outcome[],
+  options: Pick<MeasureOptions, 'rounds' | 'isQuick'>,
+): string {
+  const { cpu, cores, node, xstate } = machine();
+  const isReported = !options.isQuick && options.rounds >= REPORTED_ROUNDS_MIN;
+  const lines = [
+    `${suite.name}: ${suite.about}`,
+    `${cpu}, ${cores} cores, Node ${node}, xstate ${xstate}, ${options.rounds} rounds, interleaved`,
+    ...(isReported ? [] : [`NOT TO BE REPORTED: ${noteOf(options)}`]),
+    '',
+    row('', 'value', 'range', 'goal', 'stretch', ''),
+  ];
+  for (const { field, measured } of outcomes) {
+    const { name, better, goal, stretch } = field;
+    const sign = better === 'higher' ? '≥' : '≤';
+    const [lowest, highest] = measured.range.map(short);
+    const verdict = isOk(field, measured) ? 'ok' : 'missed';
+    const range = `${lowest} – ${highest}`;
+    lines.push(
+      row(name, short(measured.value), range, `${sign} ${goal}`, `${sign} ${stretch}`, verdict),
+    );
+    lines.push(`    ${field.about}`);
+    for (const [key, detail] of Object.entries(measured.details))
+      lines.push(...detailLines(key, detail));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function isOk({ better, goal }: Field, { value }: Measured): boolean {
+  return better === 'higher' ? value >= goal : value <= goal;
+}
+
+function noteOf({ isQuick, rounds }: Pick<MeasureOptions, 'rounds' | 'isQuick'>): string {
+  return isQuick
+    ? 'scaled down with --quick'
+    : `${rounds} rounds, ${REPORTED_ROUNDS_MIN} are needed`;
+}
+
+function machine() {
+  const path = join(import.meta.dirname, '..', 'node_modules', 'xstate', 'package.json');
+  const xstate = JSON.parse(readFileSync(path, 'utf8'));
+  return {
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGiB: rounded(totalmem() / 2 ** 30),
+    system: `${process.platform} ${process.arch}`,
+    node: process.versions.node,
+    v8: process.versions.v8,
+    xstate: xstate.version as string,
+  };
+}
+
+function detailLines(key: string, detail: unknown): string[] {
+  if (typeof detail !== 'object' || detail === null) return [`      ${key}: ${detail}`];
+  if ('median' in detail && 'range' in detail) return [`      ${key}: ${spread(detail)}`];
+  const inner = Object.entries(detail).map(([name, value]) => `        ${name}: ${spread(value)}`);
+  return [`      ${key}:`, ...inner];
+}
+
+function spread(detail: unknown): string {
+  const { median, range } = detail as { median?: number; range?: readonly number[] };
+  if (median === undefined || range === undefined) return String(detail);
+  return `${short(median)} (${range.map(short).join(' – ')})`;
+}
+
+function short(value: number): string {
+  return Math.abs(value) >= 1_000
+    ? Math.round(value).toLocaleString('en')
+    : String(Number(value.toPrecision(3)));
+}
+
+function row(...cells: readonly string[]): string {
+  const widths = [24, 10, 18, 8, 8, 6];
+  return cells
+    .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+    .join('  ')
+    .trimEnd();
+}

@@ -1,0 +1,24 @@
+/**
+ * Text that is kept: records and history rows are put together piece by piece, which
+ * leaves V8 with a tree of pieces per text. Kept by the hundred thousand, those trees
+ * are most of what the garbage collector has to walk.
+ */
+
+/** The same text, as one piece. Turning it into a number makes V8 flatten it; the number is of no interest. */
+export function inOnePiece(text: string): string {
+  Number(text);
+  return text;
+}
+
+const texts = new WeakMap<object, string>();
+
+/** JSON of a value that recurs as the same object, such as the state value of a configuration; made once. */
+export function jsonOnce(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  let text = texts.get(value);
+  if (text === undefined) {
+    text = JSON.stringify(value);
+    texts.set(value, text);
+  }
+  return text;
+}

@@ -1,0 +1,145 @@
+/**
+ * A store against the most naive model of one: random groups, some of them stale, then
+ * every read there is must agree with the model.
+ */
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ActorWrite, Group, IndexEntry, Store, StoreQuery } from '../../runtime/store.ts';
+import type { StoreDriver } from './describe-store.ts';
+import { allPages, commitAll } from './store-groups.ts';
+
+interface Model {
+  readonly fences: Map<string, number>;
+  readonly actors: Map<string, { record: string; entry: IndexEntry; history: string[] }>;
+  undelivered: Array<readonly [string, string]>;
+}
+
+const address = fc
+  .tuple(
+    fc.constantFrom('a', 'b'),
+    fc.constantFrom('1', '2', '10', 'x/y'),
+    fc.constantFrom('P', 'Q'),
+  )
+  .map(([kind, key, place]) => `${kind}/${key}@${place}`);
+const moment = fc.integer({ min: 0, max: 4 });
+const entry = fc.record<IndexEntry>({
+  kind: fc.constantFrom('a', 'b'),
+  status: fc.constantFrom('active', 'done', 'stopped'),
+  isPending: fc.boolean(),
+  state: fc.constantFrom('s', 't', '{"u":"v"}'),
+  tags: fc.subarray(['hot', 'cold']),
+  dueAt: fc.option(moment),
+  turnAt: moment,
+});
+const change = fc.tuple(
+  address,
+  fc.option(entry, { freq: 5 }),
+  fc.array(fc.string(), { maxLength: 4 }),
+);
+const step = fc.record({
+  shard: fc.constantFrom('P', 'Q'),
+  fence: fc.integer({ min: 1, max: 4 }),
+  changes: fc.uniqueArray(change, { maxLength: 4, selector: ([key]) => key }),
+  undelivered: fc.nat({ max: 2 }),
+  dropped: fc.array(fc.nat({ max: 20 }), { maxLength: 2 }),
+});
+const question = fc.record<StoreQuery, 'limit'>(
+  {
+    kind: fc.constantFrom('a', 'b'),
+    status: fc.constantFrom('active', 'done', 'stopped'),
+    state: fc.constantFrom('s', 't'),
+    tag: fc.constantFrom('hot', 'cold'),
+    dueBefore: moment,
+    turnBefore: moment,
+    limit: fc.integer({ min: 1, max: 5 }),
+  },
+  { requiredKeys: ['limit'] },
+);
+
+export function testStoreAgainstModel(open: () => Promise<StoreDriver>): void {
+  test('agrees with a naive model after any groups, refused ones included', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 12 }),
+        fc.array(question, { minLength: 1, maxLength: 6 }),
+        async (steps, questions) => {
+          const driver = await open();
+          const model: Model = { fences: new Map(), actors: new Map(), undelivered: [] };
+          let count = 0;
+          for (const { undelivered, changes, dropped, ...parts } of steps) {
+            const lost = Array.from({ length: undelivered }, () => {
+              count += 1;
+              return [`${count}`.padStart(3, '0'), `row ${count}`] as const;
+            });
+            const writes = changes.map(
+              ([to, found, history], index): ActorWrite => ({
+                address: to,
+                record: found === null ? null : `record ${count} of ${to}`,
+                entry: found,
+                history: found === null ? [] : history,
+                ...(index === 0 && { undelivered: lost }),
+              }),
+            );
+            const ids = dropped.map((id) => `${id}`.padStart(3, '0'));
+            const each: Group = { ...parts, writes, dropUndelivered: ids };
+            const [outcome] = await commitAll(driver.store, each);
+            expect(outcome).toBe(apply(model, each, driver));
+          }
+          compare(driver.store, model, questions);
+          await driver.close();
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+}
+
+/** What the model says the group comes to. */
+function apply(model: Model, each: Group, limits: StoreDriver): string | undefined {
+  const { shard, fence, writes, dropUndelivered = [] } = each;
+  if (fence < (model.fences.get(shard) ?? 0)) return 'FENCE_STALE';
+  model.fences.set(shard, fence);
+  for (const { address: to, record, entry: found, history, undelivered = [] } of writes) {
+    model.undelivered = [...model.undelivered, ...undelivered].slice(-limits.undeliveredMax);
+    if (record === null || found === null) {
+      model.actors.delete(to);
+      continue;
+    }
+    const before = model.actors.get(to)?.history ?? [];
+    const kept = [...before, ...history].slice(-limits.historyMax);
+    model.actors.set(to, { record, entry: found, history: kept });
+  }
+  model.undelivered = model.undelivered.filter(([id]) => !dropUndelivered.includes(id));
+  return undefined;
+}
+
+function compare(store: Store, model: Model, questions: readonly StoreQuery[]): void {
+  const addresses = [...model.actors.keys()].sort();
+  expect([...store.entries()]).toEqual(addresses.map((to) => [to, model.actors.get(to)?.entry]));
+  for (const shard of ['P', 'Q']) expect(store.fence(shard)).toBe(model.fences.get(shard) ?? 0);
+  for (const to of addresses) {
+    const { record, history } = model.actors.get(to) as { record: string; history: string[] };
+    expect(store.load(to)).toBe(record);
+    expect(store.history(to, 100)).toEqual(history);
+    expect(store.history(to, 2)).toEqual(history.slice(-2));
+  }
+  expect([...store.undelivered()]).toEqual(model.undelivered);
+  for (const query of questions) {
+    const expected = addresses.filter((to) => isAskedFor(model.actors.get(to)?.entry, query));
+    expect(allPages(store, query)).toEqual(expected);
+  }
+}
+
+function isAskedFor(found: IndexEntry | undefined, query: StoreQuery): boolean {
+  if (found === undefined) return false;
+  const { kind, status, state, tag, dueBefore, turnBefore } = query;
+  return (
+    (kind === undefined || found.kind === kind) &&
+    (status === undefined || found.status === status) &&
+    (state === undefined || found.state === state) &&
+    (tag === undefined || found.tags.includes(tag)) &&
+    (dueBefore === undefined || (found.dueAt !== null && found.dueAt < dueBefore)) &&
+    (turnBefore === undefined || found.turnAt < turnBefore)
+  );
+}

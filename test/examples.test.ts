@@ -1,0 +1,130 @@
+/**
+ * Runs every example and checks what it says, so that none of them can go stale.
+ *
+ * An example prints through a function that it is given; what it prints is its result.
+ */
+
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { main as counter } from '../examples/counter.ts';
+import { createShopServer, orderMachine } from '../examples/http-server.ts';
+import { main as invokedPromise } from '../examples/invoked-promise.ts';
+import { main as orderDeadline } from '../examples/order-deadline.ts';
+import { main as twoActors } from '../examples/two-actors.ts';
+import { createRuntime } from '../index.ts';
+import { listProjectFiles, readProjectFile } from './project-files.ts';
+
+async function linesOf(main: (print: (line: string) => void) => Promise<void>): Promise<string[]> {
+  const lines: string[] = [];
+  await main((line) => lines.push(line.replaceAll(COLOUR, '')));
+  return lines;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is how terminals are told a colour.
+const COLOUR = /\u001b\[\d+m/g;
+
+test('counter: a second runtime goes on where the first one ended', async () => {
+  expect(await linesOf(counter)).toEqual([
+    'committed: 1',
+    'committed: 42',
+    'the first runtime has stopped',
+    'the second runtime reads: 42',
+  ]);
+});
+
+test('order-deadline: a crash does not move the deadline', async () => {
+  const lines = await linesOf(orderDeadline);
+  expect(lines).toContain('  09:13:00  order/42 is awaitingPayment, due at 09:15:00 as before');
+  expect(lines).toContain('  09:14:59  order/42 is still awaitingPayment');
+  expect(lines).toContain('  09:15:00  order/42 is expired, to the millisecond');
+  expect(lines.filter((line) => line.includes('mail to'))).toEqual([
+    '  09:05:00  mail to Ada: Thank you for 120 €.',
+    '  09:15:00  mail to Bob: Your order has expired. Nothing was charged.',
+  ]);
+  expect(lines.join('\n')).toMatch(/order\/42@shop is "expired"[\s\S]*0 ms late/);
+});
+
+test('invoked-promise: every call to the provider and every mail bears the same key', async () => {
+  expect(await linesOf(invokedPromise)).toEqual([
+    'call 1 to the provider: 99 € with key charge-42',
+    'the payment is pausing',
+    'call 2 to the provider: 99 € with key charge-42',
+    'the payment is charging',
+    'the process dies and comes back',
+    'call 3 to the provider: 99 € with key charge-42',
+    expect.stringMatching(/^mail receipt-1, try 1, with key payment\/42@test#/),
+    'the payment is charged',
+    expect.stringMatching(/^mail receipt-1, try 2, with key payment\/42@test#/),
+  ]);
+});
+
+test('two-actors: stock, orders and a parcel come to an agreement', async () => {
+  expect(await linesOf(twoActors)).toEqual([
+    'order 1 wants 7 apples and is sent',
+    'order 2 wants 5 apples and is refused',
+    'the stock has 3 left',
+    'parcel/1@node-1 is onItsWay',
+  ]);
+});
+
+describe('http-server', () => {
+  let base = '';
+  let close: () => Promise<void>;
+
+  beforeAll(async () => {
+    const shop = await createRuntime({ kinds: { order: orderMachine } });
+    const server = createShopServer(shop);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    close = async () => {
+      await new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      });
+      await shop.stop();
+    };
+  });
+  afterAll(() => close());
+
+  const place = (body: string) => fetch(`${base}/orders`, { method: 'POST', body });
+  const pay = (path: string | null, key: string) =>
+    fetch(`${base}${path}/pay`, { method: 'POST', headers: { 'idempotency-key': key } });
+
+  test('places an order, is paid once however often it is told, and shows it', async () => {
+    const placed = await place('{"total": 99}');
+    const path = placed.headers.get('location');
+    expect(placed.status).toBe(201);
+    expect(await placed.json()).toMatchObject({ state: 'awaitingPayment', total: 99 });
+
+    const [first, second] = [await pay(path, 'key-1'), await pay(path, 'key-1')];
+    expect([first.status, second.status]).toEqual([200, 200]);
+    const paid = await first.json();
+    expect(paid).toMatchObject({ state: 'paid', paidAt: expect.stringMatching(/Z$/) });
+    expect(await second.json()).toEqual(paid);
+    expect(await (await fetch(`${base}${path}`)).json()).toEqual(paid);
+    expect((await pay(path, 'key-2')).status).toBe(409);
+
+    const listed = await (await fetch(`${base}/orders?state=paid`)).json();
+    expect(listed).toMatchObject({ orders: [{ state: 'paid' }], cursor: null });
+  });
+
+  test('says what is wrong with a request', async () => {
+    const path = (await place('{"total": 1}')).headers.get('location');
+    expect((await place('{"total": -1}')).status).toBe(422);
+    expect((await place('nonsense')).status).toBe(422);
+    expect((await fetch(`${base}/orders/none`)).status).toBe(404);
+    expect((await pay('/orders/none', 'key')).status).toBe(404);
+    expect((await pay(path, 'no key')).status).toBe(400);
+    expect((await fetch(`${base}/nothing`)).status).toBe(404);
+    expect((await fetch(`${base}/orders`, { method: 'DELETE' })).status).toBe(405);
+  });
+});
+
+test('every example is run here and says how to run it by hand', () => {
+  const examples = listProjectFiles().filter((path) => path.startsWith('examples/'));
+  const here = readProjectFile('test/examples.test.ts');
+  expect(examples.filter((path) => !here.includes(`'../${path}'`))).toEqual([]);
+  const isRunnable = (path: string) =>
+    /^ \* {3}(npx tsx examples|npm start)/m.test(readProjectFile(path));
+  expect(examples.filter((path) => !isRunnable(path))).toEqual([]);
+});
