@@ -63,7 +63,6 @@ export class Delivery {
 
   constructor(services: DeliveryServices) {
     this.#services = services;
-    const self = this; ((globalThis as any).DBG ??= new Map()).set(services.place, {*[Symbol.iterator]() { yield* self.#senders.values(); }});
   }
 
   /** Messages sent and not yet answered. */
@@ -278,8 +277,11 @@ export class Delivery {
       return;
     }
     lane.attempts += 1;
-    this.#inquire(placeOf(lane.to));
-    this.#goBack(sender, lane, lane.isPaused ? lane.underWay : 0);
+    const place = placeOf(lane.to);
+    this.#inquire(place);
+    // Elsewhere what was sent before may be lost; here it waits in a mailbox.
+    const isLost = place !== this.#services.place && !lane.hasProgressed;
+    this.#goBack(sender, lane, isLost ? 0 : lane.underWay);
   }
 
   /** Asks the peers where they are, now and then: what they said may have been lost. */

@@ -29,7 +29,7 @@ export function localLease(options: LocalLeaseOptions = {}): LocalLease {
     hold(name, holder) {
       let contest = contests.get(name);
       if (contest === undefined) {
-        contest = new Contest(lastFence(name));
+        contest = new Contest(() => lastFence(name));
         contests.set(name, contest);
       }
       return contest.enter(holder);
@@ -42,12 +42,13 @@ export function localLease(options: LocalLeaseOptions = {}): LocalLease {
 
 /** All who want one lease. */
 class Contest {
-  #fence: number;
+  #fence = 0;
   #held: LeaseHolder | undefined;
   readonly #waiting: LeaseHolder[] = [];
+  readonly #lastFence: () => number;
 
-  constructor(fence: number) {
-    this.#fence = fence;
+  constructor(lastFence: () => number) {
+    this.#lastFence = lastFence;
   }
 
   enter(holder: LeaseHolder): LeaseClaim {
@@ -91,7 +92,8 @@ class Contest {
     const next = this.#waiting.shift();
     if (next === undefined) return;
     this.#held = next;
-    this.#fence++;
+    // Asked each time: somebody outside this process may have gone further meanwhile.
+    this.#fence = Math.max(this.#fence, this.#lastFence()) + 1;
     next.acquired(this.#fence);
   }
 }

@@ -57,6 +57,8 @@ export class Node implements DeliveryOwner {
   readonly #session: Session;
   #claim: LeaseClaim | undefined;
   #isEnding = false;
+  /** Called when it turns out that the place is not hosted here for now. */
+  #standsBy: () => void = () => {};
   #stopped: Promise<void> | undefined;
 
   constructor(ports: NodePorts) {
@@ -99,6 +101,7 @@ export class Node implements DeliveryOwner {
         resumed: (actor) => release.resume(actor),
         refused: (refusal, addresses) => {
           for (const address of addresses) delivery.forget(address);
+          this.#standsBy();
           this.#tell({ type: 'commitRefused', error: messageOf(refusal), addresses });
         },
         deposed: (refusal) => this.#deposed(refusal),
@@ -139,8 +142,11 @@ export class Node implements DeliveryOwner {
       frameReceived: (peer, frame) => this.#arrivals.frame(peer, frame),
     });
     await new Promise<void>((resolve) => {
+      this.#standsBy = resolve;
       this.#hold(resolve);
-      this.ports.clock.defer(resolve);
+      this.ports.clock.defer(() => {
+        if (!this.shard.isOpening) resolve();
+      });
     });
   }
 
@@ -198,6 +204,7 @@ export class Node implements DeliveryOwner {
 
   #end(): void {
     this.#isEnding = true;
+    this.#standsBy();
     this.calls.close();
     this.#claim?.release();
     this.shard.close();
@@ -213,12 +220,14 @@ export class Node implements DeliveryOwner {
     this.#claim = lease.hold(place, {
       acquired: (fence) => {
         if (this.#isEnding) return;
-        this.shard.open(fence, () => this.#claim?.isHeld() === true);
-        this.#peers.announce([[place, fence]]);
-        this.#delivery.resend([place]);
-        logger.info({ node, place, fence }, 'hosting');
-        this.#tell({ type: 'lease', change: 'acquired', fence });
-        opened();
+        const isHeld = () => this.#claim?.isHeld() === true;
+        this.shard.open(fence, isHeld, () => {
+          this.#peers.announce([[place, fence]]);
+          this.#delivery.resend([place]);
+          logger.info({ node, place, fence }, 'hosting');
+          this.#tell({ type: 'lease', change: 'acquired', fence });
+          opened();
+        });
       },
       lost: () =>
         this.#deposed(new RuntimeError('NOT_HOSTED', `The lease of "${place}" was lost.`)),
@@ -227,7 +236,8 @@ export class Node implements DeliveryOwner {
 
   /** This node no longer hosts its place: everything uncommitted is dropped, and it waits for the lease again. */
   #deposed(refusal: Error): void {
-    if (this.#isEnding || !this.shard.isHosting) return;
+    if (this.#isEnding || !(this.shard.isHosting || this.shard.isOpening)) return;
+    this.#standsBy();
     const { node, place, logger, clock, limits } = this.ports;
     const { fence } = this.shard;
     logger.warn({ node, place, fence, reason: messageOf(refusal) }, 'no longer hosting');

@@ -10,8 +10,9 @@
 
 import { type Actor, unborn } from './actor.ts';
 import { placeOf } from './address.ts';
+import { pauseMs } from './backoff.ts';
 import { Batches } from './batches.ts';
-import type { Clock } from './clock.ts';
+import type { Cancel, Clock } from './clock.ts';
 import { type CommitListener, Commits, type Group } from './commit.ts';
 import { messageOf, RuntimeError } from './errors.ts';
 import type { Inspection } from './inspection.ts';
@@ -68,6 +69,10 @@ export class Shard implements CommitListener {
   #quits: Array<readonly [sender: Actor, to: string]> = [];
   #isHosting = false;
   #isHeld: () => boolean = () => false;
+  /** What is called once the place is hosted; set from the claim until then. */
+  #opened: (() => void) | undefined;
+  #cancelClaim: Cancel | undefined;
+  #claimsRefused = 0;
 
   constructor(services: ShardServices, listener: ShardListener) {
     const { clock, limits, store, place, random, inspection } = services;
@@ -97,13 +102,29 @@ export class Shard implements CommitListener {
     return this.#batches.size === 0 && this.#dirty.size === 0 && this.#commits.isQuiet;
   }
 
-  /** Begins to host: raises the fence in its first commit, plans every deadline, wakes what was under way. */
-  open(fence: number, isHeld: () => boolean): void {
-    const { place, store, limits } = this.#services;
+  /** True from `open` until the fence is raised: the place is ours, and not hosted yet. */
+  get isOpening(): boolean {
+    return this.#opened !== undefined;
+  }
+
+  /**
+   * Begins to host: raises the fence in its first commit, plans every deadline, wakes what was
+   * under way, and says so. Nothing is read before that commit is settled: until then an earlier
+   * holder's last one may still arrive.
+   */
+  open(fence: number, isHeld: () => boolean, opened: () => void): void {
     this.#commits.fence = fence;
     this.#isHeld = isHeld;
-    this.#isHosting = true;
+    this.#opened = opened;
+    this.#claimsRefused = 0;
     this.#commits.claim();
+  }
+
+  #host(): void {
+    const { place, store, limits } = this.#services;
+    const opened = this.#opened;
+    this.#opened = undefined;
+    this.#isHosting = true;
     for (const [address, entry] of store.entries()) {
       if (placeOf(address) !== place) continue;
       const isActive = entry.status === 'active';
@@ -112,12 +133,22 @@ export class Shard implements CommitListener {
       if (entry.isPending || (isActive && this.kinds.wantsLeadership(entry.kind)))
         this.#wake(address);
     }
+    opened?.();
+  }
+
+  #claimLater(): void {
+    const { clock, limits } = this.#services;
+    this.#claimsRefused += 1;
+    const at = clock.now() + pauseMs(this.#claimsRefused, limits);
+    this.#cancelClaim = clock.schedule(at, () => this.#commits.claim());
   }
 
   /** Stops hosting at once; nothing that was not settled leaves. */
   close(): void {
     const refusal = notHosted(this.#services.place);
     this.#isHosting = false;
+    this.#opened = undefined;
+    this.#cancelClaim?.();
     this.#deadlines.stop();
     for (const group of this.#commits.drop()) group.refuse(refusal);
     for (const { mailbox } of this.live) {
@@ -224,6 +255,7 @@ export class Shard implements CommitListener {
 
   /** Takes an undelivered message off the list; resolves when that is durable. */
   dropUndelivered(id: string): Promise<void> {
+    if (!this.#isHosting) return Promise.reject(notHosted(this.#services.place));
     return new Promise((resolve, reject) => {
       const settle = (error?: Error): void => (error === undefined ? resolve() : reject(error));
       this.#commits.filling.dropUndelivered.push({ id, settle });
@@ -232,6 +264,10 @@ export class Shard implements CommitListener {
   }
 
   released(group: Group): void {
+    if (group.isClaim) {
+      this.#host();
+      return;
+    }
     this.#batches.committed(false);
     for (const { settle } of group.dropUndelivered) settle();
     for (const noted of group.whenDurable) noted();
@@ -257,6 +293,10 @@ export class Shard implements CommitListener {
       'commit refused',
     );
     this.#listener.refused(refusal, addresses);
+    if (this.isOpening) {
+      this.#claimLater();
+      return;
+    }
     for (const actor of actors) this.#forget(actor);
     const what = `The store refused the commit: ${messageOf(refusal)} Nothing of it happened; send again.`;
     for (const group of groups)

@@ -53,8 +53,8 @@ export class Turns {
     let isApplying = false;
     try {
       if (!this.#step(actor, item, timer, at)) return;
-      const addresses = this.#checkSends(actor);
       isApplying = true;
+      const addresses = this.#checkSends(actor);
       this.#apply(actor, item, timer, at, addresses);
     } catch (thrown) {
       this.#fail(actor, item, timer, at, thrown, isApplying);
@@ -78,7 +78,9 @@ export class Turns {
       return false;
     }
     if (!isBirth && actor.status !== 'active') {
-      item.settle?.(absent(actor));
+      // An end that is not durable yet may still be taken back.
+      if (actor.group === undefined) item.settle?.(absent(actor));
+      else commits.filling.turns.push(emptyTurn(actor, item, at, absent(actor)));
       return false;
     }
     if (from !== undefined && actor.inbox.isEarly(from, counter, after)) {

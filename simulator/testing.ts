@@ -90,17 +90,19 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
 
   async start(): Promise<void> {
     const { node = 'test', place = node, kinds, limits, logger = SILENT_LOGGER } = this.#options;
-    const runtime = await Runtime.start({
-      node,
-      place,
-      clock: this.clock,
-      random: this.#random,
-      store: this.store,
-      transport: this.#options.transport?.() ?? noTransport(),
-      lease: this.#lease,
-      limits: resolveLimits(limits),
-      logger,
-    });
+    const runtime = await this.#during(
+      Runtime.start({
+        node,
+        place,
+        clock: this.clock,
+        random: this.#random,
+        store: this.store,
+        transport: this.#options.transport?.() ?? noTransport(),
+        lease: this.#lease,
+        limits: resolveLimits(limits),
+        logger,
+      }),
+    );
     this.#current = runtime as unknown as Runtime<TKinds>;
     for (const [name, machine] of Object.entries(kinds))
       runtime.register(name, machine, (this.#options.options?.[name] ?? {}) as KindOptions);

@@ -1,0 +1,358 @@
+/** Questions and answers, requests that repeat themselves, and what may be lost. */
+
+import { afterEach, expect, test, vi } from 'vitest';
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { type Question, reply, to } from '../../runtime/machine.ts';
+import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
+import { LossyNetwork } from './lossy-network.ts';
+import { listener, speaker } from './talkers.ts';
+
+const clerk = setup({
+  types: {
+    context: {} as { asked: string | undefined; taken: number[] },
+    events: {} as
+      | Question<{ type: 'now' }, string>
+      | Question<{ type: 'twice' }, number>
+      | Question<{ type: 'later' }, string>
+      | Question<{ type: 'never' }, string>
+      | Question<{ type: 'fail' }, string>
+      | Question<{ type: 'odd' }, unknown>
+      | { type: 'release' }
+      | { type: 'take'; number: number },
+  },
+  delays: { aWhile: 10_000 },
+}).createMachine({
+  id: 'clerk',
+  context: { asked: undefined, taken: [] },
+  on: {
+    now: { actions: reply(() => 'here you are') },
+    twice: { actions: [reply(() => 1), reply(() => 2)] },
+    later: { actions: assign({ asked: ({ event }) => event.replyTo }) },
+    release: {
+      actions: sendTo(({ context }) => to(context.asked ?? ''), {
+        type: 'escapement.reply',
+        value: 'at last',
+      }),
+    },
+    never: {},
+    fail: {
+      actions: assign(() => {
+        throw new Error('no');
+      }),
+    },
+    odd: { actions: reply(() => 10n) },
+    take: {
+      actions: enqueueActions(({ context, event, enqueue }) =>
+        enqueue.assign({ taken: [...context.taken, event.number] }),
+      ),
+    },
+  },
+});
+
+const KINDS = { clerk, listener, speaker };
+
+async function twoNodes() {
+  const clock = new SimulatedClock();
+  const network = new LossyNetwork(clock, 1);
+  const open = (node: string) =>
+    testRuntime({ kinds: KINDS, node, clock, transport: () => network.join(node) });
+  const [a, b] = [await open('a'), await open('b')];
+  await a.spawn('clerk/c');
+  await b.spawn('clerk/c');
+  const near = a.actor('clerk/c');
+  const far = a.actor('clerk/c@b');
+  return { a, b, near, far, network };
+}
+
+/** What became of a promise, without waiting for it. */
+function watch(promise: Promise<unknown>): { outcome: unknown } {
+  const seen: { outcome: unknown } = { outcome: 'pending' };
+  promise.then(
+    (value) => {
+      seen.outcome = value;
+    },
+    ({ code }) => {
+      seen.outcome = code;
+    },
+  );
+  return seen;
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+test.each(['near', 'far'] as const)('a question is answered (%s)', async (where) => {
+  const { a, [where]: clerk } = await twoNodes();
+  const answer = clerk.ask({ type: 'now' });
+  await a.settle();
+  expect(await answer).toBe('here you are');
+  expect(a.runtime.counts()).toMatchObject({ asks: 0, underWay: 0 });
+});
+
+test.each(['near', 'far'] as const)('of two answers the first counts (%s)', async (where) => {
+  const { a, [where]: clerk } = await twoNodes();
+  const answer = clerk.ask({ type: 'twice' });
+  await a.settle();
+  expect(await answer).toBe(1);
+});
+
+test.each(['near', 'far'] as const)('a question nobody answers times out (%s)', async (where) => {
+  const { a, [where]: clerk } = await twoNodes();
+  const seen = watch(clerk.ask({ type: 'never' }, { timeoutMs: 2_000 }));
+  await a.advance(1_999);
+  expect(seen.outcome).toBe('pending');
+  await a.advance(1);
+  expect(seen.outcome).toBe('ASK_TIMED_OUT');
+  expect(a.runtime.counts().asks).toBe(0);
+});
+
+test.each(['near', 'far'] as const)(
+  'a late answer is dropped, and never taken for that of a later question (%s)',
+  async (where) => {
+    const { a, [where]: clerk } = await twoNodes();
+    const first = watch(clerk.ask({ type: 'later' }, { timeoutMs: 1_000 }));
+    await a.advance(1_000);
+    expect(first.outcome).toBe('ASK_TIMED_OUT');
+    const second = watch(clerk.ask({ type: 'never' }, { timeoutMs: 60_000 }));
+    void clerk.send({ type: 'release' });
+    await a.advance(1_000);
+    expect(second.outcome).toBe('pending');
+    const third = clerk.ask({ type: 'now' });
+    await a.settle();
+    expect(await third).toBe('here you are');
+  },
+);
+
+test.each(['near', 'far'] as const)('an answer may come turns later (%s)', async (where) => {
+  const { a, [where]: clerk } = await twoNodes();
+  const seen = watch(clerk.ask({ type: 'later' }));
+  await a.settle();
+  void clerk.send({ type: 'release' });
+  await a.settle();
+  expect(seen.outcome).toBe('at last');
+});
+
+test.each(['near', 'far'] as const)('a signal ends the wait, before or after (%s)', async (where) => {
+  const { a, b, [where]: clerk } = await twoNodes();
+  const turns = () => (where === 'near' ? a : b).runtime.history('clerk/c').length;
+  await a.settle();
+  const before = turns();
+  const aborted = watch(clerk.ask({ type: 'now' }, { signal: AbortSignal.abort('why') }));
+  await a.settle();
+  expect(aborted.outcome).toBe('ABORTED');
+  expect(turns()).toBe(before);
+  const controller = new AbortController();
+  const seen = watch(clerk.ask({ type: 'never' }, { signal: controller.signal }));
+  await a.settle();
+  controller.abort();
+  await a.settle();
+  expect(seen.outcome).toBe('ABORTED');
+  expect(a.runtime.counts().asks).toBe(0);
+});
+
+test('a signal that outlives its questions keeps nothing of them', async () => {
+  const { a, near } = await twoNodes();
+  const { signal } = new AbortController();
+  const removed = vi.spyOn(signal, 'removeEventListener');
+  const asked = [
+    watch(near.ask({ type: 'now' }, { signal })),
+    watch(near.ask({ type: 'fail' }, { signal })),
+    watch(near.ask({ type: 'never' }, { signal, timeoutMs: 100 })),
+    watch(near.ask({ type: 'never' }, { signal })),
+  ];
+  await a.advance(200);
+  await a.stop();
+  expect(asked.map(({ outcome }) => outcome)).toEqual([
+    'here you are',
+    'TURN_FAILED',
+    'ASK_TIMED_OUT',
+    'RUNTIME_STOPPED',
+  ]);
+  expect(removed).toHaveBeenCalledTimes(4);
+});
+
+test('a question to nobody, or that nobody understands, is refused at once', async () => {
+  const { a } = await twoNodes();
+  for (const place of ['a', 'b']) {
+    const nobody = watch(a.actor(`clerk/nobody@${place}`).ask({ type: 'now' }));
+    const unknown = watch(a.actor(`clerk/c@${place}`).ask({ type: 'what' } as never));
+    const unread = watch(a.actor(`clerk/nobody@${place}`).fetchSnapshot());
+    await a.settle();
+    expect([nobody.outcome, unknown.outcome, unread.outcome]).toEqual([
+      'ACTOR_UNKNOWN',
+      'EVENT_UNDECLARED',
+      'ACTOR_UNKNOWN',
+    ]);
+  }
+});
+
+test('a question whose turn fails is refused, here and there', async () => {
+  const { a, near, far } = await twoNodes();
+  const seen = [watch(near.ask({ type: 'fail' })), watch(far.ask({ type: 'fail' }))];
+  await a.settle();
+  expect(seen.map(({ outcome }) => outcome)).toEqual(['TURN_FAILED', 'TURN_FAILED']);
+});
+
+test('an answer that cannot travel harms nobody else', async () => {
+  const { a, far } = await twoNodes();
+  const odd = watch(far.ask({ type: 'odd' }, { timeoutMs: 1_000 }));
+  const good = watch(far.ask({ type: 'now' }));
+  await a.advance(1_000);
+  expect([odd.outcome, good.outcome]).toEqual(['ASK_TIMED_OUT', 'here you are']);
+});
+
+test('an answer to nobody goes nowhere', async () => {
+  const { a, b, near, far, network } = await twoNodes();
+  await near.send({ type: 'now' });
+  void far.send({ type: 'now' });
+  await a.settle();
+  // The asker is gone before the answer comes.
+  const seen = watch(far.ask({ type: 'later' }));
+  await a.settle();
+  network.cut('a', 'b');
+  await b.actor('clerk/c').send({ type: 'release' });
+  await b.advance('1m');
+  expect(seen.outcome).toBe('ASK_TIMED_OUT');
+  expect(b.runtime.counts().underWay).toBe(0);
+  expect(b.runtime.undelivered()).toEqual([]);
+});
+
+test('a question to a peer that is down waits, and is taken even when nobody waits any more', async () => {
+  const { a, b, far, network } = await twoNodes();
+  network.cut('a', 'b');
+  const seen = watch(far.ask({ type: 'later' }, { timeoutMs: 3_000 }));
+  await a.advance('10s');
+  expect(seen.outcome).toBe('ASK_TIMED_OUT');
+  network.heal('a', 'b');
+  await a.settle();
+  expect(b.actor('clerk/c').getSnapshot().context.asked).toMatch(/^ask\//);
+});
+
+test('stop() ends every wait with RUNTIME_STOPPED', async () => {
+  const { a, near, far, network } = await twoNodes();
+  network.cut('a', 'b');
+  const seen = [
+    watch(near.ask({ type: 'never' }, { timeoutMs: 1e9 })),
+    watch(far.ask({ type: 'now' }, { timeoutMs: 1e9 })),
+    watch(far.send({ type: 'take', number: 1 })),
+    watch(far.fetchSnapshot({ timeoutMs: 1e9 })),
+  ];
+  await a.stop();
+  seen.push(watch(near.ask({ type: 'now' })), watch(near.fetchSnapshot()), watch(far.send({ type: 'now' })));
+  await a.settle();
+  expect(seen.map(({ outcome }) => outcome)).toEqual(Array(7).fill('RUNTIME_STOPPED'));
+});
+
+test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
+  'a time limit of %s is refused',
+  async (timeoutMs) => {
+    const { near } = await twoNodes();
+    await expect(near.ask({ type: 'now' }, { timeoutMs })).rejects.toMatchObject({
+      code: 'OPTION_INVALID',
+    });
+  },
+);
+
+test.each(['near', 'far'] as const)(
+  'sends with the same id are taken once, also after a crash (%s)',
+  async (where) => {
+    const { a, b, [where]: clerk } = await twoNodes();
+    const target = where === 'near' ? a : b;
+    const send = async (number: number, id: string) => {
+      const sent = clerk.send({ type: 'take', number }, { id });
+      await a.settle();
+      return sent;
+    };
+    await send(1, 'x');
+    await send(2, 'x');
+    await send(3, 'y');
+    await target.crash();
+    await a.advance('1s');
+    await send(4, 'x');
+    await send(5, 'y:2~3.4_-');
+    await Promise.all([send(6, 'z'), send(7, 'z')]);
+    expect(target.actor('clerk/c').getSnapshot().context.taken).toEqual([1, 3, 5, 6]);
+  },
+);
+
+test('the same id means something else for another actor', async () => {
+  const { a, b, near, far } = await twoNodes();
+  await a.spawn('clerk/d');
+  const sent = [near, far, a.actor('clerk/d')].map((clerk, number) =>
+    clerk.send({ type: 'take', number }, { id: 'x' }),
+  );
+  await a.settle();
+  await Promise.all(sent);
+  const taken = [near, b.actor('clerk/c'), a.actor('clerk/d')].map(
+    (clerk) => clerk.getSnapshot().context.taken,
+  );
+  expect(taken).toEqual([[0], [1], [2]]);
+});
+
+test.each(['', 'x'.repeat(129), 'a b', 'ä', 'x\n'])('the id %j is refused', async (id) => {
+  const { near } = await twoNodes();
+  await expect(near.send({ type: 'take', number: 1 }, { id })).rejects.toMatchObject({
+    code: 'OPTION_INVALID',
+  });
+});
+
+test('what code sends to another node has a limit', async () => {
+  const clock = new SimulatedClock();
+  const network = new LossyNetwork(clock, 1);
+  const a = await testRuntime({
+    kinds: KINDS,
+    node: 'a',
+    clock,
+    limits: { outboxMax: 3 },
+    transport: () => network.join('a'),
+  });
+  const far = a.actor('clerk/c@b');
+  for (const number of [1, 2, 3]) void far.send({ type: 'take', number }).catch(() => {});
+  await expect(far.send({ type: 'take', number: 4 })).rejects.toMatchObject({
+    code: 'OUTBOX_FULL',
+    retryable: true,
+  });
+});
+
+test('an event that has no JSON is refused before it leaves', async () => {
+  const { far } = await twoNodes();
+  await expect(far.send({ type: 'take', number: 1n } as never)).rejects.toMatchObject({
+    code: 'EVENT_MALFORMED',
+  });
+});
+
+test('hints to a peer that is gone vanish; of those that find a full mailbox the last stays', async () => {
+  const clock = new SimulatedClock();
+  const network = new LossyNetwork(clock, 1);
+  const open = (node: string) =>
+    testRuntime({
+      kinds: KINDS,
+      node,
+      clock,
+      limits: { mailboxMax: 2 },
+      transport: () => network.join(node),
+    });
+  const [a, b] = [await open('a'), await open('b')];
+  await b.spawn('listener/l');
+  await a.spawn('speaker/s', { input: { self: 's' } });
+  const hintAt = (number: number, place = 'b') =>
+    a.actor('speaker/s').send({ type: 'hintAt', to: `listener/l@${place}`, number });
+  const first = [hintAt(1), hintAt(2)];
+  await Promise.all(first);
+  await a.settle();
+  // More than fit, in one frame: all of one tick.
+  void Promise.allSettled([3, 4].map((number) => hintAt(number)));
+  await a.settle();
+  const heard = b.actor('listener/l').getSnapshot().context.heard.s ?? [];
+  expect(heard.slice(0, 2)).toEqual([1, 2]);
+  expect(heard.at(-1)).toBe(4);
+  await hintAt(5, 'nowhere');
+  network.cut('a', 'b');
+  await hintAt(6);
+  network.heal('a', 'b');
+  await a.advance('1m');
+  expect(b.actor('listener/l').getSnapshot().context.heard.s).not.toContain(6);
+  expect(a.runtime.counts().underWay).toBe(0);
+  expect(a.runtime.undelivered()).toEqual([]);
+});
