@@ -1,33 +1,22 @@
 /** A closed loop: a fixed number of sends is outstanding at all times. */
 
-/**
- * Resolves when all of `total` sends have; rejects with the first that fails. `settled` is
- * told which one has resolved before the next one is sent.
- */
+/** Resolves when all of `total` sends have; rejects with the first that fails. */
 export function closedLoop(
   total: number,
   inFlight: number,
   send: (number: number) => Promise<unknown>,
-  settled: (number: number) => void = ignore,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let next = 0;
     let done = 0;
-    const sendNext = (): void => {
-      const number = next;
-      next += 1;
-      send(number).then(() => {
-        settled(number);
-        done += 1;
-        if (done === total) resolve();
-        else if (next < total) sendNext();
-      }, reject);
+    const settled = (): void => {
+      done += 1;
+      if (done === total) resolve();
+      else if (next < total) send(next++).then(settled, reject);
     };
-    while (next < Math.min(total, inFlight)) sendNext();
+    while (next < Math.min(total, inFlight)) send(next++).then(settled, reject);
   });
 }
-
-function ignore(): void {}
 
 /** Numbers that look random and are the same in every run. */
 export class Sequence {

@@ -147,11 +147,8 @@ async function peers(name: string, options: PeerOptions): Promise<Contender> {
     return (index + (Math.floor(number / ACTORS) % sendersPerActor)) % SENDERS;
   };
   const loop = (count: number, stepOf: (index: number) => Step): Promise<void> =>
-    closedLoop(
-      count,
-      inFlight,
-      (number) => send(senderOf(number), number % ACTORS, stepOf(number % ACTORS)),
-      (number) => senders.settled(senderOf(number), number % ACTORS),
+    closedLoop(count, inFlight, (number) =>
+      send(senderOf(number), number % ACTORS, stepOf(number % ACTORS)),
     );
   await loop(ACTORS, () => 'birth');
   await loop(ACTORS, () => 'start');

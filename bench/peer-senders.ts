@@ -16,8 +16,8 @@ interface Event {
 interface Sender {
   readonly address: string;
   counter: number;
-  /** Counters under way, by receiver, lowest first. */
-  readonly lanes: number[][];
+  /** By receiver: the counter of the last message to it, 0 before the first. */
+  readonly last: Float64Array;
 }
 
 export class PeerSenders {
@@ -31,26 +31,21 @@ export class PeerSenders {
     this.#senders = addresses.map((address) => ({
       address,
       counter: 0,
-      lanes: receivers.map(() => []),
+      last: new Float64Array(receivers.length),
     }));
   }
 
-  /** Resolves when the turn that took the event is durable, as `handle.send` does; then call `settled`. */
+  /** Resolves when the turn that took the event is durable, as `handle.send` does. */
   send(senderIndex: number, receiver: number, event: Event): Promise<void> {
     const sender = this.#senders[senderIndex] as Sender;
+    const after = sender.last[receiver] as number;
     sender.counter += 1;
-    const lane = sender.lanes[receiver] as number[];
-    lane.push(sender.counter);
+    sender.last[receiver] = sender.counter;
     return this.#calls.deliver(this.#receivers[receiver] as string, event, {
       from: sender.address,
       counter: sender.counter,
-      after: lane.at(-2) ?? 0,
+      after,
     });
-  }
-
-  /** What is sent first to a receiver is answered first. */
-  settled(senderIndex: number, receiver: number): void {
-    this.#senders[senderIndex]?.lanes[receiver]?.shift();
   }
 
   /** Sends the last message of a sender again; a receiver that remembers it takes no turn. */

@@ -12,6 +12,7 @@ import type { Asks } from './asks.ts';
 import { type Delivery, message } from './delivery.ts';
 import { type Envelope, FETCH_EVENT, parseEnvelope, parseReceipt } from './envelope.ts';
 import { errorFromShape, excerpt, messageOf, RuntimeError } from './errors.ts';
+import type { Hints } from './hints.ts';
 import { REPLY_EVENT } from './machine.ts';
 import type { Logger } from './options.ts';
 import type { Peers } from './peers.ts';
@@ -22,6 +23,7 @@ export interface ArrivalServices {
   readonly place: string;
   readonly shard: Shard;
   readonly delivery: Delivery;
+  readonly hints: Hints;
   readonly peers: Peers;
   readonly asks: Asks;
   readonly logger: Logger;
@@ -83,7 +85,7 @@ export class Arrivals {
   }
 
   #answerFetch({ to, event }: Envelope): void {
-    const { delivery, persisted } = this.#services;
+    const { hints, persisted } = this.#services;
     const { replyTo } = event as { replyTo?: unknown };
     if (typeof replyTo !== 'string') return;
     let answer: { readonly value?: unknown; readonly error?: unknown };
@@ -92,7 +94,7 @@ export class Arrivals {
     } catch (error) {
       answer = { error };
     }
-    delivery.hint(to, replyTo, { type: REPLY_EVENT, ...answer });
+    hints.send(to, replyTo, { type: REPLY_EVENT, ...answer });
   }
 
   /** Tells whoever waits for an answer to an envelope that could not be opened, if that can be seen. */

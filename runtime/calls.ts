@@ -9,10 +9,14 @@ import type { EventObject } from 'xstate';
 import type { Actor } from './actor.ts';
 import { placeOf } from './address.ts';
 import type { AskOptions, Asks } from './asks.ts';
-import { type Delivery, message } from './delivery.ts';
+import { message } from './delivery.ts';
 import { FETCH_EVENT } from './envelope.ts';
 import { excerpt, RuntimeError } from './errors.ts';
 import type { HandleHost } from './handle.ts';
+import { isReserved, reserved, typeOf } from './kind.ts';
+import { SPAWN_EVENT } from './machine.ts';
+import type { Hints } from './hints.ts';
+import type { Message } from './mailbox.ts';
 import type { Observers, SnapshotObserver, Subscription } from './observers.ts';
 import type { RuntimeLimits } from './options.ts';
 import type { Session } from './session.ts';
@@ -24,7 +28,7 @@ export interface CallServices {
   readonly limits: RuntimeLimits;
   readonly shard: Shard;
   readonly session: Session;
-  readonly delivery: Delivery;
+  readonly hints: Hints;
   readonly asks: Asks;
   readonly observers: Observers;
 }
@@ -39,7 +43,7 @@ export interface Identity {
 
 export class Calls implements HandleHost {
   readonly #services: CallServices;
-  #isClosed = false;
+  #isClosed: boolean = false;
 
   constructor(services: CallServices) {
     this.#services = services;
@@ -51,27 +55,35 @@ export class Calls implements HandleHost {
   }
 
   send(address: string, event: { readonly type: string }, id?: string): Promise<void> {
-    if (this.#isClosed) return Promise.reject(stopped());
+    const refusal = this.#refusalOf(address, event);
+    if (refusal !== undefined) return Promise.reject(refusal);
     if (id === undefined) return this.deliver(address, event);
-    if (/^[A-Za-z0-9._:~-]{1,128}$/.test(id))
+    if (typeof id === 'string' && /^[A-Za-z0-9._:~-]{1,128}$/.test(id))
       return this.deliver(address, event, { from: `request:${id}`, counter: 1, after: 0 });
     const what = `A send's id is 1 to 128 letters, digits or "._:~-", got ${excerpt(id)}.`;
     return Promise.reject(new RuntimeError('OPTION_INVALID', what));
   }
 
-  ask(address: string, event: { readonly type: string }, options: AskOptions): Promise<unknown> {
+  /** Gives birth to an actor; resolves once that is durable. */
+  spawn(address: string, input: unknown, mustBeNew: boolean): Promise<void> {
     if (this.#isClosed) return Promise.reject(stopped());
+    return this.deliver(address, { type: SPAWN_EVENT, input, mustBeNew } as EventObject);
+  }
+
+  ask(address: string, event: { readonly type: string }, options: AskOptions): Promise<unknown> {
+    const refusal = this.#refusalOf(address, event);
+    if (refusal !== undefined) return Promise.reject(refusal);
     return this.#ask(address, options, (replyTo) =>
       this.deliver(address, { ...event, replyTo } as EventObject),
     );
   }
 
   async fetch(address: string, options: AskOptions): Promise<unknown> {
-    const { place, delivery, session } = this.#services;
+    const { place, hints, session } = this.#services;
     if (this.#isClosed) throw stopped();
     if (placeOf(address) === place) return this.persisted(address);
     return this.#ask(address, options, async (replyTo) => {
-      delivery.hint(session.address, address, { type: FETCH_EVENT, replyTo } as EventObject);
+      hints.send(session.address, address, { type: FETCH_EVENT, replyTo } as EventObject);
     });
   }
 
@@ -101,9 +113,9 @@ export class Calls implements HandleHost {
   }
 
   /** Delivers an undelivered event again, as one from inside: it was checked when it first came. */
-  redeliver({ to, event }: Undelivered): Promise<void> {
+  redeliver({ to, event, timer }: Undelivered): Promise<void> {
     if (placeOf(to) !== this.#services.place) return this.#services.session.send(to, event);
-    return this.#accept(to, event, undefined, true);
+    return this.#accept(to, event, timer === undefined ? undefined : { timer }, true);
   }
 
   deliver(address: string, event: { readonly type: string }, identity?: Identity): Promise<void> {
@@ -126,7 +138,7 @@ export class Calls implements HandleHost {
   #accept(
     address: string,
     event: { readonly type: string },
-    identity: Identity | undefined,
+    parts: Partial<Message> | undefined,
     isTrusted: boolean,
   ): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -134,8 +146,19 @@ export class Calls implements HandleHost {
         if (error === undefined) resolve();
         else reject(error);
       };
-      this.#services.shard.accept(address, message(event, { ...identity, settle }), isTrusted);
+      this.#services.shard.accept(address, message(event, { ...parts, settle }), isTrusted);
     });
+  }
+
+  /** Why an event of embedding code goes nowhere, whoever it is for. */
+  #refusalOf(address: string, event: unknown): unknown {
+    if (this.#isClosed) return stopped();
+    try {
+      const type = typeOf(event, address);
+      return isReserved(type) || type === SPAWN_EVENT ? reserved(type, address) : undefined;
+    } catch (thrown) {
+      return thrown;
+    }
   }
 
   /** The actor when it is here and its end is committed. */

@@ -12,13 +12,13 @@
  * Between actors of one place messages never leave the node.
  */
 
-import { kindOf, placeOf } from './address.ts';
+import { placeOf } from './address.ts';
 import { jitteredPauseMs } from './backoff.ts';
 import type { Clock } from './clock.ts';
 import type { Receipt } from './envelope.ts';
-import { errorFromShape, messageOf, RuntimeError } from './errors.ts';
+import { errorFromShape, RuntimeError } from './errors.ts';
 import type { Message } from './mailbox.ts';
-import type { Logger, RuntimeLimits } from './options.ts';
+import type { RuntimeLimits } from './options.ts';
 import { type Lane, type Outbox, type OutboxRow, UNDER_WAY_MAX } from './outbox.ts';
 import { ENVELOPE_LENGTH_MAX, type Peers } from './peers.ts';
 import type { Random } from './random.ts';
@@ -37,7 +37,6 @@ export interface DeliveryServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: RuntimeLimits;
-  readonly logger: Logger;
   readonly peers: Peers;
   /** The mailboxes of this node. */
   accept(address: string, message: Message): void;
@@ -59,7 +58,7 @@ export class Delivery {
   readonly #services: DeliveryServices;
   readonly #senders = new Map<string, Sender>();
   #inquiredAt = 0;
-  #isStopped = false;
+  #isStopped: boolean = false;
 
   constructor(services: DeliveryServices) {
     this.#services = services;
@@ -85,28 +84,6 @@ export class Delivery {
     const lane = outbox.lane(to);
     if (lane !== undefined) this.#pump(sender, lane);
     this.#dropIdle(sender);
-  }
-
-  /** Best effort and once: hints, and answers. */
-  hint(from: string, to: string, event: { readonly type: string }): void {
-    const { place, peers } = this.#services;
-    // A question lives on the node that asked, whatever places are called like it.
-    const isAnswer = kindOf(to) === 'ask';
-    const target = placeOf(to);
-    if (target === place && !isAnswer) {
-      this.#services.accept(to, message(event, { from, isHint: true }));
-      return;
-    }
-    const node = isAnswer ? target : peers.nodeOf(target);
-    if (node === undefined) return;
-    try {
-      const text = JSON.stringify(event);
-      if (text.length <= ENVELOPE_LENGTH_MAX)
-        peers.sendEnvelope(node, encodeEnvelope(from, { to, counter: 0, text }, 0));
-      else this.#dropped(to, event, `${text.length} characters are too many for one frame`);
-    } catch (thrown) {
-      this.#dropped(to, event, messageOf(thrown));
-    }
   }
 
   /** A receipt from another node. */
@@ -291,13 +268,6 @@ export class Delivery {
     if (target === place || now - this.#inquiredAt < limits.retryMinMs) return;
     this.#inquiredAt = now;
     peers.inquire();
-  }
-
-  #dropped(to: string, event: { readonly type: string }, reason: string): void {
-    this.#services.logger.warn(
-      { to, event: event.type, reason },
-      'a message without guarantee could not be sent',
-    );
   }
 }
 

@@ -91,7 +91,12 @@ export function errorFromShape(shape: unknown, address?: string): RuntimeError {
 
 /** What may be shown of any thrown value. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  try {
+    return String(thrown instanceof Error ? thrown.message : thrown);
+  } catch {
+    // An object without a prototype, or one that defends itself.
+    return `something of type ${typeof thrown}`;
+  }
 }
 
 /** Cuts text from outside before it is echoed: at most 64 characters, control characters escaped. */

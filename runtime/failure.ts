@@ -11,7 +11,7 @@ import type { Item } from './mailbox.ts';
 import { decodeRecord } from './record.ts';
 import type { Tree } from './statechart.ts';
 import type { TimerRow } from './timer-table.ts';
-import { eventType, NOTHING } from './turn-result.ts';
+import { type Asked, eventType, NOTHING } from './turn-result.ts';
 import type { Undelivered } from './undelivered.ts';
 
 /**
@@ -45,37 +45,51 @@ export function revert(actor: Actor, item: Item, timer: TimerRow | undefined): v
   if (item.type === 'takeover') actor.term = item.fence;
 }
 
-/**
- * Applies the supervision policy. Returns what leaves, as far as it does not go into the
- * actor's own tables; `begin` gives the actor a new tree and returns what that asks for.
- */
+/** Applies the supervision policy; `begin` gives the actor a new tree and returns what that asks for. */
 export function supervise(
   actor: Actor,
+  item: Item,
   at: number,
   failure: RuntimeError,
-  begin: () => readonly Effect[],
-): readonly Effect[] {
+  begin: () => Asked,
+): Asked {
   const { onFailure, failuresMax, withinMs } = actor.kind.supervision;
   actor.failedAt = [...actor.failedAt.filter((time) => at - time < withinMs), at].slice(
     -failuresMax - 1,
   );
   const isTooOften = actor.failedAt.length > failuresMax;
-  if (onFailure === 'skip' && !isTooOften) return NOTHING;
+  if (onFailure === 'skip' && !isTooOften) return leavingOnly(againOf(actor, item));
   const stopping: Effect[] = (actor.tree as Tree)
     .runningChildren()
     .map(({ session }) => ({ type: 'stopChild', session }));
   actor.timers.rows.length = 0;
+  const { counter } = actor.outbox;
   if (onFailure === 'restart' && !isTooOften) {
     try {
-      return [...stopping, ...begin()];
+      const { leaving = NOTHING, sent, pending } = begin();
+      return { leaving: [...stopping, ...leaving], sent, pending };
     } catch (thrown) {
+      actor.outbox.rollBack(counter);
       actor.stopReason = `it could not begin anew: ${messageOf(thrown)}`;
     }
   }
   actor.timers.rows.length = 0;
   actor.status = 'stopped';
   actor.stopReason ??= `${failure.code}: ${failure.message}`;
-  return stopping;
+  return leavingOnly(stopping);
+}
+
+function leavingOnly(leaving: readonly Effect[]): Asked {
+  return { leaving, sent: undefined, pending: undefined };
+}
+
+/** A child whose end could not be taken still runs by the record, so it runs again. */
+function againOf(actor: Actor, item: Item): readonly Effect[] {
+  const isEnd =
+    item.type === 'childSettled' && (item.result.type === 'done' || item.result.type === 'error');
+  if (!isEnd) return NOTHING;
+  const running = (actor.tree as Tree).runningChildren();
+  return running.filter(({ session }) => session === item.session);
 }
 
 /** The failure as the runtime tells it; its own errors stay what they are. */
@@ -101,5 +115,7 @@ export function undeliveredOf(
   const event =
     item.type === 'message' ? item.event : (timer?.event ?? { type: eventType(item, timer) });
   const from = item.type === 'message' ? item.from : undefined;
-  return { to: actor.address, event, from, error: error.toJSON() };
+  const row = timer ?? (item.type === 'message' ? item.timer : undefined);
+  const kept = { to: actor.address, event, from, error: error.toJSON() };
+  return row === undefined ? kept : { ...kept, timer: row };
 }

@@ -21,7 +21,9 @@ import type {
 } from 'xstate';
 import { kindOf } from './address.ts';
 import { type AskOptions, abortError } from './asks.ts';
+import { messageOf } from './errors.ts';
 import type { ReplyOf, Sent } from './machine.ts';
+import type { Logger } from './options.ts';
 
 export interface SendOptions {
   /**
@@ -115,6 +117,21 @@ export interface HandleHost {
 
 export function createHandle(address: string, host: HandleHost): ActorHandle {
   return new Handle(address, host) as unknown as ActorHandle;
+}
+
+/** What an action gets as `self`: it sends and goes on, so a refusal is logged and ends no process. */
+export function createSelf(address: string, host: HandleHost, logger: Logger): ActorHandle {
+  const self = new Handle(address, host);
+  const { send } = self;
+  self.send = (event, options) => {
+    const sent = send(event, options);
+    sent.catch((thrown) => {
+      const fields = { address, event: event?.type, error: messageOf(thrown) };
+      logger.warn(fields, 'what an action sent to its own actor was refused');
+    });
+    return sent;
+  };
+  return self as unknown as ActorHandle;
 }
 
 class Handle {

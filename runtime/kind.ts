@@ -5,7 +5,7 @@
 
 import type { AnyStateMachine } from 'xstate';
 import { checkName } from './address.ts';
-import { excerpt, RuntimeError } from './errors.ts';
+import { excerpt, messageOf, RuntimeError } from './errors.ts';
 import { SPAWN_EVENT } from './machine.ts';
 import type { Logger } from './options.ts';
 import { Statechart, type StatechartLimits } from './statechart.ts';
@@ -157,14 +157,7 @@ export class Kind {
 
   /** Everything an event from outside must pass before an actor sees it. */
   checkEvent(event: unknown, address: string): void {
-    const type = (event as { type?: unknown } | null | undefined)?.type;
-    if (typeof type !== 'string' || typeof event !== 'object') {
-      throw new RuntimeError(
-        'EVENT_MALFORMED',
-        `An event is an object with a "type" text, got ${excerpt(event)}.`,
-        { address },
-      );
-    }
+    const type = typeOf(event, address);
     if (type === SPAWN_EVENT) return;
     let isWelcome = this.#welcome.get(type);
     if (isWelcome === undefined) {
@@ -189,21 +182,22 @@ export class Kind {
   }
 
   #refuse(type: string, address: string): never {
-    if (isReserved(type)) {
-      throw new RuntimeError(
-        'EVENT_RESERVED',
-        `Events called ${excerpt(type)} come from inside only.`,
-        { address },
-      );
-    }
+    if (isReserved(type)) throw reserved(type, address);
     const known = (this.chart.machine.events as string[]).slice(0, 12).join(', ');
     const what = `Kind "${this.name}" has no transition for ${excerpt(type)} anywhere. It knows: ${known}.`;
     throw new RuntimeError('EVENT_UNDECLARED', what, { address });
   }
 
   #validate(schema: StandardSchema, event: { readonly type: string }, address: string): void {
-    const result = schema['~standard'].validate(event);
-    if (result instanceof Promise) {
+    let result: unknown;
+    try {
+      result = schema['~standard'].validate(event) ?? NO_ANSWER;
+    } catch (thrown) {
+      result = { issues: [{ message: messageOf(thrown) }] };
+    }
+    if (typeof (result as Partial<PromiseLike<unknown>>).then === 'function') {
+      // Nobody will wait for it, so nobody would hear of its failure.
+      (result as PromiseLike<unknown>).then(undefined, () => {});
       throw new RuntimeError(
         'OPTION_INVALID',
         `The validator of "${event.type}" is asynchronous; it must answer at once.`,
@@ -221,6 +215,22 @@ export class Kind {
       { address },
     );
   }
+}
+
+const NO_ANSWER = { issues: [{ message: 'the validator answered nothing' }] };
+
+/** The answer to an event that only the runtime may send. */
+export function reserved(type: string, address?: string): RuntimeError {
+  const what = `Events called ${excerpt(type)} come from inside only.`;
+  return new RuntimeError('EVENT_RESERVED', what, { address });
+}
+
+/** The type of what is an event as far as anybody can see. @throws {RuntimeError} EVENT_MALFORMED */
+export function typeOf(event: unknown, address: string): string {
+  const type = (event as { type?: unknown } | null | undefined)?.type;
+  if (typeof type === 'string' && typeof event === 'object' && !Array.isArray(event)) return type;
+  const what = `An event is an object with a "type" text, got ${excerpt(event)}.`;
+  throw new RuntimeError('EVENT_MALFORMED', what, { address });
 }
 
 /** Names that nothing from outside may carry. */

@@ -7,6 +7,7 @@
  */
 
 import type { ChildResult } from './statechart.ts';
+import type { TimerRow } from './timer-table.ts';
 
 /** What can wait for an actor. */
 export type Item = Message | TimersDue | ChildSettled | Takeover;
@@ -20,6 +21,8 @@ export interface Message {
   /** The sender's message that has to be taken before this one; 0 for none, undefined where there is no order. */
   readonly after: number | undefined;
   readonly isHint: boolean;
+  /** Set when it is a deadline that once failed and is delivered again. */
+  readonly timer?: TimerRow;
   /** Called once: after the commit, or with the reason for the refusal. */
   readonly settle: ((error?: Error) => void) | undefined;
 }

@@ -6,30 +6,30 @@
  * performers, children, observers.
  */
 
-import type { EventObject } from 'xstate';
-import type { Actor } from './actor.ts';
+import type { PendingEffect } from './actor.ts';
 import { Arrivals } from './arrivals.ts';
 import { Asks } from './asks.ts';
 import { Calls } from './calls.ts';
 import { Children } from './children.ts';
 import type { Clock } from './clock.ts';
-import { Delivery, type DeliveryOwner } from './delivery.ts';
+import { Delivery } from './delivery.ts';
 import { messageOf, RuntimeError } from './errors.ts';
-import { createHandle } from './handle.ts';
+import { createSelf } from './handle.ts';
+import { Hints } from './hints.ts';
 import { Inspection, type InspectionFact } from './inspection.ts';
 import type { Lease, LeaseClaim } from './lease.ts';
+import { Ledger } from './ledger.ts';
+import type { Message } from './mailbox.ts';
 import { Observers } from './observers.ts';
 import type { Logger, RuntimeLimits } from './options.ts';
-import type { OutboxRow } from './outbox.ts';
 import { Peers } from './peers.ts';
-import { Performers, senderOf } from './performers.ts';
+import { Performers } from './performers.ts';
 import type { Random } from './random.ts';
 import { Release } from './release.ts';
 import { Session } from './session.ts';
 import { Shard } from './shard.ts';
 import type { Store } from './store.ts';
 import type { Transport } from './transport.ts';
-import { newUndelivered } from './undelivered.ts';
 
 export interface NodePorts {
   readonly node: string;
@@ -43,7 +43,7 @@ export interface NodePorts {
   readonly logger: Logger;
 }
 
-export class Node implements DeliveryOwner {
+export class Node {
   readonly ports: NodePorts;
   readonly inspection: Inspection;
   readonly shard: Shard;
@@ -52,6 +52,7 @@ export class Node implements DeliveryOwner {
   readonly #arrivals: Arrivals;
   readonly #children: Children;
   readonly #delivery: Delivery;
+  readonly #ledger: Ledger;
   readonly #peers: Peers;
   readonly #performers: Performers;
   readonly #session: Session;
@@ -73,25 +74,31 @@ export class Node implements DeliveryOwner {
     );
     const performers = new Performers(clock, random, limits, logger, {
       send: (address, event, identity) => this.calls.deliver(address, event, identity),
-      finished: (address, effect, failure) => this.#effectFinished(address, effect.id, failure),
+      finished: (address, effect, failure) => ledger.finished(address, effect.id, failure),
     });
-    const delivery = new Delivery({
+    const accept = (address: string, message: Message) => this.shard.accept(address, message);
+    const isHosting = () => this.shard.isHosting;
+    const delivery = new Delivery({ ...ports, peers, accept, isHosting });
+    const hints = new Hints({ ...ports, peers, accept });
+    const ledger = new Ledger({
       ...ports,
-      peers,
-      accept: (address, message) => this.shard.accept(address, message),
-      isHosting: () => this.shard.isHosting,
+      inspection,
+      delivery,
+      performers,
+      shard: () => this.shard,
     });
     const session = new Session(`session:${random.id()}@${node}`, delivery, limits.outboxMax);
-    const handleOf = (address: string) => createHandle(address, this.calls);
+    const handleOf = (address: string) => createSelf(address, this.calls, logger);
     const release = new Release({
       asks,
       children,
       delivery,
+      hints,
       inspection,
       observers,
       performers,
       logger,
-      owner: this,
+      owner: ledger,
       handleOf,
     });
     const shard = new Shard(
@@ -107,11 +114,12 @@ export class Node implements DeliveryOwner {
         deposed: (refusal) => this.#deposed(refusal),
       },
     );
-    this.calls = new Calls({ place, limits, shard, session, delivery, asks, observers });
+    this.calls = new Calls({ place, limits, shard, session, hints, asks, observers });
     this.#arrivals = new Arrivals({
       place,
       shard,
       delivery,
+      hints,
       peers,
       asks,
       logger,
@@ -122,6 +130,7 @@ export class Node implements DeliveryOwner {
     this.#asks = asks;
     this.#children = children;
     this.#delivery = delivery;
+    this.#ledger = ledger;
     this.#peers = peers;
     this.#performers = performers;
     this.#session = session;
@@ -148,18 +157,6 @@ export class Node implements DeliveryOwner {
         if (!this.shard.isOpening) resolve();
       });
     });
-  }
-
-  /** An actor's message was taken; where its turn failed, the receiver has kept it. */
-  taken(from: string, row: OutboxRow): void {
-    const actor = this.#senderOf(from, row);
-    if (actor !== undefined) this.shard.settled(actor, row.to);
-  }
-
-  /** An actor's message was refused for good: it is kept with the undelivered ones. */
-  refused(from: string, row: OutboxRow, refusal: RuntimeError, noted: () => void): void {
-    const actor = this.#senderOf(from, row);
-    if (actor !== undefined) this.#giveUp(actor, row.to, row.event, refusal, noted);
   }
 
   counts() {
@@ -245,7 +242,7 @@ export class Node implements DeliveryOwner {
     this.shard.close();
     this.#children.stopAll();
     this.#performers.stop(new RuntimeError('NOT_HOSTED', `This node no longer hosts "${place}".`));
-    this.#delivery.forgetAllOf(this);
+    this.#delivery.forgetAllOf(this.#ledger);
     this.#peers.announce([]);
     if ((refusal as Partial<RuntimeError>).code !== 'FENCE_STALE') return;
     // The lease says we hold the place and the store says we do not: the store is right. Ask again, later.
@@ -253,6 +250,12 @@ export class Node implements DeliveryOwner {
     clock.schedule(clock.now() + limits.retryMaxMs, () => {
       if (!this.#isEnding) this.#hold(() => {});
     });
+  }
+
+  /** Tries a durable effect again that was given up. @throws {RuntimeError} NOT_HOSTED, ACTOR_UNKNOWN */
+  retryEffect(address: string, effect: PendingEffect): void {
+    this.calls.committed(address);
+    this.#ledger.retry(address, effect);
   }
 
   #childSettled(
@@ -263,52 +266,6 @@ export class Node implements DeliveryOwner {
     const actor = this.shard.live.get(address);
     if (actor !== undefined) actor.runningChildren = this.#children.countOf(address);
     this.shard.notify(address, { type: 'childSettled', session, result });
-  }
-
-  #effectFinished(address: string, effectId: string, failure: RuntimeError | undefined): void {
-    const actor = this.shard.isHosting ? this.shard.find(address) : undefined;
-    const effect = actor?.effects.find(({ id }) => id === effectId);
-    if (actor === undefined || effect === undefined) return;
-    actor.effects = actor.effects.filter(({ id }) => id !== effectId);
-    actor.inbox.forget(senderOf(effectId));
-    if (failure === undefined) this.shard.touch(actor);
-    else
-      this.#giveUp(
-        actor,
-        address,
-        { type: `effect ${effect.name}`, params: effect.params } as EventObject,
-        failure,
-      );
-  }
-
-  /** The sender of a row, without the row. */
-  #senderOf(from: string, row: OutboxRow): Actor | undefined {
-    const actor = this.shard.isHosting ? this.shard.find(from) : undefined;
-    if (actor?.outbox.settle(row.to, row.counter) !== undefined) return actor;
-    // Gone, or settled before: nothing of the old life goes on.
-    if (actor === undefined) this.#delivery.forget(from);
-    return undefined;
-  }
-
-  #giveUp(
-    actor: Actor,
-    to: string,
-    event: { readonly type: string },
-    failure: RuntimeError,
-    noted?: () => void,
-  ): void {
-    const { clock, random, logger } = this.ports;
-    const error = failure.toJSON();
-    logger.warn(
-      { to, from: actor.address, event: event.type, code: error.code },
-      'a message could not be delivered',
-    );
-    this.shard.giveUp(
-      actor,
-      newUndelivered({ to, event, from: actor.address, error }, clock.now(), random),
-      noted,
-    );
-    this.#tell({ type: 'undelivered', to, event, error });
   }
 
   #tell(fact: InspectionFact): void {

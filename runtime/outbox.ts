@@ -36,7 +36,7 @@ export class Lane {
   /** True when something was answered since the pause began that `cancelRetry` would end. */
   hasProgressed = false;
   /** True while nothing is sent before the pause is over. */
-  isPaused = false;
+  isPaused: boolean = false;
   /** Refusals that are not durably noted yet: until then nothing that was sent later may arrive. */
   holds = 0;
   cancelRetry: Cancel | undefined;

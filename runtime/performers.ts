@@ -127,7 +127,6 @@ export class Performers {
       );
       return;
     }
-    this.#running.delete(effect.id);
     const what = `Effect "${effect.name}" of ${address} failed ${attempt} times: ${messageOf(failure)}`;
     this.#outlet.finished(
       address,
@@ -136,6 +135,8 @@ export class Performers {
         ? undefined
         : new RuntimeError('EFFECT_FAILED', what, { address, cause: failure }),
     );
+    // Only now: an actor that comes back into memory to note this must not begin it again.
+    this.#running.delete(effect.id);
   }
 
   /** Throws what the performer threw, at once when it did. */

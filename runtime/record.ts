@@ -118,7 +118,7 @@ function parseRecord(kind: Kind, address: string, text: string): StoredRecord {
       cause: thrown,
     });
   }
-  const isNewer = stored.format > RECORD_FORMAT || stored.version > kind.version;
+  const isNewer = stored?.format > RECORD_FORMAT || stored?.version > kind.version;
   if (isNewer) {
     const have = `format ${stored.format}, version ${stored.version} of "${stored.kind}"`;
     const know = `format ${RECORD_FORMAT}, version ${kind.version}`;
@@ -128,18 +128,52 @@ function parseRecord(kind: Kind, address: string, text: string): StoredRecord {
       { address },
     );
   }
-  const isSound =
-    stored.format === RECORD_FORMAT &&
-    stored.kind === kind.name &&
-    typeof stored.snapshot === 'object' &&
-    Number.isSafeInteger(stored.turns);
-  if (!isSound)
+  if (!isObject(stored) || !isSound(stored, kind.name))
     throw new RuntimeError(
       'RECORD_INVALID',
       `The record of ${address} lacks what every record has.`,
       { address },
     );
   return stored;
+}
+
+/** Whether everything has its shape; whether the state exists, the machine says. */
+function isSound(stored: StoredRecord, kind: string): boolean {
+  const { format, version, turns, at, snapshot, counter = 0, term = 1, status = 'active' } = stored;
+  const { timers = [], inbox = {}, outbox = [], effects = [] } = stored;
+  return (
+    format === RECORD_FORMAT &&
+    stored.kind === kind &&
+    [version, turns, at, counter, term].every(Number.isSafeInteger) &&
+    version >= 1 &&
+    isObject(snapshot) &&
+    ['active', 'done', 'stopped'].includes(status) &&
+    isListOf(timers, (row) => isListOf(row) && isTimer({ id: row[0], dueAt: row[1] })) &&
+    isListOf(outbox, (row) => isListOf(row) && isSafeRow(row)) &&
+    isListOf(effects, (row) => isObject(row) && isText(row.id) && isText(row.name)) &&
+    isObject(inbox) &&
+    Object.values(inbox).every((mark) => isListOf(mark, Number.isSafeInteger))
+  );
+}
+
+function isSafeRow([counter, to, event]: readonly unknown[]): boolean {
+  return Number.isSafeInteger(counter) && isText(to) && isObject(event) && isText(event.type);
+}
+
+function isTimer(row: unknown): boolean {
+  return isObject(row) && isText(row.id) && Number.isFinite(row.dueAt);
+}
+
+function isListOf(list: unknown, isOne = (_: unknown): boolean => true): list is unknown[] {
+  return Array.isArray(list) && list.every(isOne);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 /** Runs the migrations between the stored version and ours, one by one. */
@@ -156,16 +190,25 @@ function migrated(
     if (migrate === undefined) continue;
     try {
       state = migrate(state);
+      if (!isObject(state) || !isListOf(state.timers, isTimer))
+        throw new Error('it must return { snapshot, timers }');
     } catch (thrown) {
       const what = `Migration of ${address} to version ${version} failed: ${messageOf(thrown)}`;
       throw new RuntimeError('RECORD_INVALID', what, { address, cause: thrown });
     }
   }
-  return {
-    snapshot: state.snapshot,
-    // A deadline that keeps its id keeps what it brings; one with a new id is an `after` of the root.
-    timers: state.timers.map(({ id, dueAt }) => ({ ...(timers.find((row) => row.id === id) ?? plainTimer(id, dueAt)), dueAt })),
-  };
+  return { snapshot: state.snapshot, timers: state.timers.map((row) => withOrigin(row, timers)) };
+}
+
+/** A deadline that keeps its id keeps what it brings; one with a new id is an `after` of the root. */
+function withOrigin(
+  { id, dueAt }: MigratedState['timers'][number],
+  timers: readonly TimerRow[],
+): TimerRow {
+  // Children may have deadlines of the same name: the moment tells them apart.
+  const same = timers.filter((row) => row.id === id);
+  const origin = same.find((row) => row.dueAt === dueAt) ?? same[0];
+  return origin === undefined ? plainTimer(id, dueAt) : { ...origin, dueAt };
 }
 
 function encodeTimers(kind: Kind, rows: readonly TimerRow[]): string {

@@ -12,6 +12,7 @@ import type { Children } from './children.ts';
 import type { Delivery, DeliveryOwner } from './delivery.ts';
 import type { Effect } from './effect.ts';
 import { RuntimeError } from './errors.ts';
+import type { Hints } from './hints.ts';
 import type { Inspection } from './inspection.ts';
 import type { Observers } from './observers.ts';
 import type { Logger } from './options.ts';
@@ -23,6 +24,7 @@ export interface ReleaseServices {
   readonly asks: Asks;
   readonly children: Children;
   readonly delivery: Delivery;
+  readonly hints: Hints;
   readonly inspection: Inspection;
   readonly observers: Observers;
   readonly performers: Performers;
@@ -70,13 +72,13 @@ export class Release {
   }
 
   #effect({ actor, number }: Turn, effect: Effect, index: number): void {
-    const { asks, children, delivery, logger, observers, performers } = this.#services;
+    const { asks, children, hints, logger, observers, performers } = this.#services;
     const { address } = actor;
     switch (effect.type) {
       case 'send':
         if (asks.owns(effect.to))
           asks.answer(effect.to, (effect.event as { value?: unknown }).value);
-        else delivery.hint(address, effect.to, effect.event);
+        else hints.send(address, effect.to, effect.event);
         return;
       case 'action':
         performers.perform(

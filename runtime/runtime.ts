@@ -6,7 +6,7 @@
  * package's root fills in the usual ones.
  */
 
-import type { AnyStateMachine, EventObject } from 'xstate';
+import type { AnyStateMachine } from 'xstate';
 import { checkName, wholeAddress } from './address.ts';
 import { abortError } from './asks.ts';
 import { RuntimeError } from './errors.ts';
@@ -15,7 +15,6 @@ import { type ActorHandle, createHandle, type HandleHost, type SpawnOptions } fr
 import { type HistoryRow, parseHistoryRow } from './history.ts';
 import type { InspectionReader } from './inspection.ts';
 import { Kind, type KindOptions } from './kind.ts';
-import { SPAWN_EVENT } from './machine.ts';
 import { Node, type NodePorts } from './node.ts';
 import { type ActorQuery, type ActorRow, queryActors } from './query.ts';
 import type { StorePage } from './store.ts';
@@ -111,11 +110,7 @@ export class Runtime<TKinds extends KindMap = {}> {
     };
     if (signal?.aborted === true) throw abortError(signal);
     const whole = wholeAddress(address, this.place);
-    await this.#node.calls.send(whole, {
-      type: SPAWN_EVENT,
-      input,
-      mustBeNew: ifAbsent !== true,
-    } as EventObject);
+    await this.#node.calls.spawn(whole, input, ifAbsent !== true);
     return createHandle(whole, this.#node.calls) as ActorHandle<MachineAt<TKinds, TAddress>>;
   }
 
@@ -140,12 +135,12 @@ export class Runtime<TKinds extends KindMap = {}> {
     );
   }
 
-  /** The last turns of an actor of this place, oldest first. */
+  /** The last turns of an actor of this place, oldest first. @throws {RuntimeError} OPTION_INVALID */
   history(address: string, options: { readonly limit?: number } = {}): readonly HistoryRow[] {
-    const rows = this.#node.ports.store.history(
-      wholeAddress(address, this.place),
-      options.limit ?? 100,
-    );
+    const { limit = 100 } = options;
+    if (!Number.isSafeInteger(limit) || limit < 1)
+      throw new RuntimeError('OPTION_INVALID', `"limit" must be a positive integer, got ${limit}.`);
+    const rows = this.#node.ports.store.history(wholeAddress(address, this.place), limit);
     return rows.map(parseHistoryRow);
   }
 
@@ -154,12 +149,13 @@ export class Runtime<TKinds extends KindMap = {}> {
     return [...this.#node.ports.store.undelivered()].map(([, row]) => parseUndelivered(row));
   }
 
-  /** Delivers an undelivered event once more; it leaves the list when it was taken. */
+  /** Delivers an undelivered event once more, or tries an effect again; it leaves the list when it was taken. */
   async retryUndelivered(id: string): Promise<void> {
     const found = this.undelivered().find((undelivered) => undelivered.id === id);
     if (found === undefined)
       throw new RuntimeError('ACTOR_UNKNOWN', `There is no undelivered message ${id}.`);
-    await this.#node.calls.redeliver(found);
+    if (found.effect === undefined) await this.#node.calls.redeliver(found);
+    else this.#node.retryEffect(found.to, found.effect);
     await this.dropUndelivered(id);
   }
 

@@ -242,10 +242,10 @@ export class Shard implements CommitListener {
     if ((this.live.get(to)?.inbox.size ?? 0) > MARKS_KEPT) this.#quits.push([sender, to]);
   }
 
-  /** Writes bookkeeping together with an undelivered message. */
+  /** Writes bookkeeping, mostly together with an undelivered message; `noted` when it is durable. */
   giveUp(
     actor: Actor,
-    undelivered: readonly [id: string, row: string],
+    undelivered: readonly [id: string, row: string] | undefined,
     noted: (() => void) | undefined,
   ): void {
     this.#turns.write(actor, undelivered);

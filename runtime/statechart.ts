@@ -22,6 +22,7 @@ import { copyOf, type Turn } from './statechart-copy.ts';
 import { jsonOnce } from './text.ts';
 import { pathOf, RUNNING } from './xstate-children.ts';
 import { Host, type StatechartLimits } from './xstate-host.ts';
+import { matchesDescriptor } from './xstate-configurations.ts';
 
 export type { ChildResult } from './stand-in.ts';
 export type { StatechartLimits } from './xstate-host.ts';
@@ -61,17 +62,19 @@ export class Statechart {
   declares(type: string): boolean {
     let isDeclared = this.#declared.get(type);
     if (isDeclared === undefined) {
-      isDeclared = (this.machine.events as string[]).some((known) => matches(type, known));
+      isDeclared = (this.machine.events as string[]).some((known) =>
+        matchesDescriptor(type, known),
+      );
       // Types come from outside: remember only a bounded number of them.
       if (this.#declared.size < 1_000) this.#declared.set(type, isDeclared);
     }
     return isDeclared;
   }
 
-  /** Gives birth to an instance. Throws what the machine threw. */
-  start(id: string, input: unknown, at: number, effects: Effect[]): Tree {
+  /** Gives birth to an instance; `booked`: the last number an earlier one gave away. Throws what the machine threw. */
+  start(id: string, input: unknown, at: number, effects: Effect[], booked: number = 0): Tree {
     const tree = new Tree(this, id);
-    tree.begin(input, at, effects);
+    tree.begin(input, at, effects, booked);
     return tree;
   }
 
@@ -121,8 +124,14 @@ export class Tree {
     return this.#host.children.bySession !== undefined;
   }
 
-  begin(input: unknown, at: number, effects: Effect[]): void {
+  /** The last number given away, to a child or to a deadline without an id. */
+  get booked(): number {
+    return this.#host.children.booked;
+  }
+
+  begin(input: unknown, at: number, effects: Effect[], booked: number): void {
     const host = this.#host;
+    host.children.booked = booked;
     this.#open(at, effects);
     this.#isStepping = true;
     host.isStarting = true;
@@ -287,11 +296,4 @@ function explain(thrown: unknown): unknown {
 function isEmpty(record: object): boolean {
   for (const _ in record) return false;
   return true;
-}
-
-/** XState's rule: an exact type, `*`, or a prefix that ends in `.*`. */
-function matches(type: string, descriptor: string): boolean {
-  if (descriptor === type || descriptor === '*') return true;
-  if (!descriptor.endsWith('.*')) return false;
-  return type === descriptor.slice(0, -2) || type.startsWith(descriptor.slice(0, -1));
 }

@@ -30,6 +30,13 @@ export interface Turn {
   readonly failure: RuntimeError | undefined;
 }
 
+/** What a turn asked for beside deadlines; undefined where there is nothing. */
+export interface Asked {
+  readonly leaving: readonly Effect[] | undefined;
+  readonly sent: readonly OutboxRow[] | undefined;
+  readonly pending: readonly PendingEffect[] | undefined;
+}
+
 export const NOTHING: readonly never[] = [];
 
 /** A turn that took nothing and only settles its item, in the order of the commits. */

@@ -25,7 +25,7 @@ import type { Random } from './random.ts';
 import { encodeRecord } from './record.ts';
 import type { Tree } from './statechart.ts';
 import type { TimerRow } from './timer-table.ts';
-import { emptyTurn, eventType, isKept, NOTHING } from './turn-result.ts';
+import { type Asked, emptyTurn, eventType, isKept, NOTHING } from './turn-result.ts';
 import { newUndelivered } from './undelivered.ts';
 
 export interface TurnServices {
@@ -111,6 +111,7 @@ export class Turns {
       case 'message':
         if (item.event.type === SPAWN_EVENT)
           this.#begin(actor, (item.event as { input?: unknown }).input, at);
+        else if (item.timer !== undefined) tree.fire(item.timer, at, effects);
         else tree.take({ ...item.event, at } as never, at, effects);
         return true;
       case 'timersDue':
@@ -126,12 +127,13 @@ export class Turns {
   }
 
   #begin(actor: Actor, input: unknown, at: number): void {
-    actor.tree = actor.kind.chart.start(actor.address, input, at, this.#effects);
+    // Numbers of children go on, so that what one of an earlier life gives reaches nobody.
+    const booked = actor.tree?.booked;
+    actor.tree = actor.kind.chart.start(actor.address, input, at, this.#effects, booked);
     actor.status = 'active';
     actor.stopReason = undefined;
     actor.input = input;
     actor.timers.rows.length = 0;
-    actor.effects = [];
     actor.term = this.#services.commits.fence;
   }
 
@@ -160,6 +162,21 @@ export class Turns {
   ): void {
     actor.turns += 1;
     actor.at = at;
+    const asked = this.#share(actor, at, addresses);
+    const { leaving, sent, pending } = asked;
+    const state = stateText((actor.tree as Tree).snapshot.value);
+    const facts = {
+      timer,
+      state: state === actor.state ? undefined : state,
+      did: tell(sent, leaving, pending),
+    };
+    actor.state = state;
+    this.#stage(actor, historyText(actor, item, at, facts));
+    this.#finish(actor, item, at, eventType(item, timer), asked, undefined);
+  }
+
+  /** Puts what the machine asked for into the actor's own tables; the rest leaves after the commit. */
+  #share(actor: Actor, at: number, addresses: readonly string[]): Asked {
     let leaving: Effect[] | undefined;
     let sent: OutboxRow[] | undefined;
     let pending: PendingEffect[] | undefined;
@@ -187,20 +204,7 @@ export class Turns {
       actor.status = 'done';
       actor.timers.rows.length = 0;
     }
-    const state = stateText(snapshot.value);
-    const facts = {
-      timer,
-      state: state === actor.state ? undefined : state,
-      did: tell(sent, leaving, pending),
-    };
-    actor.state = state;
-    this.#stage(actor, historyText(actor, item, at, facts));
-    this.#finish(actor, item, at, eventType(item, timer), {
-      leaving,
-      sent,
-      pending,
-      failure: undefined,
-    });
+    return { leaving, sent, pending };
   }
 
   #stage(
@@ -235,10 +239,12 @@ export class Turns {
       );
       return;
     }
-    const leaving = supervise(actor, at, failure, () => this.#beginAnew(actor, at));
     actor.turns += 1;
     actor.at = at;
+    const asked = supervise(actor, item, at, failure, () => this.#beginAnew(actor, at));
+    const before = actor.state;
     actor.state = stateText((actor.tree as Tree).snapshot.value);
+    const state = actor.state === before ? undefined : actor.state;
     const undelivered = newUndelivered(
       undeliveredOf(actor, item, timer, failure),
       at,
@@ -246,31 +252,19 @@ export class Turns {
     );
     this.#stage(
       actor,
-      historyText(actor, item, at, { timer, failure, state: actor.state }),
+      historyText(actor, item, at, { timer, failure, state }),
       undelivered,
     );
-    this.#finish(actor, item, at, eventType(item, timer), {
-      leaving,
-      sent: undefined,
-      pending: undefined,
-      failure,
-    });
+    this.#finish(actor, item, at, eventType(item, timer), asked, failure);
   }
 
   /** A restart by supervision: the machine's first state, from the input the actor was born with. */
-  #beginAnew(actor: Actor, at: number): readonly Effect[] {
+  #beginAnew(actor: Actor, at: number): Asked {
     const { term } = actor;
     this.#effects.length = 0;
     this.#begin(actor, actor.input, at);
     actor.term = term;
-    const addresses = this.#checkSends(actor);
-    let sent = 0;
-    return this.#effects.filter((effect) => {
-      if (effect.type !== 'send' || !isKept(effect))
-        return !actor.timers.apply(effect, at) && !(effect.type === 'send' && effect.to === '');
-      if (effect.to !== '') actor.outbox.add(addresses[sent++] as string, effect.event);
-      return false;
-    });
+    return this.#share(actor, at, this.#checkSends(actor));
   }
 
   #finish(
@@ -278,12 +272,8 @@ export class Turns {
     item: Item,
     at: number,
     event: string,
-    result: {
-      readonly leaving: readonly Effect[] | undefined;
-      readonly sent: readonly OutboxRow[] | undefined;
-      readonly pending: readonly PendingEffect[] | undefined;
-      readonly failure: RuntimeError | undefined;
-    },
+    asked: Asked,
+    failure: RuntimeError | undefined,
   ): void {
     const { commits, inspection } = this.#services;
     commits.filling.turns.push({
@@ -296,10 +286,10 @@ export class Turns {
       status: actor.status,
       timers: inspection.hasReaders ? [...actor.timers.rows] : NOTHING,
       snapshot: (actor.tree as Tree).snapshot,
-      effects: result.leaving ?? NOTHING,
-      sent: result.sent ?? NOTHING,
-      pending: result.pending ?? NOTHING,
-      failure: result.failure,
+      effects: asked.leaving ?? NOTHING,
+      sent: asked.sent ?? NOTHING,
+      pending: asked.pending ?? NOTHING,
+      failure,
     });
   }
 }

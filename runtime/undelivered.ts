@@ -4,8 +4,10 @@
  * gave them up, so none is lost between the two.
  */
 
-import type { ErrorShape } from './errors.ts';
+import type { PendingEffect } from './actor.ts';
+import { type ErrorShape, messageOf } from './errors.ts';
 import type { Random } from './random.ts';
+import type { TimerRow } from './timer-table.ts';
 
 export interface Undelivered {
   /** Rises with time, so that the list is in order. */
@@ -16,6 +18,10 @@ export interface Undelivered {
   /** The sending actor, where there was one. */
   readonly from: string | undefined;
   readonly error: ErrorShape;
+  /** What a deadline was, so that it can come again as one. */
+  readonly timer?: TimerRow;
+  /** What a durable effect was, so that it can be tried again as one. */
+  readonly effect?: PendingEffect;
 }
 
 /** As stores take it. */
@@ -26,7 +32,17 @@ export function newUndelivered(
 ): readonly [id: string, row: string] {
   const id = `${at.toString(36).padStart(9, '0')}-${random.id().slice(0, 8)}`;
   const undelivered: Undelivered = { id, at, ...what };
-  return [id, JSON.stringify(undelivered)];
+  return [id, textOf(undelivered)];
+}
+
+/** An event that code of this process sent may hold what JSON cannot; then its type is kept. */
+function textOf(undelivered: Undelivered): string {
+  try {
+    return JSON.stringify(undelivered);
+  } catch (thrown) {
+    const event = { type: undelivered.event.type, notKept: messageOf(thrown) };
+    return JSON.stringify({ ...undelivered, event });
+  }
 }
 
 export function parseUndelivered(row: string): Undelivered {

@@ -43,7 +43,10 @@ export interface ChildActor {
   _processingStatus: number;
   _send(event: object): void;
   _stop(): void;
-  getSnapshot(): { readonly input?: unknown; readonly children?: Readonly<Record<string, unknown>> };
+  getSnapshot(): {
+    readonly input?: unknown;
+    readonly children?: Readonly<Record<string, unknown>>;
+  };
 }
 
 /** What has children: another child, or the root, which has no status and no parent. */

@@ -34,7 +34,7 @@ const clerk = setup({
         value: 'at last',
       }),
     },
-    never: {},
+    never: { actions: assign({}) },
     fail: {
       actions: assign(() => {
         throw new Error('no');
@@ -133,23 +133,26 @@ test.each(['near', 'far'] as const)('an answer may come turns later (%s)', async
   expect(seen.outcome).toBe('at last');
 });
 
-test.each(['near', 'far'] as const)('a signal ends the wait, before or after (%s)', async (where) => {
-  const { a, b, [where]: clerk } = await twoNodes();
-  const turns = () => (where === 'near' ? a : b).runtime.history('clerk/c').length;
-  await a.settle();
-  const before = turns();
-  const aborted = watch(clerk.ask({ type: 'now' }, { signal: AbortSignal.abort('why') }));
-  await a.settle();
-  expect(aborted.outcome).toBe('ABORTED');
-  expect(turns()).toBe(before);
-  const controller = new AbortController();
-  const seen = watch(clerk.ask({ type: 'never' }, { signal: controller.signal }));
-  await a.settle();
-  controller.abort();
-  await a.settle();
-  expect(seen.outcome).toBe('ABORTED');
-  expect(a.runtime.counts().asks).toBe(0);
-});
+test.each(['near', 'far'] as const)(
+  'a signal ends the wait, before or after (%s)',
+  async (where) => {
+    const { a, b, [where]: clerk } = await twoNodes();
+    const turns = () => (where === 'near' ? a : b).runtime.history('clerk/c').length;
+    await a.settle();
+    const before = turns();
+    const aborted = watch(clerk.ask({ type: 'now' }, { signal: AbortSignal.abort('why') }));
+    await a.settle();
+    expect(aborted.outcome).toBe('ABORTED');
+    expect(turns()).toBe(before);
+    const controller = new AbortController();
+    const seen = watch(clerk.ask({ type: 'never' }, { signal: controller.signal }));
+    await a.settle();
+    controller.abort();
+    await a.settle();
+    expect(seen.outcome).toBe('ABORTED');
+    expect(a.runtime.counts().asks).toBe(0);
+  },
+);
 
 test('a signal that outlives its questions keeps nothing of them', async () => {
   const { a, near } = await twoNodes();
@@ -239,7 +242,11 @@ test('stop() ends every wait with RUNTIME_STOPPED', async () => {
     watch(far.fetchSnapshot({ timeoutMs: 1e9 })),
   ];
   await a.stop();
-  seen.push(watch(near.ask({ type: 'now' })), watch(near.fetchSnapshot()), watch(far.send({ type: 'now' })));
+  seen.push(
+    watch(near.ask({ type: 'now' })),
+    watch(near.fetchSnapshot()),
+    watch(far.send({ type: 'now' })),
+  );
   await a.settle();
   expect(seen.map(({ outcome }) => outcome)).toEqual(Array(7).fill('RUNTIME_STOPPED'));
 });

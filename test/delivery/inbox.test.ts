@@ -118,7 +118,9 @@ describe('many senders', () => {
 
   test('keep their marks for the whole retention time, and are gone soon after', () => {
     const limits = { sendersMax: 1_000, dedupRetentionMs: 1_000 };
-    const heard = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.nat(400)), { maxLength: 60 });
+    const heard = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.nat(400)), {
+      maxLength: 60,
+    });
     fc.assert(
       fc.property(heard, (messages) => {
         const inbox = new Inbox();

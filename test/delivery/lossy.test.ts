@@ -130,7 +130,10 @@ test('a burst of 300 to one receiver arrives in order over a network that reorde
 
 test('actors born on another node are born once and hear what was told them after', async () => {
   const { network, runtimes } = await world(6, ['a', 'b']);
-  const [a, b] = runtimes.values() as unknown as [TestRuntime<typeof KINDS>, TestRuntime<typeof KINDS>];
+  const [a, b] = runtimes.values() as unknown as [
+    TestRuntime<typeof KINDS>,
+    TestRuntime<typeof KINDS>,
+  ];
   network.faults = BAD;
   for (let born = 0; born < 10; born += 1) {
     const address = `listener/new${born}@b`;

@@ -12,7 +12,9 @@ interface Row {
 }
 
 function rowsOf(outbox: Outbox): Row[] {
-  return [...outbox.lanes()].flatMap(({ rows }) => rows.map(({ counter, to }) => ({ counter, to })));
+  return [...outbox.lanes()].flatMap(({ rows }) =>
+    rows.map(({ counter, to }) => ({ counter, to })),
+  );
 }
 
 function again(outbox: Outbox): Outbox {

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { assign, fromPromise, setup } from 'xstate';
-import { localLease } from '../../runtime/local-lease.ts';
 import type { PerformerCall } from '../../runtime/kind.ts';
+import { localLease } from '../../runtime/local-lease.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { LossyNetwork } from './lossy-network.ts';
@@ -166,7 +166,9 @@ test('a late commit of the first holder is refused and has no effect', async () 
   await first.spawn('speaker/s', { input: { self: 's' } });
   await other.spawn('listener/far');
   // The turn is taken, its group is with the store, and then the place moves.
-  const late = first.actor('speaker/s').send({ type: 'speak', to: ['listener/far@other'], count: 1 });
+  const late = first
+    .actor('speaker/s')
+    .send({ type: 'speak', to: ['listener/far@other'], count: 1 });
   const commit = store.commit.bind(store);
   const held: Array<() => void> = [];
   store.commit = (group, settle) => {

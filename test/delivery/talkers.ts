@@ -37,14 +37,24 @@ export const speaker = setup({
         enqueue.assign({ said });
       }),
     },
-    speakOf: { actions: sendTo(({ event }) => to(event.to), ({ event }) => event.saying) },
+    speakOf: {
+      actions: sendTo(
+        ({ event }) => to(event.to),
+        ({ event }) => event.saying,
+      ),
+    },
     hintAt: {
       actions: sendTo(
         ({ event }) => hint(event.to),
         ({ context, event }) => ({ type: 'heard', from: context.self, number: event.number }),
       ),
     },
-    bear: { actions: spawnRoot(({ event }) => event.address, ({ event }) => event.input) },
+    bear: {
+      actions: spawnRoot(
+        ({ event }) => event.address,
+        ({ event }) => event.input,
+      ),
+    },
   },
 });
 

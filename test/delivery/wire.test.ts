@@ -135,11 +135,21 @@ describe('bytes from a peer', () => {
 describe('what one node writes', () => {
   test('another one reads', () => {
     const text = fc.stringMatching(/^[A-Za-z0-9._:-]{1,20}$/);
-    const event = fc.record({ type: fc.string({ minLength: 1 }), data: fc.jsonValue({ maxDepth: 5 }) });
+    const event = fc.record({
+      type: fc.string({ minLength: 1 }),
+      data: fc.jsonValue({ maxDepth: 5 }),
+    });
     fc.assert(
       fc.property(text, text, fc.nat(), event, (key, place, counter, data) => {
-        fc.pre(!data.type.startsWith('xstate.') && !/__proto__|constructor|prototype/.test(JSON.stringify(data)));
-        const row = { to: `order/${key}@${place}`, counter: counter + 1, text: JSON.stringify(data) };
+        fc.pre(
+          !data.type.startsWith('xstate.') &&
+            !/__proto__|constructor|prototype/.test(JSON.stringify(data)),
+        );
+        const row = {
+          to: `order/${key}@${place}`,
+          counter: counter + 1,
+          text: JSON.stringify(data),
+        };
         const receipt = { from: `mail/${key}@${place}`, to: row.to, counter };
         const frame = decodeFrame(
           encodeFrame([encodeEnvelope('mail/1@x', row, counter)], [encodeReceipt(receipt)]),

@@ -8,7 +8,7 @@
 import { assign, emit, sendTo, setup } from 'xstate';
 import { reply, spawnRoot, to } from '../../runtime/machine.ts';
 
-export const TICK_MS = 700;
+export const TICK_MS = 2_500;
 
 export interface Order {
   readonly type: 'order.placed';

@@ -16,6 +16,9 @@ import { type CaseSpec, generatedCase } from './generate.ts';
 const CASES = Number(process.env.DIFFERENTIAL_CASES ?? 2_000);
 const SEED = Number(process.env.DIFFERENTIAL_SEED ?? 20_261_118);
 
+/** A case whose deadlines multiply ends early: it takes long and shows nothing new. */
+const TIMERS_MAX = 60;
+
 const counters: Counters = {};
 
 function count(name: string): void {
@@ -55,7 +58,7 @@ function compare(live: LiveWorld, tree: TreeWorld): boolean {
     return false;
   }
   expect(actual satisfies View).toEqual(expected);
-  return true;
+  return expected.timers.length < TIMERS_MAX;
 }
 
 describe('a generated machine', () => {

@@ -32,6 +32,9 @@ export type Counters = Record<string, number>;
 
 const LIMITS = { microstepsMax: 100, childrenMax: 100_000 };
 
+/** Ends what multiplies by itself, in both worlds alike. */
+const FIRED_MAX = 200;
+
 interface Timer {
   readonly dueAt: number;
   readonly order: number;
@@ -63,7 +66,7 @@ class Timers {
 
   advance(byMs: number): void {
     const end = this.now + byMs;
-    for (;;) {
+    for (let fired = 0; fired < FIRED_MAX; fired += 1) {
       const [next] = [...this.#byKey]
         .filter(([, { dueAt }]) => dueAt <= end)
         .sort(([, a], [, b]) => a.dueAt - b.dueAt || a.order - b.order);

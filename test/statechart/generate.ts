@@ -112,11 +112,11 @@ const guard: fc.Arbitrary<GuardSpec> = fc.record({
 const transition: fc.Arbitrary<TransitionSpec> = fc.record({
   target: fc.option(fc.nat(40), { nil: undefined, freq: 4 }),
   reenter: fc.boolean(),
-  guard: fc.option(guard, { nil: undefined, freq: 1 }),
+  guard: fc.option(guard, { nil: undefined, freq: 2 }),
   actions: fc.array(action, { maxLength: 3 }),
 });
 
-const sometimes = fc.option(transition, { nil: undefined, freq: 1 });
+const sometimes = fc.option(transition, { nil: undefined, freq: 2 });
 
 const invoke: fc.Arbitrary<InvokeSpec> = fc.record({
   source: fc.nat(20),
@@ -151,7 +151,10 @@ function state(kind: StateSpec['kind'], depth: number): fc.Arbitrary<StateSpec> 
     entry: fc.array(action, { maxLength: 3 }),
     exit: fc.array(action, { maxLength: 2 }),
     on: fc.array(fc.record({ event: fc.nat(20), to: transition }), { maxLength: 5 }),
-    always: fc.option(transition, { nil: undefined, freq: 1 }),
+    always: fc.oneof(
+      { weight: 3, arbitrary: fc.constant(undefined) },
+      { weight: 1, arbitrary: transition },
+    ),
     after: fc.array(fc.record({ delay: fc.nat(40), to: transition }), { maxLength: 2 }),
     onDone: isInner ? sometimes : fc.constant(undefined),
     invoke: fc.oneof(
@@ -193,5 +196,5 @@ const step: fc.Arbitrary<StepSpec> = fc.oneof(
 
 export const generatedCase: fc.Arbitrary<CaseSpec> = fc.record({
   machines: fc.tuple(machine, machine, machine),
-  script: fc.array(step, { minLength: 4, maxLength: 16, size: 'max' }),
+  script: fc.array(step, { minLength: 4, maxLength: 12, size: 'max' }),
 });

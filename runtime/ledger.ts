@@ -1,0 +1,107 @@
+/**
+ * What records note beside turns: messages that were taken or refused, durable effects
+ * that were carried out or given up.
+ *
+ * Nothing is lost between two records: what is given up leaves the sender's outbox, or the
+ * effects of its actor, in the same write that puts it among the undelivered messages.
+ */
+
+import type { EventObject } from 'xstate';
+import type { Actor, PendingEffect } from './actor.ts';
+import type { Clock } from './clock.ts';
+import type { Delivery, DeliveryOwner } from './delivery.ts';
+import type { RuntimeError } from './errors.ts';
+import type { Inspection } from './inspection.ts';
+import type { Logger } from './options.ts';
+import type { OutboxRow } from './outbox.ts';
+import { type Performers, senderOf } from './performers.ts';
+import type { Random } from './random.ts';
+import type { Shard } from './shard.ts';
+import { newUndelivered } from './undelivered.ts';
+
+export interface LedgerServices {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly inspection: Inspection;
+  readonly delivery: Delivery;
+  readonly performers: Performers;
+  shard(): Shard;
+}
+
+export class Ledger implements DeliveryOwner {
+  readonly #services: LedgerServices;
+
+  constructor(services: LedgerServices) {
+    this.#services = services;
+  }
+
+  /** An actor's message was taken; where its turn failed, the receiver has kept it. */
+  taken(from: string, row: OutboxRow): void {
+    const actor = this.#settled(from, row);
+    if (actor !== undefined) this.#services.shard().settled(actor, row.to);
+  }
+
+  /** An actor's message was refused for good: it is kept with the undelivered ones. */
+  refused(from: string, row: OutboxRow, refusal: RuntimeError, noted: () => void): void {
+    const actor = this.#settled(from, row);
+    if (actor !== undefined) this.#giveUp(actor, row.to, row.event, refusal, { noted });
+  }
+
+  /** A durable effect was carried out, or given up with `failure`. */
+  finished(address: string, effectId: string, failure: RuntimeError | undefined): void {
+    const actor = this.#find(address);
+    const effect = actor?.effects.find(({ id }) => id === effectId);
+    if (actor === undefined || effect === undefined) return;
+    actor.effects = actor.effects.filter(({ id }) => id !== effectId);
+    if (failure === undefined) {
+      actor.inbox.forget(senderOf(effectId));
+      this.#services.shard().touch(actor);
+      return;
+    }
+    // Its mark stays: it may be tried again by hand, and then repeats what it sent.
+    const event = { type: `effect ${effect.name}`, params: effect.params } as EventObject;
+    this.#giveUp(actor, address, event, failure, { effect });
+  }
+
+  /** Tries a durable effect again that was given up, under its old id. */
+  retry(address: string, effect: PendingEffect): void {
+    const actor = this.#find(address);
+    if (actor === undefined || actor.effects.some(({ id }) => id === effect.id)) return;
+    actor.effects = [...actor.effects, effect];
+    const { shard, performers } = this.#services;
+    shard().giveUp(actor, undefined, () => performers.performDurably(address, actor.kind, effect));
+  }
+
+  #find(address: string): Actor | undefined {
+    const shard = this.#services.shard();
+    return shard.isHosting ? shard.find(address) : undefined;
+  }
+
+  /** The sender of a row, without the row. */
+  #settled(from: string, row: OutboxRow): Actor | undefined {
+    const actor = this.#find(from);
+    if (actor?.outbox.settle(row.to, row.counter) !== undefined) return actor;
+    // Gone: nothing of its old life goes on.
+    if (actor === undefined) this.#services.delivery.forget(from);
+    return undefined;
+  }
+
+  #giveUp(
+    actor: Actor,
+    to: string,
+    event: { readonly type: string },
+    failure: RuntimeError,
+    { effect, noted }: { readonly effect?: PendingEffect; readonly noted?: () => void },
+  ): void {
+    const { clock, random, logger, inspection, shard } = this.#services;
+    const error = failure.toJSON();
+    logger.warn(
+      { to, from: actor.address, event: event.type, code: error.code },
+      'a message could not be delivered',
+    );
+    const what = { to, event, from: actor.address, error, ...(effect !== undefined && { effect }) };
+    shard().giveUp(actor, newUndelivered(what, clock.now(), random), noted);
+    if (inspection.hasReaders) inspection.tell({ type: 'undelivered', to, event, error });
+  }
+}
