@@ -63,7 +63,12 @@ export async function createRuntime<TKinds extends KindMap = Record<never, never
     logger: options.logger ?? SILENT_LOGGER,
     signal,
   });
-  for (const [name, machine] of Object.entries(options.kinds ?? {}))
-    runtime.register(name, machine);
+  try {
+    for (const [name, machine] of Object.entries(options.kinds ?? {}))
+      runtime.register(name, machine);
+  } catch (thrown) {
+    runtime.crash();
+    throw thrown;
+  }
   return runtime as unknown as Runtime<TKinds>;
 }

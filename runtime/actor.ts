@@ -100,13 +100,15 @@ export function unborn(
   };
 }
 
-/** Nothing waits, runs or is unwritten: the record says it all. */
+/** Nothing waits, runs, is under way or unwritten: the record says it all, and nobody else holds a part of it. */
 export function isIdle(actor: Actor): boolean {
   return (
     actor.mailbox.size === 0 &&
     actor.group === undefined &&
     !actor.isDirty &&
-    actor.runningChildren === 0
+    actor.runningChildren === 0 &&
+    actor.outbox.size === 0 &&
+    actor.effects.length === 0
   );
 }
 

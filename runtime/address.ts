@@ -32,7 +32,7 @@ export function isWholeAddress(text: string): boolean {
 
 /** @throws {RuntimeError} OPTION_INVALID when the name cannot be part of an address. */
 export function checkName(what: 'kind' | 'node' | 'place', name: string): void {
-  if ((what === 'kind' ? KIND : PLACE).test(name)) return;
+  if (typeof name === 'string' && (what === 'kind' ? KIND : PLACE).test(name)) return;
   throw new RuntimeError(
     'OPTION_INVALID',
     `${excerpt(name)} cannot name a ${what}: use letters, digits, "-", "_", "." or ":" (kinds start with a letter).`,

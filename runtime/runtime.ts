@@ -9,7 +9,7 @@
 import type { AnyStateMachine } from 'xstate';
 import { checkName, wholeAddress } from './address.ts';
 import { abortError } from './asks.ts';
-import { RuntimeError } from './errors.ts';
+import { messageOf, RuntimeError } from './errors.ts';
 import { explain } from './explain.ts';
 import { type ActorHandle, createHandle, type HandleHost, type SpawnOptions } from './handle.ts';
 import { type HistoryRow, parseHistoryRow } from './history.ts';
@@ -59,12 +59,18 @@ export class Runtime<TKinds extends KindMap = {}> {
   static async start(
     ports: NodePorts & { readonly signal?: AbortSignal | undefined },
   ): Promise<Runtime> {
+    const { signal } = ports;
     checkName('node', ports.node);
     checkName('place', ports.place);
-    if (ports.signal?.aborted === true) throw abortError(ports.signal);
+    if (signal?.aborted === true) throw abortError(signal);
     const runtime = new Runtime(new Node(ports));
+    const aborted = (): void => {
+      runtime.stop().catch((thrown: unknown) => {
+        ports.logger.error({ error: messageOf(thrown) }, 'stopping failed');
+      });
+    };
+    signal?.addEventListener('abort', aborted, { once: true });
     await runtime.#node.start();
-    ports.signal?.addEventListener('abort', () => void runtime.stop(), { once: true });
     return runtime;
   }
 

@@ -6,7 +6,7 @@
  * is taken again when a state is entered again; the runtime knows it by its session.
  */
 
-import type { EventObject } from 'xstate';
+import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import type { ActionRunArgs } from './effect.ts';
 
 /** XState's ProcessingStatus (private). */
@@ -47,6 +47,47 @@ export interface ChildActor {
     readonly input?: unknown;
     readonly children?: Readonly<Record<string, unknown>>;
   };
+}
+
+/** The tree whose root it is. */
+export interface Root {
+  readonly snapshot: AnyMachineSnapshot;
+  /** Takes an event into the root's mailbox. */
+  receive(event: EventObject): void;
+}
+
+interface RootSystem {
+  readonly root: Root;
+  _relay(source: unknown, target: unknown, event: EventObject): void;
+}
+
+/** The root as machines and children see it: `self`, and the `_parent` of first-level children. */
+export class RootRef {
+  readonly id: string;
+  readonly sessionId = '0';
+  readonly ref = this;
+  readonly system: RootSystem;
+
+  constructor(id: string, system: RootSystem) {
+    this.id = id;
+    this.system = system;
+  }
+
+  getSnapshot(): AnyMachineSnapshot {
+    return this.system.root.snapshot;
+  }
+
+  send(event: EventObject): void {
+    this.system._relay(undefined, this, event);
+  }
+
+  _send(event: EventObject): void {
+    this.system.root.receive(event);
+  }
+
+  toJSON(): unknown {
+    return { xstate$$type: 1, id: this.id };
+  }
 }
 
 /** What has children: another child, or the root, which has no status and no parent. */

@@ -10,7 +10,7 @@
  * some errors and throws others into a timer of the process.
  */
 
-import type { AnyMachineSnapshot, EventObject } from 'xstate';
+import type { EventObject } from 'xstate';
 import type { ActionEffect, ArmEffect, ChildLogic, Effect } from './effect.ts';
 import { RuntimeError } from './errors.ts';
 import { AddressRef } from './machine.ts';
@@ -19,6 +19,8 @@ import {
   type ChildActor,
   ChildTable,
   type ResolvedAction,
+  type Root,
+  RootRef,
   RUNNING,
 } from './xstate-children.ts';
 
@@ -27,47 +29,11 @@ export interface StatechartLimits {
   readonly childrenMax: number;
 }
 
-/** The root as machines and children see it: `self`, and the `_parent` of first-level children. */
-export class RootRef {
-  readonly id: string;
-  readonly sessionId = '0';
-  readonly ref = this;
-  readonly system: Host;
-
-  constructor(id: string, system: Host) {
-    this.id = id;
-    this.system = system;
-  }
-
-  getSnapshot(): AnyMachineSnapshot {
-    return this.system.root.snapshot;
-  }
-
-  send(event: EventObject): void {
-    this.system._relay(undefined, this, event);
-  }
-
-  _send(event: EventObject): void {
-    this.system.root.receive(event);
-  }
-
-  toJSON(): unknown {
-    return { xstate$$type: 1, id: this.id };
-  }
-}
-
 /** The statechart to which a host belongs. */
 interface Chart {
   readonly limits: StatechartLimits;
   /** What takes the place of a child's logic while it is stepped. */
   standIn(logic: ChildLogic): object;
-}
-
-/** The tree to which a host belongs. */
-interface Root {
-  readonly snapshot: AnyMachineSnapshot;
-  /** Takes an event into the root's mailbox. */
-  receive(event: EventObject): void;
 }
 
 export class Host {

@@ -72,9 +72,7 @@ class Macrostep {
     if (selected.length > 0) this.#microstep(selected, event);
     for (let iterations = 1; actions.snapshot.status === 'active'; iterations += 1) {
       if (iterations > maxIterations) {
-        throw new Error(
-          `Infinite loop detected: more than ${maxIterations} microsteps in one step.`,
-        );
+        throw endless(maxIterations);
       }
       let enabled: readonly Transition[] = isEventlessDue ? this.#selectEventless(event) : NONE;
       const before: AnyMachineSnapshot | undefined =
@@ -88,8 +86,10 @@ class Macrostep {
       if (enabled.length > 0) this.#microstep(enabled, event);
       isEventlessDue = actions.snapshot !== before;
     }
-    if (actions.snapshot.status !== 'active') this.#stopChildren(event);
-    return actions.snapshot;
+    const { snapshot } = actions;
+    if (snapshot.status !== 'active') this.#stopChildren(event);
+    // As in XState, the snapshot of an ended machine still shows the children it had.
+    return snapshot;
   }
 
   get #configuration(): Configuration {
@@ -147,6 +147,14 @@ class Macrostep {
 }
 
 const NONE: readonly Transition[] = [];
+
+/** XState's own words, since they reach whoever handles a child's error. */
+function endless(maxIterations: number): Error {
+  const cycle = 'e.g., eventless transitions or raised events causing state A -> B -> C -> A';
+  return new Error(
+    `Infinite loop detected: the machine has processed more than ${maxIterations} microsteps without reaching a stable state. This usually happens when there's a cycle of transitions (${cycle}).`,
+  );
+}
 
 function doneState(id: string, output: unknown): EventObject {
   return { type: `xstate.done.state.${id}`, output } as EventObject;

@@ -35,7 +35,7 @@ async function start() {
   const store = memoryStore();
   const commit = store.commit.bind(store);
   const held: Array<() => void> = [];
-  const hold = { isOn: false };
+  const hold: { isOn: boolean } = { isOn: false };
   store.commit = (group, settle) => {
     if (hold.isOn) held.push(() => commit(group, settle));
     else commit(group, settle);

@@ -109,6 +109,23 @@ test('the second holder continues outboxes under the same identities', async () 
     expect(rt.runtime.counts()).toMatchObject({ underWay: 0 });
 });
 
+test('who no longer hosts a place sends nothing for its actors', async () => {
+  const { first, second, other, network, lease } = await standby();
+  await other.spawn('listener/l');
+  await first.spawn('speaker/s', { input: { self: 's' } });
+  network.cut('first', 'other');
+  network.cut('second', 'other');
+  await first.actor('speaker/s').send({ type: 'speak', to: ['listener/l@other'], count: 5 });
+  await first.settle();
+  lease.expire('p');
+  await first.advance('1m');
+  expect(first.runtime.counts().underWay).toBe(0);
+  network.filter = (from) => from !== 'first';
+  network.heal('second', 'other');
+  await second.advance('1m');
+  expect(other.actor('listener/l').getSnapshot().context.heard).toEqual({ s: upTo(5) });
+});
+
 test('messages of other nodes go to the new holder, also those sent to the old one', async () => {
   const { first, second, other, network, lease } = await standby();
   await first.spawn('listener/l');

@@ -99,8 +99,6 @@ export class LiveWorld implements World {
   #children: LiveChild[] = [];
   /** More events went between the machines in one step than a Tree allows; the rest were dropped. */
   isRunaway: boolean = false;
-  /** A machine went round in circles; what becomes of its children is known to differ. */
-  hasLooped: boolean = false;
 
   constructor(machine: AnyStateMachine, probe: Probe, counters: Counters) {
     this.#probe = probe;
@@ -111,7 +109,7 @@ export class LiveWorld implements World {
         order += 1;
         this.#timers.arm(order, delayMs, () => {
           this.#count('timersFired');
-          this.#relays = 0;
+          this.#relays = -1;
           fire();
           this.#sweep();
         });
@@ -128,7 +126,6 @@ export class LiveWorld implements World {
     this.#actor.subscribe({
       error: (thrown: unknown) => {
         this.#failure = { thrown };
-        if (messageOf(thrown).startsWith('Infinite loop')) this.hasLooped = true;
       },
     });
     this.#adaptSystem();
@@ -144,7 +141,10 @@ export class LiveWorld implements World {
       const { running } = this.#probe;
       if (running.length === 0) return;
       this.#count('settled');
-      (running[step.which % running.length] as Running).settle(step.how, step.how);
+      const chosen = running[step.which % running.length] as Running;
+      // A promise tells itself first, which is no event between machines.
+      if (chosen.label !== 'callback') this.#relays = -1;
+      chosen.settle(step.how, step.how);
     }
     this.#sweep();
   }
@@ -227,7 +227,7 @@ export class LiveWorld implements World {
   ): void {
     if (event.type.startsWith('xstate.error.actor.')) {
       this.#count('childrenFailed');
-      if (messageOf(event.error).startsWith('Infinite loop')) this.hasLooped = true;
+      if (messageOf(event.error).startsWith('Infinite loop')) this.#count('childrenLooped');
     } else if (event.type.startsWith('xstate.done.actor.')) this.#count('childrenDone');
     else if (event.type.startsWith('xstate.snapshot.')) this.#count('snapshotsSynced');
     else if (source === target) this.#count('sentToSelf');

@@ -1,0 +1,96 @@
+/** Frames to other nodes, and which node is believed to host a place. */
+
+import { expect, test } from 'vitest';
+import { SILENT_LOGGER } from '../../runtime/options.ts';
+import { ENVELOPE_LENGTH_MAX, Peers } from '../../runtime/peers.ts';
+import type { Transport } from '../../runtime/transport.ts';
+
+function start(send: (node: string, frame: string) => boolean = () => true) {
+  const frames: Array<{ readonly node: string; readonly frame: string }> = [];
+  const connected = new Set<string>();
+  const transport: Transport = {
+    async start() {},
+    send(node, frame) {
+      frames.push({ node, frame });
+      return send(node, frame);
+    },
+    peers: () => [...connected],
+    async stop() {},
+  };
+  const errors: object[] = [];
+  const logger = { ...SILENT_LOGGER, error: (fields: object) => void errors.push(fields) };
+  const peers = new Peers('me', transport, logger);
+  const connect = (node: string) => {
+    connected.add(node);
+    peers.connected(node);
+  };
+  return { peers, frames, errors, connect };
+}
+
+test('of two nodes that claim a place the one with the higher fence is believed, whoever spoke last', () => {
+  const { peers, connect } = start();
+  connect('old');
+  connect('new');
+  expect(peers.heard('old', [['p', 1]])).toBe(true);
+  expect(peers.nodeOf('p')).toBe('old');
+  expect(peers.heard('new', [['p', 2]])).toBe(true);
+  expect(peers.nodeOf('p')).toBe('new');
+  expect(peers.heard('old', [['p', 1]])).toBe(false);
+  expect(peers.nodeOf('p')).toBe('new');
+  peers.heard('old', []);
+  expect(peers.nodeOf('p')).toBe('new');
+  peers.disconnected('new');
+  expect(peers.nodeOf('p')).toBeUndefined();
+});
+
+test('a node is reached under its own name before it has said what it hosts', () => {
+  const { peers, connect } = start();
+  expect(peers.nodeOf('b')).toBeUndefined();
+  connect('b');
+  expect(peers.nodeOf('b')).toBe('b');
+  peers.heard('c', [['b', 1]]);
+  expect(peers.nodeOf('b')).toBe('c');
+});
+
+test('what is due to a node in one tick goes into one frame', async () => {
+  const { peers, frames, connect } = start();
+  connect('a');
+  connect('b');
+  frames.length = 0;
+  for (const number of [1, 2, 3]) peers.sendEnvelope('a', `{"n":${number}}`);
+  peers.sendReceipt('b', { from: 'x/1@b', to: 'y/1@me', counter: 1 });
+  peers.sendEnvelope('nobody', '{}');
+  expect(frames).toEqual([]);
+  await Promise.resolve();
+  expect(frames.map(({ node, frame }) => [node, JSON.parse(frame)])).toEqual([
+    ['a', { v: 1, envelopes: [{ n: 1 }, { n: 2 }, { n: 3 }], receipts: [] }],
+    ['b', { v: 1, envelopes: [], receipts: [{ from: 'x/1@b', to: 'y/1@me', counter: 1 }] }],
+  ]);
+});
+
+test('frames stay far below 1 MiB, whatever the envelopes', async () => {
+  const { peers, frames, connect } = start();
+  connect('a');
+  const large = JSON.stringify('\u20ac'.repeat(ENVELOPE_LENGTH_MAX - 10));
+  const texts = [...Array<string>(500).fill(JSON.stringify('x'.repeat(1_000))), large, large, '1'];
+  frames.length = 0;
+  for (const text of texts) peers.sendEnvelope('a', text);
+  await Promise.resolve();
+  const sent = frames.flatMap(({ frame }) => JSON.parse(frame).envelopes);
+  expect(sent).toEqual(texts.map((text) => JSON.parse(text)));
+  for (const { frame } of frames) expect(Buffer.byteLength(frame)).toBeLessThan(2 ** 20);
+  expect(frames.length).toBeLessThan(22);
+});
+
+test('a transport that throws costs a frame and nothing else', async () => {
+  const { peers, errors, connect } = start((node) => {
+    if (node === 'bad') throw new RangeError('too large');
+    return true;
+  });
+  connect('bad');
+  connect('good');
+  peers.sendEnvelope('bad', '1');
+  peers.sendEnvelope('good', '1');
+  await Promise.resolve();
+  expect(errors).toHaveLength(2);
+});
