@@ -51,12 +51,7 @@ export class Arrivals {
         this.#guarded(peer, receipt, () => delivery.receive(parseReceipt(receipt)));
       for (const envelope of envelopes) {
         const refused = (error: unknown) => this.#refused(peer, envelope, error);
-        this.#guarded(
-          peer,
-          envelope,
-          () => this.#envelope(peer, parseEnvelope(envelope)),
-          refused,
-        );
+        this.#guarded(peer, envelope, () => this.#envelope(peer, parseEnvelope(envelope)), refused);
       }
     });
   }

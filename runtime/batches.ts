@@ -9,7 +9,7 @@
 
 import type { Actor } from './actor.ts';
 import { pauseMs } from './backoff.ts';
-import type { Clock } from './clock.ts';
+import type { Cancel, Clock } from './clock.ts';
 import type { Commits } from './commit.ts';
 import type { RuntimeLimits } from './options.ts';
 
@@ -32,6 +32,8 @@ export class Batches {
   readonly #work: BatchWork;
   #ready: Actor[] = [];
   #isPlanned = false;
+  /** Set while the next batch waits for a store that goes on refusing. */
+  #cancelPause: Cancel | undefined;
   #refusals = 0;
   #lastAt = 0;
 
@@ -61,12 +63,12 @@ export class Batches {
     if (this.#isPlanned) return;
     this.#isPlanned = true;
     // The first refusal may have been a single one; a second in a row is worth waiting for.
-    if (this.#refusals < 2) queueMicrotask(this.#run);
-    else
-      this.#clock.schedule(
-        this.#clock.now() + pauseMs(this.#refusals - 1, this.#limits),
-        this.#run,
-      );
+    if (this.#refusals < 2) {
+      queueMicrotask(this.#run);
+      return;
+    }
+    const at = this.#clock.now() + pauseMs(this.#refusals - 1, this.#limits);
+    this.#cancelPause = this.#clock.schedule(at, this.#run);
   }
 
   /** How the last commit went. */
@@ -77,10 +79,15 @@ export class Batches {
   clear(): void {
     for (const actor of this.#ready) actor.isReady = false;
     this.#ready = [];
+    if (this.#cancelPause === undefined) return;
+    this.#cancelPause();
+    this.#cancelPause = undefined;
+    this.#isPlanned = false;
   }
 
   readonly #run = (): void => {
     this.#isPlanned = false;
+    this.#cancelPause = undefined;
     if (!this.#work.mayBegin()) return;
     const isSliceOver = this.#takeTurns();
     if (this.#ready.length === 0) this.#work.idle();

@@ -78,8 +78,7 @@ export class Delivery {
     const known = this.#senders.get(from);
     // Read again from its record: whatever is answered from now on is answered to the new one.
     if (known !== undefined && known.outbox !== outbox) this.forget(from);
-    const sender =
-      known?.outbox === outbox ? known : { from, outbox, owner, isForgotten: false };
+    const sender = known?.outbox === outbox ? known : { from, outbox, owner, isForgotten: false };
     if (sender !== known) this.#senders.set(from, sender);
     const lane = outbox.lane(to);
     if (lane !== undefined) this.#pump(sender, lane);

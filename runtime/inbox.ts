@@ -50,6 +50,12 @@ export class Inbox {
     return this.#marks.size;
   }
 
+  /** Forgets a sender whose time is over: what comes now is of a new life. */
+  expire(sender: string, at: number, retentionMs: number): void {
+    const mark = this.#marks.get(sender);
+    if (mark !== undefined && at - mark.at >= retentionMs) this.#marks.delete(sender);
+  }
+
   has(sender: string, counter: number): boolean {
     const mark = this.#marks.get(sender);
     return mark !== undefined && (counter <= mark.high || mark.above.includes(counter));

@@ -43,7 +43,7 @@ export interface RuntimeLimits {
   readonly retryMaxMs: number;
   /** How long `stop` waits for performers and mailboxes before it aborts them. Default 5,000. */
   readonly drainMs: number;
-  /** How long an ended actor can still be looked up; then it is forgotten. Default 7 days. */
+  /** How long an ended actor can still be looked up; then it is forgotten, if it has sent something not before `dedupRetentionMs`. Default 7 days. */
   readonly endedRetentionMs: number;
 }
 

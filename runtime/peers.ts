@@ -33,7 +33,7 @@ export class Peers {
   /** Who hosts which place, by what all of them said. */
   #routes = new Map<string, string>();
   #outgoing = new Map<string, Outgoing>();
-  #isFlushPlanned = false;
+  #isFlushPlanned: boolean = false;
   #hosted: readonly HostedPlace[] = [];
 
   constructor(node: string, transport: Transport, logger: Logger) {

@@ -84,7 +84,7 @@ export class Performers {
   performDurably(address: string, kind: Kind, effect: PendingEffect): void {
     if (this.#running.has(effect.id)) return;
     this.#running.set(effect.id, undefined);
-    this.#attempt(address, kind, effect, 1);
+    void this.#attempt(address, kind, effect, 1);
   }
 
   /** Aborts what runs. Durable effects stay in their records. */
@@ -139,7 +139,7 @@ export class Performers {
     this.#running.delete(effect.id);
   }
 
-  /** Throws what the performer threw, at once when it did. */
+  /** What it returns, if anything, settles as the performer did, once its sends are answered. */
   #run(
     run: Performer,
     address: string,
@@ -152,9 +152,7 @@ export class Performers {
     const send: PerformerCall['send'] = (event) => {
       if (isOver || signal.aborted) return Promise.reject(overError(id));
       const isRepeatable = durableAttempt !== undefined;
-      const identity = isRepeatable
-        ? { from: senderOf(id), counter: sends.length + 1 }
-        : undefined;
+      const identity = isRepeatable ? { from: senderOf(id), counter: sends.length + 1 } : undefined;
       const sent = this.#outlet.send(address, event, identity);
       // Whoever does not wait for it does not want to hear of it either.
       sent.catch(() => {});
@@ -162,15 +160,22 @@ export class Performers {
       return sent;
     };
     const attempt = durableAttempt ?? 1;
-    const running = run({ params, effectId: id, address, attempt, signal, send });
-    if (typeof (running as PromiseLike<unknown> | undefined)?.then !== 'function') {
+    const end = async (): Promise<void> => {
       isOver = true;
-      return sends.length > 0 ? Promise.allSettled(sends) : undefined;
+      await Promise.allSettled(sends);
+    };
+    let running: unknown;
+    try {
+      running = run({ params, effectId: id, address, attempt, signal, send });
+    } catch (thrown) {
+      return end().then(() => {
+        throw thrown;
+      });
     }
-    return Promise.resolve(running as PromiseLike<unknown>).finally(() => {
-      isOver = true;
-      return Promise.allSettled(sends);
-    });
+    if (typeof (running as PromiseLike<unknown> | undefined)?.then === 'function')
+      return settled(running as PromiseLike<unknown>, end);
+    isOver = true;
+    return sends.length > 0 ? end() : undefined;
   }
 
   #watch(running: unknown, failed: (thrown: unknown) => void): void {
@@ -188,6 +193,14 @@ export class Performers {
       { address, action, error: messageOf(thrown) },
       'an action failed after its turn was committed',
     );
+  }
+}
+
+async function settled(running: PromiseLike<unknown>, end: () => Promise<void>): Promise<void> {
+  try {
+    await running;
+  } finally {
+    await end();
   }
 }
 

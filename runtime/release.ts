@@ -11,9 +11,10 @@ import type { Asks } from './asks.ts';
 import type { Children } from './children.ts';
 import type { Delivery, DeliveryOwner } from './delivery.ts';
 import type { Effect } from './effect.ts';
-import { RuntimeError } from './errors.ts';
+import { messageOf, RuntimeError } from './errors.ts';
 import type { Hints } from './hints.ts';
 import type { Inspection } from './inspection.ts';
+import { SPAWN_EVENT } from './machine.ts';
 import type { Observers } from './observers.ts';
 import type { Logger } from './options.ts';
 import type { OutboxRow } from './outbox.ts';
@@ -49,8 +50,16 @@ export class Release {
       actor.outbox.durable = (sent.at(-1) as OutboxRow).counter;
       for (const { to } of sent) delivery.dispatch(actor.address, actor.outbox, to, owner);
     }
-    for (let index = 0; index < effects.length; index += 1)
-      this.#effect(turn, effects[index] as Effect, index);
+    for (let index = 0; index < effects.length; index += 1) {
+      const effect = effects[index] as Effect;
+      try {
+        this.#effect(turn, effect, index);
+      } catch (thrown) {
+        // Code of others, such as a logger: what it throws keeps back nothing else of the group.
+        const fields = { address: actor.address, effect: effect.type, error: messageOf(thrown) };
+        this.#services.logger.error(fields, 'an effect could not leave');
+      }
+    }
     for (const effect of pending) performers.performDurably(actor.address, actor.kind, effect);
     if (snapshot === undefined) return;
     if (!observers.isEmpty) {
@@ -123,7 +132,7 @@ function tellOf(turn: Turn, inspection: Inspection): void {
   const { actor, item, snapshot, failure, sent, event, number, state, status } = turn;
   const { address } = actor;
   const message = item.type === 'message' ? item : undefined;
-  if (number === 1)
+  if (failure === undefined && event === SPAWN_EVENT)
     inspection.tell({ type: 'actor', address, kind: actor.kind.name, change: 'born' });
   inspection.tell({
     type: 'turn',

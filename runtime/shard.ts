@@ -8,7 +8,7 @@
  * here and read again from it.
  */
 
-import { type Actor, unborn } from './actor.ts';
+import { type Actor, isIdle, unborn } from './actor.ts';
 import { placeOf } from './address.ts';
 import { pauseMs } from './backoff.ts';
 import { Batches } from './batches.ts';
@@ -264,11 +264,14 @@ export class Shard implements CommitListener {
   }
 
   released(group: Group): void {
+    this.#batches.committed(false);
     if (group.isClaim) {
       this.#host();
       return;
     }
-    this.#batches.committed(false);
+    const { inspection } = this.#services;
+    if (inspection.hasReaders)
+      inspection.tell({ type: 'commit', turns: group.turns.length, records: group.writes.length });
     for (const { settle } of group.dropUndelivered) settle();
     for (const noted of group.whenDurable) noted();
     for (const turn of group.turns) {
@@ -365,7 +368,7 @@ export class Shard implements CommitListener {
     const isActive = actor.status === 'active';
     const dueAt = isActive
       ? actor.timers.nextDueAt()
-      : actor.at + this.#services.limits.endedRetentionMs;
+      : this.#forgetAt(actor);
     if (dueAt !== null) {
       actor.deadline ??= this.#deadlines.open(actor.address);
       if (this.#deadlines.dueAt(actor.deadline) !== dueAt)
@@ -387,10 +390,23 @@ export class Shard implements CommitListener {
     }
   }
 
+  /**
+   * When an ended actor may be forgotten. One that has sent something stays until its receivers
+   * have forgotten it: a new life would use its numbers again, and they would take it for the old one.
+   */
+  #forgetAt({ at, outbox }: Actor): number {
+    const { endedRetentionMs, dedupRetentionMs } = this.#services.limits;
+    return at + (outbox.counter > 0 ? Math.max(endedRetentionMs, dedupRetentionMs) : endedRetentionMs);
+  }
+
   /** Forgets an ended actor for good. */
   #remove(actor: Actor): void {
-    if (actor.mailbox.size > 0 || actor.group !== undefined) {
-      this.#planDeadline(actor);
+    const { clock, limits } = this.#services;
+    const forgetAt = this.#forgetAt(actor);
+    if (!isIdle(actor) || forgetAt > clock.now()) {
+      // What it said or asked for last may still be under way: look again later.
+      actor.deadline ??= this.#deadlines.open(actor.address);
+      this.#deadlines.set(actor.deadline, Math.max(forgetAt, clock.now() + limits.retryMaxMs));
       return;
     }
     this.#commits.filling.add(actor, null, undefined);

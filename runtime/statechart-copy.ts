@@ -158,6 +158,12 @@ function adaptActions(copy: AnyStateMachine, turn: Turn): void {
   }
 }
 
+/** Every event descriptor that stands in a state, those with an empty transition ("ignore this here") included. */
+export function descriptorsOf(machine: AnyStateMachine): readonly string[] {
+  const nodes = [...nodesUnder(machine.root as unknown as Node)];
+  return [...new Set(nodes.flatMap((node) => [...node.transitions.keys()]))];
+}
+
 function* nodesUnder(node: Node): Generator<Node> {
   yield node;
   for (const child of Object.values(node.states)) yield* nodesUnder(child);

@@ -18,11 +18,12 @@ import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
 import type { ChildLogic, Effect, StartChildEffect } from './effect.ts';
 import { messageOf, RuntimeError } from './errors.ts';
 import { type ChildResult, Outcome, type StandIn, standInFor } from './stand-in.ts';
-import { copyOf, type Turn } from './statechart-copy.ts';
+import { copyOf, descriptorsOf, type Turn } from './statechart-copy.ts';
+import { isEmpty, RestoredSnapshots } from './statechart-restored.ts';
 import { jsonOnce } from './text.ts';
 import { pathOf, RUNNING } from './xstate-children.ts';
-import { Host, type StatechartLimits } from './xstate-host.ts';
 import { matchesDescriptor } from './xstate-configurations.ts';
+import { Host, type StatechartLimits } from './xstate-host.ts';
 
 export type { ChildResult } from './stand-in.ts';
 export type { StatechartLimits } from './xstate-host.ts';
@@ -51,20 +52,21 @@ export class Statechart {
   /** The turn under way in any tree of this statechart; steps never interleave. */
   readonly turn: Turn = { at: 0 };
   readonly #standIns = new WeakMap<object, object>();
+  readonly restored = new RestoredSnapshots();
+  readonly #descriptors: readonly string[];
   readonly #declared = new Map<string, boolean>();
 
   constructor(machine: AnyStateMachine, limits: StatechartLimits) {
     this.limits = limits;
     this.machine = copyOf(machine, limits.microstepsMax, this.turn);
+    this.#descriptors = descriptorsOf(this.machine);
   }
 
   /** Whether the machine has a transition for this event type somewhere, wildcards included. */
   declares(type: string): boolean {
     let isDeclared = this.#declared.get(type);
     if (isDeclared === undefined) {
-      isDeclared = (this.machine.events as string[]).some((known) =>
-        matchesDescriptor(type, known),
-      );
+      isDeclared = this.#descriptors.some((known) => matchesDescriptor(type, known));
       // Types come from outside: remember only a bounded number of them.
       if (this.#declared.size < 1_000) this.#declared.set(type, isDeclared);
     }
@@ -220,6 +222,11 @@ export class Tree {
   resume(stored: StoredTree): void {
     const host = this.#host;
     host.children.booked = stored.booked ?? 0;
+    const recalled = this.#chart.restored.recall(stored);
+    if (recalled !== undefined) {
+      this.snapshot = recalled;
+      return;
+    }
     host.children.restoring = stored.sessions ?? {};
     const usual = { status: 'active', children: {}, historyValue: {} };
     const persisted = { ...usual, ...(stored.snapshot as object) };
@@ -229,6 +236,7 @@ export class Tree {
     host.deferred = [];
     host.children.finishRestore();
     if (host.failure !== undefined) throw host.failure.thrown;
+    this.#chart.restored.remember(this.snapshot);
   }
 
   /** The root's mailbox: what arrives while one event is taken waits for its turn. */
@@ -291,9 +299,4 @@ function explain(thrown: unknown): unknown {
     return thrown;
   }
   return new RuntimeError('MICROSTEPS_EXCEEDED', thrown.message, { cause: thrown });
-}
-
-function isEmpty(record: object): boolean {
-  for (const _ in record) return false;
-  return true;
 }

@@ -72,6 +72,7 @@ export class Turns {
     const { counter, after, event } = item;
     const from = counter > 0 ? item.from : undefined;
     const isBirth = event.type === SPAWN_EVENT;
+    if (from !== undefined) actor.inbox.expire(from, at, limits.dedupRetentionMs);
     if (from !== undefined && actor.inbox.has(from, counter)) {
       // The first one may still wait for its commit: nobody hears of it before.
       commits.filling.turns.push(emptyTurn(actor, item, at));
@@ -193,6 +194,9 @@ export class Turns {
           name: effect.name,
           params: effect.params,
         });
+      } else if (effect.type === 'send') {
+        leaving ??= [];
+        leaving.push({ ...effect, to: wholeAddress(effect.to, this.#services.place) });
       } else {
         leaving ??= [];
         leaving.push(effect);

@@ -11,7 +11,7 @@ import { expectCounter, expectName, expectObject, type Receipt } from './envelop
 import { excerpt, RuntimeError } from './errors.ts';
 import type { OutboxRow } from './outbox.ts';
 
-export const WIRE_VERSION = 1;
+const WIRE_VERSION = 1;
 
 const PLACES_MAX = 1_000;
 

@@ -6,7 +6,7 @@ import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { LossyNetwork } from './lossy-network.ts';
 import { listener, speaker } from './talkers.ts';
 
-export const clerk = setup({
+const clerk = setup({
   types: {
     context: {} as { asked: string | undefined; taken: number[] },
     events: {} as

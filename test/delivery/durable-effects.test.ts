@@ -108,6 +108,20 @@ test('sends that a performer does not wait for are taken once as well', async ()
   expect(actor.getSnapshot().context.got).toEqual([1, 2]);
 });
 
+test('a performer that threw at once is over as well', async () => {
+  const sends: Array<PerformerCall['send']> = [];
+  const charge = durable(({ send }) => {
+    sends.push(send);
+    if (sends.length === 1) throw new Error('at once');
+  });
+  const { rt, actor } = await start({ charge });
+  await actor.send({ type: 'charge', amount: 5 });
+  await rt.settle();
+  await expect(sends[0]?.({ type: 'charged', number: 1 })).rejects.toMatchObject({
+    code: 'ABORTED',
+  });
+});
+
 test('a performer that is over sends nothing more', async () => {
   let late: PerformerCall['send'] | undefined;
   const { rt, actor } = await start({

@@ -5,6 +5,7 @@ import {
   SeededRandom,
   SimulatedClock,
   type TestRuntime,
+  type TestRuntimeOptions,
   testRuntime,
 } from '../../simulator/testing.ts';
 import { DyingStore } from './dying-store.ts';
@@ -12,8 +13,8 @@ import { listener, speaker, upTo } from './talkers.ts';
 
 const KINDS = { speaker, listener };
 
-async function pool(size: number) {
-  const rt = await testRuntime({ kinds: KINDS });
+async function pool(size: number, options: Partial<TestRuntimeOptions> = {}) {
+  const rt = await testRuntime({ kinds: KINDS, ...(options as object) });
   await rt.spawn('listener/pool');
   for (const index of upTo(size))
     await rt.spawn(`speaker/${index}`, { input: { self: `w${index}` } });
@@ -52,20 +53,19 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     const random = new SeededRandom(seed, 'marks');
     const clock = new SimulatedClock();
     const store = new DyingStore(clock, random);
-    const rt = await testRuntime({ kinds: KINDS, clock, store, seed });
-    const births = [rt.runtime.spawn('listener/pool')];
-    for (const index of upTo(size))
-      births.push(rt.runtime.spawn(`speaker/${index}`, { input: { self: `w${index}` } }) as never);
-    await rt.advance(100);
-    await Promise.all(births);
-    for (let step = 0; step < 400; step += 1) {
-      const index = 1 + Math.floor(random.next() * size);
-      void rt
-        .actor(`speaker/${index}`)
-        .send({ type: 'speak', to: ['listener/pool'], count: 1 })
-        .catch(() => {});
+    store.isSlow = false;
+    const rt = await pool(size, { clock, store, seed });
+    store.isSlow = true;
+    for (let step = 0; step < 250; step += 1) {
+      for (let told = Math.floor(random.next() * 6); told > 0; told -= 1) {
+        const index = 1 + Math.floor(random.next() * size);
+        void rt
+          .actor(`speaker/${index}`)
+          .send({ type: 'speak', to: ['listener/pool'], count: 1 })
+          .catch(() => {});
+      }
       await rt.advance(Math.floor(random.next() * 4));
-      if (random.next() > 0.04) continue;
+      if (random.next() > 0.15) continue;
       store.die();
       let isBack: boolean = false;
       void rt.crash().then(() => {

@@ -71,6 +71,34 @@ test('effects are carried out in the order the machine asked for them', async ()
   expect(lines).toEqual(['first', ['log', ['in between']], 'last', 'rang', 'snapshot']);
 });
 
+test('what throws while a turn is released keeps nothing else of the group back', async () => {
+  const lines: unknown[] = [];
+  const logger: Logger = {
+    debug() {},
+    warn() {},
+    error: (fields) => void lines.push(fields),
+    info: (fields) => {
+      if ('log' in fields) throw new Error('the disk of the log is full');
+    },
+  };
+  const { actor } = await start(
+    { print: ({ params }) => void lines.push(params.line) },
+    { logger },
+  );
+  await Promise.all([actor.send({ type: 'several' }), actor.send({ type: 'several' })]);
+  expect(lines.filter((line) => typeof line === 'string')).toEqual([
+    'first',
+    'last',
+    'first',
+    'last',
+  ]);
+  expect(lines).toContainEqual({
+    address: 'shop/1@test',
+    effect: 'log',
+    error: 'the disk of the log is full',
+  });
+});
+
 test('an action that nobody implements is told once', async () => {
   const warned: object[] = [];
   const logger: Logger = {

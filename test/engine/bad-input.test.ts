@@ -10,10 +10,10 @@ import { ERROR_CODES, type RuntimeError } from '../../runtime/errors.ts';
 import type { StandardSchema } from '../../runtime/kind.ts';
 import { reply } from '../../runtime/machine.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import { SimulatedClock } from '../../simulator/clock.ts';
 import { type TestRuntime, testRuntime } from '../../simulator/testing.ts';
 import { faultyStore } from './faulty-store.ts';
 import { codeOf, codeOfThrown, during, storedOf } from './outcomes.ts';
-import { SimulatedClock } from '../../simulator/clock.ts';
 
 const orderMachine = setup({
   types: {
@@ -23,7 +23,9 @@ const orderMachine = setup({
 }).createMachine({
   context: { paid: 0 },
   on: {
-    'order.paid': { actions: assign({ paid: ({ context, event }) => context.paid + event.amount }) },
+    'order.paid': {
+      actions: assign({ paid: ({ context, event }) => context.paid + event.amount }),
+    },
     'order.sum': { actions: reply(({ context }) => context.paid) },
   },
 });
@@ -85,11 +87,42 @@ describe('bad input', () => {
   });
 
   const malformed: readonly unknown[] = [
-    '', '/', 'order', 'order/', '/1', 'order//1', 'order/1@', 'order/1@a@b', '@a', 'order/1 ',
-    ' order/1', 'order/1\n', 'order/a b', 'order/ü', '1order/1', 'order/1@a b', 'order/1@a/b',
-    'order/1%00', 'order/\u0000', `order/${'x'.repeat(129)}`, `${'k'.repeat(65)}/1`,
-    `order/1@${'p'.repeat(129)}`, 'order/1/2/3/4/5/6/7/8/9', 'order/1#2', 'order/1?x', 'order\\1',
-    undefined, null, 5, {}, [], ['order/1'], Symbol('order/1'), () => 'order/1', true, 1n,
+    '',
+    '/',
+    'order',
+    'order/',
+    '/1',
+    'order//1',
+    'order/1@',
+    'order/1@a@b',
+    '@a',
+    'order/1 ',
+    ' order/1',
+    'order/1\n',
+    'order/a b',
+    'order/ü',
+    '1order/1',
+    'order/1@a b',
+    'order/1@a/b',
+    'order/1%00',
+    'order/\u0000',
+    `order/${'x'.repeat(129)}`,
+    `${'k'.repeat(65)}/1`,
+    `order/1@${'p'.repeat(129)}`,
+    'order/1/2/3/4/5/6/7/8/9',
+    'order/1#2',
+    'order/1?x',
+    'order\\1',
+    undefined,
+    null,
+    5,
+    {},
+    [],
+    ['order/1'],
+    Symbol('order/1'),
+    () => 'order/1',
+    true,
+    1n,
     { toString: () => 'order/1' },
   ];
 

@@ -3,9 +3,9 @@
 import { expect, test } from 'vitest';
 import { setup } from 'xstate';
 import { createRuntime } from '../../create-runtime.ts';
+import { localLease } from '../../runtime/local-lease.ts';
 import { DEFAULT_LIMITS } from '../../runtime/options.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
-import { localLease } from '../../runtime/local-lease.ts';
 import { codeOf, codeOfThrown } from './outcomes.ts';
 
 const machine = setup({}).createMachine({});
@@ -24,7 +24,7 @@ test.each(names)('%j names neither a node nor a place nor a kind', async (name) 
   await runtime.stop();
 });
 
-test('a kind is registered once, under a name that is not the runtime\'s own', async () => {
+test("a kind is registered once, under a name that is not the runtime's own", async () => {
   const runtime = await createRuntime();
   runtime.register('order', machine);
   expect(codeOfThrown(() => runtime.register('order', machine))).toBe('KIND_EXISTS');
@@ -36,9 +36,15 @@ test('a kind is registered once, under a name that is not the runtime\'s own', a
 test('every limit is a positive integer, and known', async () => {
   for (const name of Object.keys(DEFAULT_LIMITS))
     for (const value of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null])
-      expect(await codeOf(createRuntime({ limits: { [name]: value as never } }))).toBe('OPTION_INVALID');
-  expect(await codeOf(createRuntime({ limits: { mailboxmax: 5 } as never }))).toBe('OPTION_INVALID');
-  expect(await codeOf(createRuntime({ limits: { retryMinMs: 10, retryMaxMs: 9 } }))).toBe('OPTION_INVALID');
+      expect(await codeOf(createRuntime({ limits: { [name]: value as never } }))).toBe(
+        'OPTION_INVALID',
+      );
+  expect(await codeOf(createRuntime({ limits: { mailboxmax: 5 } as never }))).toBe(
+    'OPTION_INVALID',
+  );
+  expect(await codeOf(createRuntime({ limits: { retryMinMs: 10, retryMaxMs: 9 } }))).toBe(
+    'OPTION_INVALID',
+  );
 });
 
 const kindOptions: readonly object[] = [

@@ -94,7 +94,10 @@ const failingMachine = setup({
       }),
     },
     byAlways: { initial: 'a', states: { a: { always: 'b' }, b: { always: 'a' } } },
-    byRaise: { entry: raise({ type: 'count' }), on: { count: { target: 'byRaise', reenter: true } } },
+    byRaise: {
+      entry: raise({ type: 'count' }),
+      on: { count: { target: 'byRaise', reenter: true } },
+    },
     byNaN: { after: { notANumber: 'late' } },
     byNegative: { after: { negative: 'late' } },
     byText: { after: { text: 'late' } },
@@ -113,7 +116,12 @@ const ways: ReadonlyArray<readonly [what: string, how: string, value: unknown, c
   ['an assign that throws null', 'assign', null, 'TURN_FAILED'],
   ['an assign that throws undefined', 'assign', undefined, 'TURN_FAILED'],
   ['an assign that throws a text', 'assign', 'no', 'TURN_FAILED'],
-  ['an assign that throws an object without a prototype', 'assign', Object.create(null), 'TURN_FAILED'],
+  [
+    'an assign that throws an object without a prototype',
+    'assign',
+    Object.create(null),
+    'TURN_FAILED',
+  ],
   ['an assign that throws a symbol', 'assign', Symbol('no'), 'TURN_FAILED'],
   ['params that throw', 'params', 0, 'TURN_FAILED'],
   ['states that follow each other for ever', 'always', 0, 'MICROSTEPS_EXCEEDED'],
@@ -210,11 +218,9 @@ describe('a turn that fails', () => {
       'TURN_FAILED',
     );
     // It failed again: it is on the list once more, beside the first.
-    expect(rt.runtime.undelivered().map(({ event }) => (event as FailingEvent & { how: string }).how)).toEqual([
-      'guard',
-      'always',
-      'guard',
-    ]);
+    expect(
+      rt.runtime.undelivered().map(({ event }) => (event as FailingEvent & { how: string }).how),
+    ).toEqual(['guard', 'always', 'guard']);
     for (const { id } of rt.runtime.undelivered())
       if (id !== second?.id) await during(rt, rt.runtime.dropUndelivered(id));
     await rt.advance('1m');

@@ -104,7 +104,7 @@ describe('with room for four of thirty actors', () => {
     expect(rt.runtime.counts().live).toBeLessThanOrEqual(5);
     expect(rt.runtime.history('counter/7').at(-1)).toMatchObject({
       at: expect.any(Number),
-      dueAt: rt.runtime.history('counter/7')[0]?.at as number + 60_000,
+      dueAt: (rt.runtime.history('counter/7')[0]?.at as number) + 60_000,
     });
   });
 
@@ -138,7 +138,9 @@ describe('with room for four of thirty actors', () => {
       store.delayTasks = 3;
       for (const [index, name] of names.entries()) {
         const told = [1, 2, 3, 4, 5].map((step) => names[(index + step) % 30] as string);
-        rt.actor(name).send({ type: 'tellAll', names: told }).catch(() => {});
+        rt.actor(name)
+          .send({ type: 'tellAll', names: told })
+          .catch(() => {});
       }
       // The turns that tell are committed, those that hear are not.
       for (let task = 0; task < 4; task += 1) {
@@ -177,7 +179,9 @@ describe('an actor that has something to do is not let go', () => {
     const one = await rt.spawn('counter/0', { input: { start: 0 } });
     store.delayTasks = 20;
     const sends = [1, 2, 3].map((amount) => one.send({ type: 'add', amount }));
-    const births = names.slice(1, 10).map((name) => rt.runtime.spawn(name, { input: { start: 0 } }));
+    const births = names
+      .slice(1, 10)
+      .map((name) => rt.runtime.spawn(name, { input: { start: 0 } }));
     await during(rt, Promise.all([...sends, ...births]));
     expect(one.getSnapshot().context.count).toBe(6);
     expect(storedOf(store, one.address).turns).toBe(4);

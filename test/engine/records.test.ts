@@ -20,7 +20,13 @@ const firstMachine = setup({
 }).createMachine({
   context: { total: 1 },
   initial: 'open',
-  states: { open: { on: { sum: { actions: reply(({ context }) => context.total) } }, after: { limit: 'late' } }, late: {} },
+  states: {
+    open: {
+      on: { sum: { actions: reply(({ context }) => context.total) } },
+      after: { limit: 'late' },
+    },
+    late: {},
+  },
 });
 
 /** Version 3: the state `open` is called `waiting`, and amounts are lists. */
@@ -123,7 +129,9 @@ describe('an older record', () => {
     expect(await during(rt, asked)).toEqual({ totals: [1], note: 'migrated' });
   });
 
-  const failing: ReadonlyArray<readonly [what: string, migrate: (state: MigratedState) => unknown]> = [
+  const failing: ReadonlyArray<
+    readonly [what: string, migrate: (state: MigratedState) => unknown]
+  > = [
     [
       'throws',
       () => {
@@ -133,7 +141,10 @@ describe('an older record', () => {
     ['gives nothing', () => undefined],
     ['forgets the deadlines', ({ snapshot }) => ({ snapshot })],
     ['gives no state', ({ timers }) => ({ timers })],
-    ['gives a state that does not exist', ({ timers }) => ({ snapshot: { value: 'x', context: {} }, timers })],
+    [
+      'gives a state that does not exist',
+      ({ timers }) => ({ snapshot: { value: 'x', context: {} }, timers }),
+    ],
     ['gives a deadline without a moment', ({ snapshot }) => ({ snapshot, timers: [{ id: 'x' }] })],
   ];
 
@@ -142,7 +153,10 @@ describe('an older record', () => {
     const text = store.load('order/1@test') as string;
     const one = JSON.parse(text).snapshot;
     // Only the first order is of the kind of state that this migration trips over.
-    const broken = JSON.stringify({ ...JSON.parse(text), snapshot: { ...one, context: { total: 7 } } });
+    const broken = JSON.stringify({
+      ...JSON.parse(text),
+      snapshot: { ...one, context: { total: 7 } },
+    });
     await rewrite(store, 'order/1@test', broken);
     const rt = await open(store, {
       version: 3,
@@ -153,10 +167,11 @@ describe('an older record', () => {
           const step = context.total === 7 ? migrate : (stepByStep?.[2] as typeof migrate);
           return step(state) as MigratedState;
         },
-        3: (state) =>
-          (state?.snapshot as { context?: { totals?: unknown } } | undefined)?.context?.totals === undefined
-            ? state
-            : (stepByStep?.[3] as (state: MigratedState) => MigratedState)(state),
+        3: (state) => {
+          const { context } = (state.snapshot ?? {}) as { context?: { totals?: unknown } };
+          if (context?.totals === undefined) return state;
+          return (stepByStep?.[3] as (state: MigratedState) => MigratedState)(state);
+        },
       },
     });
     await expectRefused(rt, store, 'RECORD_INVALID', broken);
@@ -200,7 +215,9 @@ describe('a record that this process cannot read', () => {
     await expectRefused(rt, store, 'RECORD_NEWER', text);
   });
 
-  const damages: ReadonlyArray<readonly [what: string, damage: (record: Record<string, unknown>) => unknown]> = [
+  const damages: ReadonlyArray<
+    readonly [what: string, damage: (record: Record<string, unknown>) => unknown]
+  > = [
     ['not JSON', () => undefined],
     ['null', () => null],
     ['a number', () => 5],
@@ -211,14 +228,20 @@ describe('a record that this process cannot read', () => {
     ['of another kind', (record) => ({ ...record, kind: 'other' })],
     ['without a state', ({ snapshot: _, ...rest }) => rest],
     ['with a state of null', (record) => ({ ...record, snapshot: null })],
-    ['in a state that does not exist', (record) => ({ ...record, snapshot: { value: 'x', context: {} } })],
+    [
+      'in a state that does not exist',
+      (record) => ({ ...record, snapshot: { value: 'x', context: {} } }),
+    ],
     ['with turns that are no number', (record) => ({ ...record, turns: 'many' })],
     ['with a time that is no number', (record) => ({ ...record, at: 'now' })],
     ['with deadlines that are no list', (record) => ({ ...record, timers: 5 })],
     ['with a deadline of null', (record) => ({ ...record, timers: [null] })],
     ['with a deadline without a moment', (record) => ({ ...record, timers: [['x', null]] })],
     ['with an outbox that is no list', (record) => ({ ...record, counter: 1, outbox: 5 })],
-    ['with a message without an event', (record) => ({ ...record, counter: 1, outbox: [[1, 'order/2@test']] })],
+    [
+      'with a message without an event',
+      (record) => ({ ...record, counter: 1, outbox: [[1, 'order/2@test']] }),
+    ],
     ['with an inbox that is no table', (record) => ({ ...record, inbox: { a: 5 } })],
     ['with effects that are no list', (record) => ({ ...record, effects: 5 })],
     ['with a counter that is no number', (record) => ({ ...record, counter: 'x' })],

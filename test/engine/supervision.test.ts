@@ -5,9 +5,9 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import { assign, emit, enqueueActions, raise, sendTo, setup } from 'xstate';
+import { assign, emit, sendTo, setup } from 'xstate';
 import type { KindOptions } from '../../runtime/kind.ts';
-import { spawnRoot, to } from '../../runtime/machine.ts';
+import { to } from '../../runtime/machine.ts';
 import { type TestRuntimeOptions, testRuntime } from '../../simulator/testing.ts';
 import { codeOf, during, storedOf } from './outcomes.ts';
 
@@ -47,7 +47,9 @@ const jobMachine = setup({
           ({ context }) => ({ type: 'born', name: context.name }),
         ),
       ],
-      on: { step: { target: 'working', actions: assign({ steps: ({ context }) => context.steps + 1 }) } },
+      on: {
+        step: { target: 'working', actions: assign({ steps: ({ context }) => context.steps + 1 }) },
+      },
       after: { limit: 'broken' },
     },
     working: { after: { patience: 'broken' } },
@@ -75,10 +77,15 @@ const listMachine = setup({
   types: { context: {} as { names: string[] }, events: {} as { type: 'born'; name: string } },
 }).createMachine({
   context: { names: [] },
-  on: { born: { actions: assign({ names: ({ context, event }) => [...context.names, event.name] }) } },
+  on: {
+    born: { actions: assign({ names: ({ context, event }) => [...context.names, event.name] }) },
+  },
 });
 
-async function open(supervise: KindOptions['supervise'], options: Partial<TestRuntimeOptions> = {}) {
+async function open(
+  supervise: KindOptions['supervise'],
+  options: Partial<TestRuntimeOptions> = {},
+) {
   const announced: string[] = [];
   const rt = await testRuntime({
     ...options,
@@ -114,7 +121,9 @@ describe('supervision', () => {
     await job.send({ type: 'step' }).catch(() => {});
     expect(await codeOf(job.send({ type: 'fail' }))).toBe('TURN_FAILED');
     expect(await codeOf(job.send({ type: 'step' }))).toBe('ACTOR_ENDED');
-    expect(rt.runtime.query({ status: 'stopped' }).actors).toMatchObject([{ address: job.address }]);
+    expect(rt.runtime.query({ status: 'stopped' }).actors).toMatchObject([
+      { address: job.address },
+    ]);
     expect(await rt.explain('job/1')).toContain('was stopped in "working"');
     expect(rt.runtime.undelivered()).toHaveLength(7);
   });
@@ -246,54 +255,5 @@ describe('what fails after the commit', () => {
     expect(seen.filter((type) => type === 'turn')).toHaveLength(2);
     expect(logged).toContain('an observer threw');
     expect(logged.filter((line) => line.startsWith('an inspection reader threw'))).toHaveLength(1);
-  });
-
-  test('a birth that fails leaves nothing, at a new address and at an old one', async () => {
-    const failing = setup({
-      types: {
-        context: {} as { how: string },
-        input: {} as { how: string },
-        events: {} as { type: 'end' },
-      },
-    }).createMachine({
-      context: ({ input }) => {
-        if (input.how === 'context') throw new Error('no context');
-        return { how: input.how };
-      },
-      entry: [
-        enqueueActions(({ context, enqueue }) => {
-          if (context.how === 'entry') throw new Error('no entry');
-          if (context.how === 'address') enqueue.sendTo(to('nowhere'), { type: 'x' });
-          if (context.how === 'outbox')
-            for (let each = 0; each < 11; each += 1) enqueue.sendTo(to('list/1'), { type: 'x' });
-        }),
-        spawnRoot('list/born'),
-        raise({ type: 'end' }, { delay: 100 }),
-      ],
-      initial: 'going',
-      states: { going: { on: { end: 'ended' } }, ended: { type: 'final' } },
-    });
-    const rt = await testRuntime({ kinds: { failing, list: listMachine }, limits: { outboxMax: 10 } });
-    const ways = [
-      ['context', 'BIRTH_FAILED'],
-      ['entry', 'BIRTH_FAILED'],
-      ['address', 'ADDRESS_MALFORMED'],
-      ['outbox', 'OUTBOX_FULL'],
-    ] as const;
-    for (const [how, code] of ways)
-      expect(await during(rt, codeOf(rt.runtime.spawn('failing/1', { input: { how } })))).toBe(code);
-    expect(rt.runtime.query().actors).toEqual([]);
-    expect(rt.runtime.counts()).toMatchObject({ live: 0, deadlines: 0 });
-    expect(await codeOf(rt.actor('failing/1').send({ type: 'end' }))).toBe('ACTOR_UNKNOWN');
-
-    await rt.spawn('failing/1', { input: { how: 'not' } });
-    await rt.advance('1s');
-    const ended = rt.store.load('failing/1@test');
-    for (const [how, code] of ways)
-      expect(await during(rt, codeOf(rt.runtime.spawn('failing/1', { input: { how } })))).toBe(code);
-    expect(rt.store.load('failing/1@test')).toBe(ended);
-    expect(await codeOf(rt.actor('failing/1').send({ type: 'end' }))).toBe('ACTOR_ENDED');
-    await rt.spawn('failing/1', { input: { how: 'not' } });
-    expect(rt.actor('failing/1').getSnapshot().status).toBe('active');
   });
 });

@@ -430,7 +430,8 @@ function actionOf(spec: ActionSpec, plan: Plan): unknown[] {
     case 'stopChild':
       return [stopChild(spawnId)];
     case 'stopSpawned':
-      return [stopChild('spawned')];
+      // A reference that outlives its child is lost at a restore, in XState as well.
+      return [stopChild('spawned'), assign({ spawned: undefined } as never)];
     case 'sendToChild':
       return [
         lively((args, ttl) => {

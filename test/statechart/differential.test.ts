@@ -44,7 +44,9 @@ function compare(live: LiveWorld, tree: TreeWorld): boolean {
   const [expected, actual] = [live.view(), tree.view()];
   if (live.isRunaway) {
     count('ranAway');
-    expect(actual.failure).toMatch(/^More than \d+ events between the machines/);
+    // What failed on the way ends a tree at once, while XState's children go on.
+    if (expected.failure === undefined) expect(actual.failure).toMatch(/^More than \d+ events/);
+    else expect(actual.failure).toBeDefined();
     return false;
   }
   if (expected.failure !== undefined || actual.failure !== undefined) {

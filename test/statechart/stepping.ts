@@ -4,7 +4,7 @@
  * Time is a counter that moves by one per step, so that `at` is easy to predict.
  */
 
-import type { AnyStateMachine, EventObject } from 'xstate';
+import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
 import type { Effect, StartChildEffect } from '../../runtime/effect.ts';
 import type { RuntimeError } from '../../runtime/errors.ts';
 import { type ChildResult, Statechart, type Tree } from '../../runtime/statechart.ts';
@@ -41,8 +41,8 @@ export class Stepper {
   }
 
   /** The child's snapshot as the parent sees it. */
-  child(id: string): { value: unknown; context: Record<string, unknown>; status: string } {
-    return (this.tree.snapshot.children as Record<string, never>)[id]?.['getSnapshot']();
+  child(id: string): AnyMachineSnapshot | undefined {
+    return (this.tree.snapshot.children as Record<string, AnyActorRef>)[id]?.getSnapshot();
   }
 
   send(type: string, more: object = {}): this {

@@ -1,0 +1,53 @@
+/**
+ * Snapshots restored before, by state value: what of a restore depends on nothing else.
+ *
+ * Most actors at rest are a state value and a context. XState restores the first of each
+ * value, with all its checks; for the next one only the context is put in. Snapshots with
+ * children, with history, or with references to actors in their context are XState's to
+ * restore every time.
+ */
+
+import type { AnyMachineSnapshot } from 'xstate';
+
+/** Different state values that are kept; XState restores those beyond. */
+const VALUES_MAX = 1_000;
+
+export class RestoredSnapshots {
+  readonly #byValue = new Map<string, AnyMachineSnapshot>();
+
+  recall(stored: {
+    readonly snapshot: unknown;
+    readonly sessions?: unknown;
+  }): AnyMachineSnapshot | undefined {
+    const { value, context, ...rest } = stored.snapshot as Record<string, unknown>;
+    if (stored.sessions !== undefined || !isEmpty(rest) || !isRecord(context)) return undefined;
+    const known = this.#byValue.get(keyOf(value));
+    if (known === undefined || JSON.stringify(context).includes('xstate$$type')) return undefined;
+    return { ...known, context };
+  }
+
+  remember(snapshot: AnyMachineSnapshot): void {
+    const { status, value, children, historyValue } = snapshot as unknown as {
+      readonly status: string;
+      readonly value: unknown;
+      readonly children: object;
+      readonly historyValue: object;
+    };
+    if (status !== 'active' || !isEmpty(children) || !isEmpty(historyValue)) return;
+    if (this.#byValue.size < VALUES_MAX)
+      this.#byValue.set(keyOf(value), { ...snapshot, context: {} });
+  }
+}
+
+export function isEmpty(record: object): boolean {
+  for (const _ in record) return false;
+  return true;
+}
+
+function keyOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
