@@ -48,7 +48,9 @@ export class Group {
       writing.entry = entry;
     }
     if (row !== undefined) writing.history.push(row);
-    if (undelivered !== undefined) (writing.undelivered ??= []).push(undelivered);
+    if (undelivered === undefined) return;
+    writing.undelivered ??= [];
+    writing.undelivered.push(undelivered);
   }
 
   /** True when the group is worth committing for its fence alone. */

@@ -108,8 +108,7 @@ export class Kind {
     checkName('kind', name);
     const { version = 1 } = options;
     const wrong = wrongOption(name, machine, options);
-    if (wrong !== undefined)
-      throw new RuntimeError('OPTION_INVALID', `Kind "${name}": ${wrong}.`);
+    if (wrong !== undefined) throw new RuntimeError('OPTION_INVALID', `Kind "${name}": ${wrong}.`);
     this.name = name;
     this.source = machine;
     this.chart = new Statechart(machine, limits);

@@ -184,7 +184,10 @@ function migrated(
 ): { snapshot: unknown; timers: TimerRow[] } {
   const timers = (stored.timers ?? []).map(decodeTimer);
   if (stored.version === kind.version) return { snapshot: stored.snapshot, timers };
-  let state: MigratedState = { snapshot: stored.snapshot, timers: timers.map(({ id, dueAt }) => ({ id, dueAt })) };
+  let state: MigratedState = {
+    snapshot: stored.snapshot,
+    timers: timers.map(({ id, dueAt }) => ({ id, dueAt })),
+  };
   for (let version = stored.version + 1; version <= kind.version; version += 1) {
     const migrate = kind.options.migrate?.[version];
     if (migrate === undefined) continue;

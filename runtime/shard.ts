@@ -366,9 +366,7 @@ export class Shard implements CommitListener {
 
   #planDeadline(actor: Actor): void {
     const isActive = actor.status === 'active';
-    const dueAt = isActive
-      ? actor.timers.nextDueAt()
-      : this.#forgetAt(actor);
+    const dueAt = isActive ? actor.timers.nextDueAt() : this.#forgetAt(actor);
     if (dueAt !== null) {
       actor.deadline ??= this.#deadlines.open(actor.address);
       if (this.#deadlines.dueAt(actor.deadline) !== dueAt)
@@ -396,7 +394,9 @@ export class Shard implements CommitListener {
    */
   #forgetAt({ at, outbox }: Actor): number {
     const { endedRetentionMs, dedupRetentionMs } = this.#services.limits;
-    return at + (outbox.counter > 0 ? Math.max(endedRetentionMs, dedupRetentionMs) : endedRetentionMs);
+    return (
+      at + (outbox.counter > 0 ? Math.max(endedRetentionMs, dedupRetentionMs) : endedRetentionMs)
+    );
   }
 
   /** Forgets an ended actor for good. */

@@ -54,7 +54,6 @@ export class Statechart {
   readonly #standIns = new WeakMap<object, object>();
   readonly restored = new RestoredSnapshots();
   readonly #descriptors: readonly string[];
-  readonly #declared = new Map<string, boolean>();
 
   constructor(machine: AnyStateMachine, limits: StatechartLimits) {
     this.limits = limits;
@@ -64,13 +63,7 @@ export class Statechart {
 
   /** Whether the machine has a transition for this event type somewhere, wildcards included. */
   declares(type: string): boolean {
-    let isDeclared = this.#declared.get(type);
-    if (isDeclared === undefined) {
-      isDeclared = this.#descriptors.some((known) => matchesDescriptor(type, known));
-      // Types come from outside: remember only a bounded number of them.
-      if (this.#declared.size < 1_000) this.#declared.set(type, isDeclared);
-    }
-    return isDeclared;
+    return this.#descriptors.some((known) => matchesDescriptor(type, known));
   }
 
   /** Gives birth to an instance; `booked`: the last number an earlier one gave away. Throws what the machine threw. */
@@ -253,13 +246,14 @@ export class Tree {
 
   #close(): void {
     const host = this.#host;
-    if (host.failure === undefined) {
-      this.#before = undefined;
-      if (host.children.bySession !== undefined) host.children.sweep();
-      return;
-    }
+    const { children } = host;
+    // What is ended here may still tell its parent, and that may fail.
+    if (host.failure === undefined && children.bySession !== undefined) children.sweep();
+    const before = this.#before as AnyMachineSnapshot;
+    this.#before = undefined;
+    if (host.failure === undefined) return;
     this.#queue = [];
-    this.snapshot = this.#before as AnyMachineSnapshot;
+    this.snapshot = before;
     host.rollBack();
     throw explain(host.failure.thrown);
   }

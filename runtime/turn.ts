@@ -145,7 +145,9 @@ export class Turns {
     for (const effect of this.#effects) {
       if (effect.type !== 'send' || effect.to === '') continue;
       const to = wholeAddress(effect.to, place);
-      if (isKept(effect)) (addresses ??= []).push(to);
+      if (!isKept(effect)) continue;
+      addresses ??= [];
+      addresses.push(to);
     }
     if (addresses === undefined) return NOTHING;
     if (actor.outbox.size + addresses.length <= limits.outboxMax) return addresses;
@@ -254,11 +256,7 @@ export class Turns {
       at,
       this.#services.random,
     );
-    this.#stage(
-      actor,
-      historyText(actor, item, at, { timer, failure, state }),
-      undelivered,
-    );
+    this.#stage(actor, historyText(actor, item, at, { timer, failure, state }), undelivered);
     this.#finish(actor, item, at, eventType(item, timer), asked, failure);
   }
 

@@ -112,7 +112,11 @@ export class ChildTable {
 
   /** After a step that failed: what happened to children cannot be taken back, their birth can. */
   rollBack(): void {
-    if (!this.#wasEmpty) return;
+    if (!this.#wasEmpty) {
+      // Even if none is left: they are part of what has to be restored.
+      this.bySession ??= new Map();
+      return;
+    }
     this.bySession = undefined;
     this.#bySystemId = undefined;
     this.booked = this.#bookedBefore;
@@ -151,8 +155,10 @@ export class ChildTable {
    * not outlive a restore. XState leaves them running when a parent fails or gives an id away twice.
    */
   sweep(): void {
-    for (const child of this.bySession?.values() ?? []) {
-      if (child._processingStatus === RUNNING && !isReachable(child)) child._stop();
+    let lost = this.#findLost();
+    while (lost !== undefined) {
+      lost._stop();
+      lost = this.#findLost();
     }
     for (const child of this.bySession?.values() ?? []) {
       // Built but never started, because the step went on without it.
@@ -197,6 +203,13 @@ export class ChildTable {
     for (const [systemId, holder] of this.#bySystemId ?? []) {
       if (holder === ref) this.#bySystemId?.delete(systemId);
     }
+  }
+
+  #findLost(): ChildActor | undefined {
+    for (const child of this.bySession?.values() ?? []) {
+      if (child._processingStatus === RUNNING && !isReachable(child)) return child;
+    }
+    return undefined;
   }
 
   #end(child: ChildActor): void {

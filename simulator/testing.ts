@@ -186,7 +186,8 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
     committed: (address) => Runtime.hostOf(this.runtime as never).committed(address),
     persisted: (address) => Runtime.hostOf(this.runtime as never).persisted(address),
     fetch: (...parts) => Runtime.hostOf(this.runtime as never).fetch(...parts),
-    subscribe: (...parts) => this.#watch(() => Runtime.hostOf(this.runtime as never).subscribe(...parts)),
+    subscribe: (...parts) =>
+      this.#watch(() => Runtime.hostOf(this.runtime as never).subscribe(...parts)),
     on: (...parts) => this.#watch(() => Runtime.hostOf(this.runtime as never).on(...parts)),
   };
 

@@ -153,10 +153,10 @@ class MemoryStore implements Store {
   }
 
   #stateRows({ kind, state }: IndexEntry): Set<Row> {
-    let states = this.#index.get(kind);
-    if (states === undefined) this.#index.set(kind, (states = new Map()));
-    let rows = states.get(state);
-    if (rows === undefined) states.set(state, (rows = new Set()));
+    const states = this.#index.get(kind) ?? new Map<string, Set<Row>>();
+    this.#index.set(kind, states);
+    const rows = states.get(state) ?? new Set<Row>();
+    states.set(state, rows);
     return rows;
   }
 

@@ -170,7 +170,10 @@ describe('an older record', () => {
         3: (state) => {
           const { context } = (state.snapshot ?? {}) as { context?: { totals?: unknown } };
           if (context?.totals === undefined) return state;
-          return (stepByStep?.[3] as (state: MigratedState) => MigratedState)(state);
+          return (
+            (stepByStep as Record<number, (state: MigratedState) => MigratedState>)[3]?.(state) ??
+            state
+          );
         },
       },
     });

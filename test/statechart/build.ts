@@ -255,17 +255,17 @@ function buildState(spec: StateSpec, path: string, plan: Plan, isTop: boolean): 
   }
   return {
     ...own,
-    ...reactionsOf(spec, plan, isTop),
+    ...reactionsOf(spec, path, plan, isTop),
     ...(invoke.length > 0 ? { invoke } : {}),
   };
 }
 
-function reactionsOf(spec: StateSpec, plan: Plan, isTop: boolean): Loose {
+function reactionsOf(spec: StateSpec, path: string, plan: Plan, isTop: boolean): Loose {
   const on: Record<string, Loose[]> = {};
   for (const { event, to } of spec.on) {
     const type = HANDLED[event % HANDLED.length] as string;
     on[type] ??= [];
-    const transition = transitionOf(to, plan);
+    const transition = transitionOf(to, plan, path);
     on[type].push(type === '*' ? fuelled(transition, 'd', isFromOutside) : transition);
   }
   if (isTop && spec.initial > 0) on['xstate.error.actor.*'] = [{ actions: [hashEvent] }];
@@ -273,14 +273,14 @@ function reactionsOf(spec: StateSpec, plan: Plan, isTop: boolean): Loose {
   for (const { delay, to } of spec.after) {
     const key = delay > 34 ? 'short' : delay > 28 ? 'long' : String(delay + 1);
     after[key] ??= [];
-    after[key].push(transitionOf(to, plan));
+    after[key].push(transitionOf(to, plan, path));
   }
   const reactions: Loose = { on, after };
   if (spec.always !== undefined) {
-    reactions.always = fuelled(transitionOf(spec.always, plan), 'w');
+    reactions.always = fuelled(transitionOf(spec.always, plan, path), 'w');
   }
   if (spec.onDone !== undefined && !isTop) {
-    reactions.onDone = fuelled(transitionOf(spec.onDone, plan), 'd');
+    reactions.onDone = fuelled(transitionOf(spec.onDone, plan, path), 'd');
   }
   return reactions;
 }
@@ -313,22 +313,31 @@ function invokeOf(spec: InvokeSpec, index: number, path: string, plan: Plan): Lo
     ...(spec.hasSystemId && spec.source % 8 === 5 && plan.isRoot
       ? { systemId: `key.${plan.invoked.length % 3}.${id}` }
       : {}),
-    ...(onDone && { onDone: fuelled(transitionOf(onDone, plan), 'd') }),
-    ...(onError && { onError: fuelled(transitionOf(onError, plan), 'd') }),
+    ...(onDone && { onDone: fuelled(transitionOf(onDone, plan, path), 'd') }),
+    ...(onError && { onError: fuelled(transitionOf(onError, plan, path), 'd') }),
     ...(onSnapshot && {
-      onSnapshot: { ...transitionOf(onSnapshot, plan), target: undefined },
+      onSnapshot: { ...transitionOf(onSnapshot, plan, path), target: undefined },
     }),
   };
 }
 
-function transitionOf(spec: TransitionSpec, plan: Plan): Loose {
+function transitionOf(spec: TransitionSpec, plan: Plan, path: string): Loose {
   const { targets } = plan;
-  const target = spec.target === undefined ? undefined : targets[spec.target % targets.length];
+  const chosen = spec.target === undefined ? undefined : targets[spec.target % targets.length];
+  const target = chosen?.endsWith('_h') ? fromOutside(chosen, pathId(path)) : chosen;
+  const reenter = spec.reenter && !target?.endsWith('_h');
   return {
-    ...(target && { target: `#${target}`, reenter: spec.reenter }),
+    ...(target && { target: `#${target}`, reenter }),
     ...(spec.guard === undefined ? {} : { guard: guardOf(spec.guard, plan) }),
     actions: [hashEvent, ...actionsOf(spec.actions, plan)],
   };
+}
+
+/** Taken from inside, a history state breaks XState's own book-keeping: states are entered twice or never left. */
+function fromOutside(history: string, source: string): string | undefined {
+  const owner = history.slice(0, -2);
+  if (!source.startsWith(`${owner}_`)) return history;
+  return owner.includes('_') ? owner : undefined;
 }
 
 const hashEvent = assign({

@@ -209,15 +209,20 @@ export class LiveWorld implements World {
 
   /** A tree ends children that their parent's snapshot does not lead to; XState leaves them running. */
   #sweep(): void {
-    const running = () => this.#children.filter(({ _processingStatus }) => _processingStatus === 1);
-    for (const child of running()) {
-      const { id, _parent: parent } = child;
-      const isAlive = (parent as unknown) === this.#actor || parent._processingStatus === 1;
-      if (isAlive && parent.getSnapshot().children?.[id] === (child as unknown)) continue;
+    const isRunning = ({ _processingStatus }: LiveChild) => _processingStatus === 1;
+    const findLost = () =>
+      this.#children.find((child) => isRunning(child) && !this.#leadsTo(child));
+    for (let lost = findLost(); lost !== undefined; lost = findLost()) {
       this.#count('swept');
-      child._stop();
+      lost._stop();
     }
-    this.#children = running();
+    this.#children = this.#children.filter(isRunning);
+  }
+
+  #leadsTo(child: LiveChild): boolean {
+    const { id, _parent: parent } = child;
+    const isAlive = (parent as unknown) === this.#actor || parent._processingStatus === 1;
+    return isAlive && parent.getSnapshot().children?.[id] === (child as unknown);
   }
 
   #countEvent(

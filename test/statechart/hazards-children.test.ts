@@ -1,41 +1,21 @@
 /**
  * Traps of machine children: nothing of a child may be lost, late or left behind.
- * Promises, callbacks and observables are in hazards-acting.test.ts.
+ * Spawning, system ids and circles are in hazards-spawning.test.ts, promises and
+ * callbacks in hazards-acting.test.ts.
  */
 
 import { describe, expect, test } from 'vitest';
 import {
   type AnyActorRef,
-  type AnyStateMachine,
   assign,
-  createMachine,
   emit,
-  enqueueActions,
   fromTransition,
   log,
-  raise,
   sendParent,
   sendTo,
-  setup,
   spawnChild,
-  stopChild,
 } from 'xstate';
-import { codeOf, Stepper } from './stepping.ts';
-
-type Loose = Record<string, unknown>;
-
-function machineOf(config: Loose, actors: Loose = {}): AnyStateMachine {
-  const made = setup({ actors: actors as never }).createMachine(config as never);
-  return made as unknown as AnyStateMachine;
-}
-
-/** Appends the event's type, and where it has a number that too, to `seen`. */
-const see = assign({
-  seen: ({ context, event }) => {
-    const { type, at } = event as { type: string; at?: number };
-    return [...(context as { seen: string[] }).seen, `${type}@${at}`];
-  },
-} as never);
+import { type Loose, machineOf, Stepper, see } from './stepping.ts';
 
 describe('a machine child', () => {
   const child = machineOf({
@@ -61,7 +41,10 @@ describe('a machine child', () => {
           invoke: {
             src: 'child',
             id: 'c',
-            onDone: { target: 'off', actions: [see, assign({ output: ({ event }) => event.output })] },
+            onDone: {
+              target: 'off',
+              actions: [see, assign({ output: ({ event }) => event.output })],
+            },
           },
           on: {
             GO: { actions: [see, sendTo('c', { type: 'PING' })] },
@@ -85,7 +68,9 @@ describe('a machine child', () => {
       'emit born',
       'arm xstate.after.50.child.a 50',
     ]);
-    expect(stepper.effects.every((effect) => 'session' in effect && effect.session === 1)).toBe(true);
+    expect(stepper.effects.every((effect) => 'session' in effect && effect.session === 1)).toBe(
+      true,
+    );
     expect(stepper.armed('xstate.after.50.child.a').target).toBe(1);
   });
 
@@ -128,7 +113,9 @@ describe('a machine child', () => {
   test('knows the moment of its birth from its input', () => {
     const born = machineOf({ context: ({ input }: Loose) => ({ at: (input as Loose)['at'] }) });
     const starter = machineOf(
-      { on: { GO: { actions: spawnChild('born' as never, { id: 'b', input: { n: 1 } } as never) } } },
+      {
+        on: { GO: { actions: spawnChild('born' as never, { id: 'b', input: { n: 1 } } as never) } },
+      },
       { born },
     );
     expect(new Stepper(starter).send('GO').child('b')?.context).toEqual({ at: 2 });
@@ -160,7 +147,11 @@ describe('order', () => {
   test("a parent's guard sees the child as it is now", () => {
     const child = machineOf({
       context: { n: 0 },
-      on: { INC: { actions: [assign({ n: ({ context }) => context['n'] + 1 }), sendParent({ type: 'ASK' })] } },
+      on: {
+        INC: {
+          actions: [assign({ n: ({ context }) => context['n'] + 1 }), sendParent({ type: 'ASK' })],
+        },
+      },
     });
     const parent = machineOf(
       {
@@ -198,7 +189,10 @@ describe('order', () => {
     const child = machineOf(
       {
         invoke: { src: 'grandchild', id: 'g/1' },
-        on: { DOWN: { actions: sendTo('g/1', { type: 'DOWN' }) }, UP: { actions: sendParent({ type: 'UP' }) } },
+        on: {
+          DOWN: { actions: sendTo('g/1', { type: 'DOWN' }) },
+          UP: { actions: sendParent({ type: 'UP' }) },
+        },
       },
       { grandchild },
     );
@@ -235,7 +229,10 @@ describe('order', () => {
   });
 
   test('a reducer is stepped like a machine and ends with its state', () => {
-    const sum = fromTransition((total: number, event: { type: string; by?: number }) => total + (event.by ?? 0), 1);
+    const sum = fromTransition(
+      (total: number, event: { type: string; by?: number }) => total + (event.by ?? 0),
+      1,
+    );
     const parent = machineOf(
       {
         invoke: { src: 'sum', id: 's' },
@@ -276,7 +273,9 @@ describe('a child that fails', () => {
               id: 'c',
               onError: {
                 target: 'off',
-                actions: assign({ error: ({ event }) => String((event as { error: unknown }).error) }),
+                actions: assign({
+                  error: ({ event }) => String((event as { error: unknown }).error),
+                }),
               },
             },
             on: { GO: { actions: sendTo('c', { type: 'BAD' }) } },
@@ -296,7 +295,13 @@ describe('a child that fails', () => {
     const parent = machineOf(
       {
         initial: 'on',
-        states: { on: { invoke: { src: 'child', id: 'c' }, on: { GO: { target: 'off', actions: sendTo('c', { type: 'BAD' }) } } }, off: {} },
+        states: {
+          on: {
+            invoke: { src: 'child', id: 'c' },
+            on: { GO: { target: 'off', actions: sendTo('c', { type: 'BAD' }) } },
+          },
+          off: {},
+        },
       },
       { child },
     );
@@ -310,232 +315,27 @@ describe('a child that fails', () => {
 
   test('takes its own children with it', () => {
     const middle = machineOf(
-      { invoke: { src: 'child', id: 'c' }, on: { BAD: { guard: () => { throw new Error('broken middle'); } } } },
+      {
+        invoke: { src: 'child', id: 'c' },
+        on: {
+          BAD: {
+            guard: () => {
+              throw new Error('broken middle');
+            },
+          },
+        },
+      },
       { child },
     );
     const parent = machineOf(
-      { invoke: { src: 'middle', id: 'm', onError: {} }, on: { GO: { actions: sendTo('m', { type: 'BAD' }) } } },
+      {
+        invoke: { src: 'middle', id: 'm', onError: {} },
+        on: { GO: { actions: sendTo('m', { type: 'BAD' }) } },
+      },
       { middle },
     );
     const stepper = new Stepper(parent).send('GO');
     expect(stepper.asked).toEqual(['cancelAll 1', 'cancelAll 2']);
     expect(stepper.tree.hasChildren).toBe(false);
-  });
-});
-
-describe('spawning', () => {
-  const leaf = machineOf({ id: 'leaf', context: { n: 1 }, on: { INC: { actions: assign({ n: 2 }) } } });
-
-  test('with spawnChild, stopChild and spawn, ids taken again after a stop', () => {
-    const parent = machineOf(
-      {
-        on: {
-          SPAWN: { actions: spawnChild('leaf' as never, { id: 'l' } as never) },
-          STOP: { actions: stopChild('l') },
-          SWAP: { actions: [stopChild('l'), spawnChild('leaf' as never, { id: 'l' } as never)] },
-        },
-      },
-      { leaf },
-    );
-    const stepper = new Stepper(parent).send('SPAWN').send('SWAP');
-    expect(stepper.tree.sessions()).toEqual({ sessions: { l: 2 }, booked: 2 });
-    expect(stepper.send('STOP').tree.sessions()).toEqual({ sessions: {}, booked: 2 });
-  });
-
-  test('an id given away twice leaves one child, not two', () => {
-    const parent = machineOf(
-      { on: { SPAWN: { actions: spawnChild('leaf' as never, { id: 'l' } as never) } } },
-      { leaf },
-    );
-    const stepper = new Stepper(parent).send('SPAWN').send('SPAWN');
-    expect(stepper.asked).toEqual(['cancelAll 1']);
-    expect(stepper.tree.sessions()?.sessions).toEqual({ l: 2 });
-  });
-
-  test('without an id keeps every child, under a name that survives the text', () => {
-    const parent = machineOf(
-      { on: { SPAWN: { actions: spawnChild('leaf' as never) }, INC: { actions: sendTo('x:1', { type: 'INC' }) } } },
-      { leaf },
-    );
-    const stepper = new Stepper(parent).send('SPAWN').send('SPAWN');
-    expect(stepper.tree.sessions()?.sessions).toEqual({ 'x:1': 1, 'x:2': 2 });
-    expect(stepper.restore().send('INC').child('x:1')?.context).toEqual({ n: 2 });
-    expect(stepper.tree.sessions()?.sessions).toEqual({ 'x:1': 1, 'x:2': 2 });
-  });
-
-  test('of a logic object, or of one that nobody registered, is refused: it could not be stored', () => {
-    const parent = machineOf({
-      on: {
-        OBJECT: { actions: spawnChild(leaf as never, { id: 'l' } as never) },
-        SPAWN: { actions: assign({ ref: ({ spawn }) => spawn(leaf as never, { id: 'l' } as never) }) },
-        UNKNOWN: { actions: spawnChild('nobody' as never, { id: 'l' } as never) },
-        INVOKE: '.invoking',
-      },
-      initial: 'idle',
-      states: { idle: {}, invoking: { invoke: { src: 'nobody', id: 'l' } } },
-    });
-    const stepper = new Stepper(parent);
-    for (const type of ['OBJECT', 'SPAWN', 'UNKNOWN', 'INVOKE']) {
-      expect(codeOf(() => stepper.send(type))).toBe('CHILD_UNREGISTERED');
-      expect(stepper.tree.hasChildren).toBe(false);
-    }
-  });
-
-  test('of an object written into the invoke is fine: its place in the machine is its name', () => {
-    const parent = machineOf({ invoke: { src: leaf, id: 'l' }, on: { INC: { actions: sendTo('l', { type: 'INC' }) } } });
-    expect(new Stepper(parent).restore().send('INC').child('l')?.context).toEqual({ n: 2 });
-  });
-
-  test('more than the limit is ACTOR_TOO_LARGE, also when the children are of one child', () => {
-    const many = enqueueActions(({ enqueue }) => {
-      for (let n = 0; n < 9; n += 1) enqueue.spawnChild('leaf' as never, { id: `l${n}` } as never);
-    });
-    const middle = machineOf({ entry: many }, { leaf });
-    const parent = machineOf(
-      { on: { MANY: { actions: many }, MIDDLE: { actions: spawnChild('middle' as never, { id: 'm' } as never) } } },
-      { leaf, middle },
-    );
-    const stepper = new Stepper(parent);
-    expect(codeOf(() => stepper.send('MANY'))).toBe('ACTOR_TOO_LARGE');
-    expect(codeOf(() => stepper.send('MIDDLE'))).toBe('ACTOR_TOO_LARGE');
-    expect(stepper.tree.hasChildren).toBe(false);
-  });
-
-  test('a child that is stopped before it starts is gone without a trace', () => {
-    const loud = machineOf({ entry: 'loud' });
-    const parent = machineOf(
-      {
-        initial: 'a',
-        states: {
-          a: { on: { GO: 'b' } },
-          b: { invoke: { src: 'loud', id: 'l', systemId: 'key' }, always: 'c' },
-          c: { on: { AGAIN: 'b' } },
-        },
-      },
-      { loud },
-    );
-    const stepper = new Stepper(parent).send('GO');
-    expect(stepper.asked).toEqual([]);
-    expect(stepper.tree.hasChildren).toBe(false);
-    expect(stepper.send('AGAIN').value).toBe('c');
-  });
-
-  test('only a child of its own can be stopped by a machine', () => {
-    const middle = machineOf({ invoke: { src: 'leaf', id: 'l' } }, { leaf });
-    const parent = machineOf(
-      {
-        invoke: { src: 'middle', id: 'm' },
-        on: {
-          STOP: {
-            actions: stopChild((({ self }: { self: AnyActorRef }) =>
-              self.getSnapshot().children.m.getSnapshot().children.l) as never),
-          },
-        },
-      },
-      { middle },
-    );
-    expect(() => new Stepper(parent).send('STOP')).toThrow('is not a child');
-  });
-});
-
-describe('a system id', () => {
-  const keyed = machineOf({ context: { seen: [] }, on: { HI: { actions: see } } });
-
-  test('finds its actor from anywhere in the tree, and another one after the state is entered again', () => {
-    const greeter = machineOf({
-      on: { GREET: { actions: sendTo((({ system }: { system: { get(id: string): AnyActorRef } }) => system.get('key')) as never, { type: 'HI' } as never) } },
-    });
-    const parent = machineOf(
-      {
-        invoke: { src: 'greeter', id: 'g' },
-        initial: 'on',
-        states: {
-          on: {
-            invoke: { src: 'keyed', id: 'k', systemId: 'key' },
-            on: { AGAIN: { target: 'on', reenter: true }, GREET: { actions: sendTo('g', { type: 'GREET' }) } },
-          },
-        },
-      },
-      { keyed, greeter },
-    );
-    const stepper = new Stepper(parent).send('GREET').send('AGAIN').send('GREET').restore().send('GREET');
-    expect(stepper.child('k')?.context).toEqual({ seen: ['HI@4', 'HI@5'] });
-  });
-
-  test('belongs to one actor at a time', () => {
-    const options = { systemId: 'key' };
-    const parent = machineOf(
-      {
-        on: {
-          TWICE: {
-            actions: [
-              spawnChild('keyed' as never, { ...options, id: 'a' } as never),
-              spawnChild('keyed' as never, { ...options, id: 'b' } as never),
-            ],
-          },
-          ONCE: { actions: spawnChild('keyed' as never, { ...options, id: 'a' } as never) },
-        },
-      },
-      { keyed },
-    );
-    const stepper = new Stepper(parent);
-    expect(() => stepper.send('TWICE')).toThrow("system ID 'key' already exists");
-    expect(stepper.send('ONCE').tree.sessions()?.sessions).toEqual({ a: 1 });
-  });
-});
-
-describe('a circle between machines', () => {
-  const ball = (target: string) => ({ actions: sendTo(target, { type: 'BALL' }) });
-
-  test('of parent and child ends with MICROSTEPS_EXCEEDED', () => {
-    const child = machineOf({ on: { BALL: { actions: sendParent({ type: 'BALL' }) } } });
-    const parent = machineOf({ invoke: { src: 'child', id: 'c' }, on: { BALL: ball('c') } }, { child });
-    expect(codeOf(() => new Stepper(parent).send('BALL'))).toBe('MICROSTEPS_EXCEEDED');
-  });
-
-  test('by way of onSnapshot ends so too, and throws nothing into the process', async () => {
-    const child = machineOf({ on: { BALL: {} } });
-    const parent = machineOf(
-      { invoke: { src: 'child', id: 'c', onSnapshot: ball('c') }, on: { BALL: ball('c') } },
-      { child },
-    );
-    expect(codeOf(() => new Stepper(parent))).toBe('MICROSTEPS_EXCEEDED');
-    // XState rethrows from a timer what an observer throws; vitest would report it.
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  });
-
-  test('by way of births and ends does as well', () => {
-    const child = machineOf({ initial: 'z', states: { z: { type: 'final' } } });
-    const parent = machineOf(
-      { initial: 'on', states: { on: { invoke: { src: 'child', id: 'c', onDone: { target: 'on', reenter: true } } } } },
-      { child },
-    );
-    expect(codeOf(() => new Stepper(parent))).toBe('MICROSTEPS_EXCEEDED');
-  });
-
-  test('within a child is an error of that child', () => {
-    const child = machineOf({ on: { GO: { actions: raise({ type: 'GO' }) } } });
-    const parent = (onError: Loose) =>
-      machineOf(
-        { invoke: { src: 'child', id: 'c', ...onError }, on: { GO: { actions: sendTo('c', { type: 'GO' }) } } },
-        { child },
-      );
-    expect(codeOf(() => new Stepper(parent({})).send('GO'))).toBe('MICROSTEPS_EXCEEDED');
-    const stepper = new Stepper(parent({ onError: { actions: 'noticed' } })).send('GO');
-    expect(stepper.asked).toEqual(['cancelAll 1', 'noticed']);
-  });
-
-  test('does not count what leaves the actor', async () => {
-    const { to } = await import('../../runtime/machine.ts');
-    const parent = machineOf({
-      on: {
-        GO: {
-          actions: enqueueActions(({ enqueue }) => {
-            for (let n = 0; n < 500; n += 1) enqueue.sendTo(to(`w/${n}`), { type: 'work' });
-          }),
-        },
-      },
-    });
-    expect(new Stepper(parent).send('GO').effects).toHaveLength(500);
   });
 });

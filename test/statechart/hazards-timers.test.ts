@@ -112,7 +112,11 @@ describe('a timer', () => {
     const machine = createMachine({
       id: 'm',
       initial: 'a',
-      states: { a: { after: { 5: [{ guard: () => false, target: 'b' }, { target: 'c' }] } }, b: {}, c: {} },
+      states: {
+        a: { after: { 5: [{ guard: () => false, target: 'b' }, { target: 'c' }] } },
+        b: {},
+        c: {},
+      },
     });
     const stepper = new Stepper(machine);
     expect(stepper.asked).toEqual([`arm ${after(5)} 5`]);
@@ -148,7 +152,9 @@ describe('a delay', () => {
   );
 
   test.each([0, 0.5, 2 ** 31, 2 ** 31 + 1, 30 * 365 * 86_400_000])('of %s passes', (delay) => {
-    expect(new Stepper(machineWith(delay)).send('GO').asked).toEqual([`arm ${after('wait')} ${delay}`]);
+    expect(new Stepper(machineWith(delay)).send('GO').asked).toEqual([
+      `arm ${after('wait')} ${delay}`,
+    ]);
   });
 
   test('that nobody defined is an error in after, raise and sendTo, also when enqueued', () => {

@@ -118,7 +118,10 @@ describe('effects come as data', () => {
 
   test('a send to nobody, and to the parent of a root, throws', () => {
     const machine = createMachine({
-      on: { E: { actions: sendTo('nobody', { type: 'x' }) }, P: { actions: sendParent({ type: 'x' }) } },
+      on: {
+        E: { actions: sendTo('nobody', { type: 'x' }) },
+        P: { actions: sendParent({ type: 'x' }) },
+      },
     });
     const stepper = new Stepper(machine);
     expect(() => stepper.send('E')).toThrow("Unable to send event to actor 'nobody'");
@@ -377,14 +380,20 @@ describe('time', () => {
       initial: 'a',
       states: {
         a: {
-          on: { E: { actions: [seen('E'), raise({ type: 'R' })] }, R: { target: 'b', actions: seen('R') } },
+          on: {
+            E: { actions: [seen('E'), raise({ type: 'R' })] },
+            R: { target: 'b', actions: seen('R') },
+          },
         },
         b: {
           initial: 'only',
           states: { only: { type: 'final' } },
           onDone: { target: 'c', actions: [seen('onDone'), 'raiseQ'] as never },
         },
-        c: { on: { Q: { actions: seen('Q') } }, after: { 10: { target: 'd', actions: seen('after') } } },
+        c: {
+          on: { Q: { actions: seen('Q') } },
+          after: { 10: { target: 'd', actions: seen('after') } },
+        },
         d: {},
       },
     }).provide({

@@ -4,7 +4,14 @@
  * Time is a counter that moves by one per step, so that `at` is easy to predict.
  */
 
-import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
+import {
+  type AnyActorRef,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  assign,
+  type EventObject,
+  setup,
+} from 'xstate';
 import type { Effect, StartChildEffect } from '../../runtime/effect.ts';
 import type { RuntimeError } from '../../runtime/errors.ts';
 import { type ChildResult, Statechart, type Tree } from '../../runtime/statechart.ts';
@@ -143,3 +150,19 @@ export function codeOf(act: () => unknown): string {
   }
   return 'nothing was thrown';
 }
+
+export type Loose = Record<string, unknown>;
+
+/** A machine from a configuration that need not please the type checker. */
+export function machineOf(config: Loose, actors: Loose = {}): AnyStateMachine {
+  const made = setup({ actors: actors as never }).createMachine(config as never);
+  return made as unknown as AnyStateMachine;
+}
+
+/** Adds `type@at` of the event to `seen` in the context. */
+export const see = assign({
+  seen: ({ context, event }: { context: { seen: string[] }; event: { type: string; at?: number } }) => [
+    ...context.seen,
+    `${event.type}@${event.at}`,
+  ],
+} as never) as never;
