@@ -10,7 +10,7 @@ import type { Effect } from './effect.ts';
 import type { ErrorShape, RuntimeError } from './errors.ts';
 import type { Item } from './mailbox.ts';
 import type { OutboxRow } from './outbox.ts';
-import { inOnePiece } from './text.ts';
+import { inOnePiece, timeText } from './text.ts';
 import type { TimerRow } from './timer-table.ts';
 import { eventType } from './turn-result.ts';
 
@@ -50,7 +50,7 @@ export interface HistoryFacts {
 export function historyText(actor: Actor, item: Item, at: number, facts: HistoryFacts): string {
   const { kind } = actor;
   const { timer, state, did, failure } = facts;
-  let text = `{"turn":${actor.turns},"at":${at},"event":${kind.quoted(eventType(item, timer))}`;
+  let text = `{"turn":${actor.turns},"at":${timeText(at)},"event":${kind.quoted(eventType(item, timer))}`;
   if (timer !== undefined) text += `,"dueAt":${timer.dueAt}`;
   if (item.type === 'message' && item.from !== undefined) {
     text += `,"from":${kind.quoted(item.from)},"counter":${item.counter}`;

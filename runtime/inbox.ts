@@ -13,6 +13,8 @@
  * is forgotten sooner, once it durably owes nothing (see `Shard.settled`).
  */
 
+import { timeText } from './text.ts';
+
 /** Counters above the contiguous one that are remembered of a sender without order. */
 export const WINDOW_MAX = 64;
 
@@ -121,7 +123,7 @@ export class Inbox {
     let text = '{';
     for (const { name, high, at, above } of this.#marks.values()) {
       if (text.length > 1) text += ',';
-      text += `${name}:[${high},${at}${above.length > 0 ? `,${above.join(',')}` : ''}]`;
+      text += `${name}:[${high},${timeText(at)}${above.length > 0 ? `,${above.join(',')}` : ''}]`;
     }
     return `${text}}`;
   }

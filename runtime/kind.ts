@@ -44,6 +44,9 @@ export interface Supervision {
   readonly withinMs: number;
 }
 
+/** Version of the form of records, see record.ts. */
+export const RECORD_FORMAT = 1;
+
 /** What every actor whose machine knows it takes first after its node began to host it. */
 export const LEADERSHIP_ACQUIRED = 'leadership.acquired';
 
@@ -91,6 +94,8 @@ export class Kind {
   readonly options: KindOptions;
   readonly supervision: Supervision;
   readonly timersFirst: boolean;
+  /** How every record of this kind begins, up to the number of turns. */
+  readonly recordHead: string;
   /** Wakes its actors at every takeover, because the machine says it wants to know. */
   readonly wantsLeadership: boolean;
   /** Action names for which neither a performer nor an implementation was found; each is logged once. */
@@ -121,6 +126,7 @@ export class Kind {
         .filter(([, performer]) => typeof performer !== 'function')
         .map(([action]) => action),
     );
+    this.recordHead = `{"format":${RECORD_FORMAT},"kind":"${name}","version":${version},"turns":`;
     this.timersFirst = options.ties === 'timers';
     this.wantsLeadership = (machine.events as string[]).includes(LEADERSHIP_ACQUIRED);
   }

@@ -11,14 +11,12 @@
 import { type Actor, type PendingEffect, stateText, unborn } from './actor.ts';
 import { messageOf, RuntimeError } from './errors.ts';
 import { Inbox, type StoredInbox } from './inbox.ts';
-import type { Kind, MigratedState } from './kind.ts';
+import { type Kind, type MigratedState, RECORD_FORMAT } from './kind.ts';
 import { Outbox, type StoredOutbox } from './outbox.ts';
 import type { Tree } from './statechart.ts';
 import type { IndexEntry } from './store.ts';
-import { inOnePiece } from './text.ts';
+import { inOnePiece, jsonOnce, timeText } from './text.ts';
 import { type TimerRow, TimerTable } from './timer-table.ts';
-
-export const RECORD_FORMAT = 1;
 
 /** `[id, dueAt]` for a timer of the root that brings the event of its own name, else all of it. */
 type StoredTimer =
@@ -52,7 +50,7 @@ export function encodeRecord(actor: Actor, recordBytesMax: number): string {
   const snapshot = tree.encode();
   if (snapshot.length > recordBytesMax)
     throw tooLarge(actor.address, snapshot.length, recordBytesMax);
-  let text = `{"format":${RECORD_FORMAT},"kind":"${kind.name}","version":${kind.version},"turns":${actor.turns},"at":${actor.at},"snapshot":${snapshot}`;
+  let text = `${kind.recordHead}${actor.turns},"at":${timeText(actor.at)},"snapshot":${snapshot}`;
   if (timers.rows.length > 0) text += `,"timers":${encodeTimers(kind, timers.rows)}`;
   const inbox = actor.inbox.encode();
   if (inbox !== '') text += `,"inbox":${inbox}`;
@@ -65,7 +63,7 @@ export function encodeRecord(actor: Actor, recordBytesMax: number): string {
   const numbers = tree.sessions();
   if (numbers !== undefined)
     text += `,"sessions":${JSON.stringify(numbers.sessions)},"booked":${numbers.booked}`;
-  if (actor.input !== undefined) text += `,"input":${JSON.stringify(actor.input)}`;
+  if (actor.input !== undefined) text += `,"input":${jsonOnce(actor.input)}`;
   if (actor.term > 1) text += `,"term":${actor.term}`;
   if (actor.status !== 'active') text += `,"status":"${actor.status}"`;
   if (actor.stopReason !== undefined) text += `,"stopReason":${JSON.stringify(actor.stopReason)}`;
@@ -219,9 +217,10 @@ function encodeTimers(kind: Kind, rows: readonly TimerRow[]): string {
   for (const row of rows) {
     if (text.length > 1) text += ',';
     if (isPlain(row)) {
-      text += `[${kind.quoted(row.id)},${row.dueAt}]`;
+      row.text ??= `[${kind.quoted(row.id)},${row.dueAt}]`;
+      text += row.text;
     } else {
-      const { id, dueAt, ...rest } = row;
+      const { id, dueAt, text: _, ...rest } = row;
       text += `[${JSON.stringify(id)},${dueAt},${JSON.stringify(rest)}]`;
     }
   }

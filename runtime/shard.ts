@@ -440,7 +440,8 @@ export class Shard implements CommitListener {
     this.#dirty.delete(actor);
     if (deadline !== undefined) this.#deadlines.clear(deadline);
     this.#tryFind(address);
-    for (const item of mailbox) {
+    // Taken out one by one: it may stand in the queue still, and must find nothing when its turn comes.
+    for (let item = mailbox.shift(); item !== undefined; item = mailbox.shift()) {
       if (item.type === 'message') this.accept(address, item, true);
       else if (item.type === 'childSettled') this.notify(address, item);
     }

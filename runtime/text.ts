@@ -24,3 +24,15 @@ export function jsonOnce(value: unknown): string {
   }
   return text;
 }
+
+let lastAt = -1;
+let lastText = '';
+
+/** A moment as text. Many turns share a millisecond, and thirteen digits take a while to write. */
+export function timeText(at: number): string {
+  if (at !== lastAt) {
+    lastText = String(at);
+    lastAt = at;
+  }
+  return lastText;
+}

@@ -16,6 +16,8 @@ export interface TimerRow {
   readonly target: number;
   readonly to: string | undefined;
   readonly isHint: boolean;
+  /** The row as the record has it, once it was encoded. */
+  text?: string;
 }
 
 export class TimerTable {

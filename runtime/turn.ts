@@ -23,6 +23,7 @@ import type { RuntimeLimits } from './options.ts';
 import type { OutboxRow } from './outbox.ts';
 import type { Random } from './random.ts';
 import { encodeRecord } from './record.ts';
+import { absent, early, exists, tooManySenders } from './refusals.ts';
 import type { Tree } from './statechart.ts';
 import type { TimerRow } from './timer-table.ts';
 import { type Asked, emptyTurn, eventType, isKept, NOTHING } from './turn-result.ts';
@@ -294,26 +295,4 @@ export class Turns {
       failure,
     });
   }
-}
-
-function exists({ address }: Actor): RuntimeError {
-  const what = `${address} exists already. Use runtime.actor() to reach it, or spawn it with ifAbsent.`;
-  return new RuntimeError('ACTOR_EXISTS', what, { address });
-}
-
-function early({ address }: Actor): RuntimeError {
-  const what = `${address} has not taken what was sent to it before this message.`;
-  return new RuntimeError('MESSAGE_EARLY', what, { address });
-}
-
-function tooManySenders({ address }: Actor, sendersMax: number): RuntimeError {
-  const what = `${address} remembers ${sendersMax} senders already. Raise sendersMax, or send through fewer actors.`;
-  return new RuntimeError('TOO_MANY_SENDERS', what, { address });
-}
-
-function absent({ address, status, stopReason }: Actor): RuntimeError {
-  if (status === 'unborn')
-    return new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
-  const why = stopReason === undefined ? 'has ended' : `was stopped (${stopReason})`;
-  return new RuntimeError('ACTOR_ENDED', `${address} ${why}; it takes no events.`, { address });
 }

@@ -188,6 +188,15 @@ describe('bad input', () => {
     expect(ERROR_CODES[code as keyof typeof ERROR_CODES].retryable).toBe(false);
   });
 
+  test('what a machine names only to ignore it is taken, and changes nothing', async () => {
+    const ignoring = setup({ types: { events: {} as { type: 'noise' } } }).createMachine({
+      on: { noise: {} },
+    });
+    rt.runtime.register('ignoring', ignoring);
+    await spawn('ignoring/1');
+    expect(await send('ignoring/1', { type: 'noise' })).toBe('taken');
+  });
+
   test('a birth cannot be sent as an event to an address where nobody is', async () => {
     expect(await send('order/2', { type: 'escapement.spawn' })).toBe('EVENT_RESERVED');
     expect(rt.runtime.query().actors).toHaveLength(1);

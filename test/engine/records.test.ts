@@ -168,12 +168,9 @@ describe('an older record', () => {
           return step(state) as MigratedState;
         },
         3: (state) => {
-          const { context } = (state.snapshot ?? {}) as { context?: { totals?: unknown } };
-          if (context?.totals === undefined) return state;
-          return (
-            (stepByStep as Record<number, (state: MigratedState) => MigratedState>)[3]?.(state) ??
-            state
-          );
+          const snapshot = state.snapshot as { context: { totals?: unknown } } | undefined;
+          if (snapshot?.context.totals === undefined) return state;
+          return (stepByStep?.[3] as (state: MigratedState) => MigratedState)(state);
         },
       },
     });

@@ -197,6 +197,26 @@ describe('one refused group', () => {
     expect(first?.[1]).toBeGreaterThan(bornAt + TICK_MS);
   });
 
+  test('takes nothing of an actor with it that still waits for its turn', async () => {
+    const clock = new SimulatedClock();
+    const store = faultyStore(clock);
+    const kinds = { teller: tellerMachine, branch: branchMachine };
+    // With one turn to a group the actor stands in the queue while its first turn is refused.
+    const rt = await testRuntime({ kinds, limits: { groupTurnsMax: 1 }, clock, store });
+    const teller = await rt.spawn('teller/1');
+    refuseEvery(store, 1, 1);
+    const sends = ['a', 'b', 'c', 'd'].map((token) =>
+      codeOf(teller.send({ type: 'order.placed', token, branch: 'east' })),
+    );
+    const codes = await during(rt, Promise.all(sends));
+    await rt.advance('1s');
+    const taken = ['a', 'b', 'c', 'd'].filter((_, index) => codes[index] === 'taken');
+    expect(codes).toContain('COMMIT_REFUSED');
+    expect(taken).not.toEqual([]);
+    expect(teller.getSnapshot().context.tokens).toEqual(taken);
+    expect(storedOf(store, 'branch/east@test').snapshot.context.booked).toEqual(taken);
+  });
+
   test('forgets a birth: the address is free again', async () => {
     const { rt, store } = await openBank();
     refuseEvery(store, 1, 1);

@@ -274,7 +274,7 @@ describe('a child that fails', () => {
               onError: {
                 target: 'off',
                 actions: assign({
-                  error: ({ event }) => String((event as { error: unknown }).error),
+                  error: ({ event }) => String(event['error']),
                 }),
               },
             },
@@ -295,22 +295,29 @@ describe('a child that fails', () => {
     const parent = machineOf(
       {
         initial: 'on',
+        on: { FAIL: { guard: 'nobody wrote it' } },
         states: {
           on: {
             invoke: { src: 'child', id: 'c' },
-            on: { GO: { target: 'off', actions: sendTo('c', { type: 'BAD' }) } },
+            on: { GO: { actions: sendTo('c', { type: 'BAD' }) }, LEAVE: 'off' },
           },
-          off: {},
+          off: { entry: sendTo(({ self }) => self, { type: 'FAIL' }) },
         },
       },
       { child },
     );
     const stepper = new Stepper(parent);
     const { text } = stepper;
-    expect(() => stepper.send('GO')).toThrow('broken child');
-    expect(stepper.value).toBe('on');
-    expect(stepper.tree.hasChildren).toBe(true);
-    expect(stepper.restore(text).text).toBe(text);
+    // At LEAVE the child was stopped before the turn failed.
+    for (const [type, error] of [
+      ['GO', 'broken child'],
+      ['LEAVE', 'nobody wrote it'],
+    ] as const) {
+      expect(() => stepper.send(type)).toThrow(error);
+      expect(stepper.value).toBe('on');
+      expect(stepper.tree.hasChildren).toBe(true);
+      expect(stepper.restore(text).text).toBe(text);
+    }
   });
 
   test('takes its own children with it', () => {

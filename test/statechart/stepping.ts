@@ -161,8 +161,11 @@ export function machineOf(config: Loose, actors: Loose = {}): AnyStateMachine {
 
 /** Adds `type@at` of the event to `seen` in the context. */
 export const see = assign({
-  seen: ({ context, event }: { context: { seen: string[] }; event: { type: string; at?: number } }) => [
-    ...context.seen,
-    `${event.type}@${event.at}`,
-  ],
+  seen: ({
+    context,
+    event,
+  }: {
+    context: { seen: string[] };
+    event: { type: string; at?: number };
+  }) => [...context.seen, `${event.type}@${event.at}`],
 } as never) as never;
