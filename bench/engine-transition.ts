@@ -139,7 +139,10 @@ async function peers(name: string, options: PeerOptions): Promise<Contender> {
   const store = memoryStore();
   const runtime = await createRuntime({ store, kinds: { job: jobMachine } });
   const addresses = Array.from({ length: ACTORS }, (_, index) => `job/${index}@${runtime.place}`);
-  const senderNames = Array.from({ length: MANY_SENDERS }, (_, index) => `driver/${index}@elsewhere`);
+  const senderNames = Array.from(
+    { length: MANY_SENDERS },
+    (_, index) => `driver/${index}@elsewhere`,
+  );
   const senders = new PeerSenders(runtime, senderNames, addresses);
   const script = new JobScript(ACTORS, hasLives);
   let taken = 0;

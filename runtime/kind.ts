@@ -50,7 +50,7 @@ export const RECORD_FORMAT = 1;
 /** What every actor whose machine knows it takes first after its node began to host it. */
 export const LEADERSHIP_ACQUIRED = 'leadership.acquired';
 
-export const DEFAULT_SUPERVISION: Supervision = {
+const DEFAULT_SUPERVISION: Supervision = {
   onFailure: 'skip',
   failuresMax: 100,
   withinMs: 60_000,

@@ -51,7 +51,7 @@ const thirdMachine = setup({
   },
 });
 
-const stepByStep: KindOptions['migrate'] = {
+const stepByStep: NonNullable<KindOptions['migrate']> = {
   2: ({ snapshot, timers }) => {
     const { value, context } = snapshot as { value: string; context: { total: number } };
     return { snapshot: { value, context: { totals: [context.total] } }, timers };
@@ -164,13 +164,13 @@ describe('an older record', () => {
         ...stepByStep,
         2: (state) => {
           const { context } = state.snapshot as { context: { total: number } };
-          const step = context.total === 7 ? migrate : (stepByStep?.[2] as typeof migrate);
+          const step = context.total === 7 ? migrate : (stepByStep[2] as typeof migrate);
           return step(state) as MigratedState;
         },
         3: (state) => {
           const snapshot = state.snapshot as { context: { totals?: unknown } } | undefined;
           if (snapshot?.context.totals === undefined) return state;
-          return (stepByStep?.[3] as (state: MigratedState) => MigratedState)(state);
+          return (stepByStep[3] as (state: MigratedState) => MigratedState)(state);
         },
       },
     });

@@ -191,7 +191,7 @@ const step: fc.Arbitrary<StepSpec> = fc.oneof(
       how: fc.nat(5),
     }),
   },
-  { weight: 2, arbitrary: fc.constant({ type: 'restore' as const }) },
+  { weight: 4, arbitrary: fc.constant({ type: 'restore' as const }) },
 );
 
 export const generatedCase: fc.Arbitrary<CaseSpec> = fc.record({

@@ -1,7 +1,7 @@
 /**
  * Traps of machine children: nothing of a child may be lost, late or left behind.
  * Spawning, system ids and circles are in hazards-spawning.test.ts, promises and
- * callbacks in hazards-acting.test.ts.
+ * callbacks in hazards-acting.test.ts, children that fail in hazards-failures.test.ts.
  */
 
 import { describe, expect, test } from 'vitest';
@@ -245,104 +245,5 @@ describe('order', () => {
     expect(stepper.asked).toEqual([]);
     expect(stepper.restore().send('ADD').child('s')?.context).toBe(9);
     expect(stepper.tree.settle(1, { type: 'done', output: 0 }, 9, [])).toBe(false);
-  });
-});
-
-describe('a child that fails', () => {
-  const child = machineOf({
-    id: 'child',
-    after: { 50: {} },
-    on: {
-      BAD: {
-        guard: () => {
-          throw new Error('broken child');
-        },
-      },
-    },
-  });
-
-  test('is an event for a parent with onError', () => {
-    const parent = machineOf(
-      {
-        context: { error: '' },
-        initial: 'on',
-        states: {
-          on: {
-            invoke: {
-              src: 'child',
-              id: 'c',
-              onError: {
-                target: 'off',
-                actions: assign({
-                  error: ({ event }) => String(event['error']),
-                }),
-              },
-            },
-            on: { GO: { actions: sendTo('c', { type: 'BAD' }) } },
-          },
-          off: {},
-        },
-      },
-      { child },
-    );
-    const stepper = new Stepper(parent).send('GO');
-    expect(stepper.value).toBe('off');
-    expect(stepper.context['error']).toContain('broken child');
-    expect(stepper.asked).toEqual(['cancelAll 1']);
-  });
-
-  test('fails the turn of a parent without, and the tree asks to be restored', () => {
-    const parent = machineOf(
-      {
-        initial: 'on',
-        on: { FAIL: { guard: 'nobody wrote it' } },
-        states: {
-          on: {
-            invoke: { src: 'child', id: 'c' },
-            on: { GO: { actions: sendTo('c', { type: 'BAD' }) }, LEAVE: 'off' },
-          },
-          off: { entry: sendTo(({ self }) => self, { type: 'FAIL' }) },
-        },
-      },
-      { child },
-    );
-    const stepper = new Stepper(parent);
-    const { text } = stepper;
-    // At LEAVE the child was stopped before the turn failed.
-    for (const [type, error] of [
-      ['GO', 'broken child'],
-      ['LEAVE', 'nobody wrote it'],
-    ] as const) {
-      expect(() => stepper.send(type)).toThrow(error);
-      expect(stepper.value).toBe('on');
-      expect(stepper.tree.hasChildren).toBe(true);
-      expect(stepper.restore(text).text).toBe(text);
-    }
-  });
-
-  test('takes its own children with it', () => {
-    const middle = machineOf(
-      {
-        invoke: { src: 'child', id: 'c' },
-        on: {
-          BAD: {
-            guard: () => {
-              throw new Error('broken middle');
-            },
-          },
-        },
-      },
-      { child },
-    );
-    const parent = machineOf(
-      {
-        invoke: { src: 'middle', id: 'm', onError: {} },
-        on: { GO: { actions: sendTo('m', { type: 'BAD' }) } },
-      },
-      { middle },
-    );
-    const stepper = new Stepper(parent).send('GO');
-    expect(stepper.asked).toEqual(['cancelAll 1', 'cancelAll 2']);
-    expect(stepper.tree.hasChildren).toBe(false);
   });
 });
