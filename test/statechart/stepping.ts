@@ -16,7 +16,7 @@ import type { Effect, StartChildEffect } from '../../runtime/effect.ts';
 import type { RuntimeError } from '../../runtime/errors.ts';
 import { type ChildResult, Statechart, type Tree } from '../../runtime/statechart.ts';
 
-export const LIMITS = { microstepsMax: 100, childrenMax: 8 };
+const LIMITS = { microstepsMax: 100, childrenMax: 8 };
 
 type Kind = Effect['type'];
 
