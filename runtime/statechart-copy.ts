@@ -1,11 +1,12 @@
 /**
  * The copy of a machine that is stepped in place of the user's own, which stays untouched.
  *
- * Same states, guards and actions, and five traps of XState less:
+ * Same states, guards and actions, and six traps of XState less:
  * a cycle of microsteps ends with an error; a delay that nobody defined is an error and
  * not a zero; events raised inside the machine carry the turn's `at` like those from
  * outside; a child spawned without an id is kept under its own name; a stored snapshot
- * is checked before XState sees it, in children too.
+ * is checked before XState sees it, in children too; what is remembered of event types
+ * from outside is bounded.
  */
 
 import {
@@ -63,6 +64,7 @@ interface Node {
   readonly initial: Transition;
   entry: readonly unknown[];
   exit: readonly unknown[];
+  next(snapshot: unknown, event: { readonly type: string }): unknown;
 }
 
 /** What of XState's persisted snapshot is checked. */
@@ -74,6 +76,8 @@ interface Persisted {
 }
 
 const STATUSES = ['active', 'done', 'error', 'stopped'];
+/** Event types for which XState may remember, in each state, what they enable. */
+const REMEMBERED_MAX = 1_000;
 const DONE_STATE = 'xstate.done.state.';
 
 export function copyOf(
@@ -88,6 +92,7 @@ export function copyOf(
   adaptActions(copy, turn);
   stampEvents(copy, turn);
   checkRestores(copy);
+  boundMemory(copy);
   followPlans(copy);
   return copy;
 }
@@ -191,6 +196,24 @@ function stampEvents(copy: AnyStateMachine, turn: Turn): void {
 function withBirth(input: unknown, at: number): unknown {
   if (!isRecord(input)) return input;
   return Object.defineProperty({ ...input }, 'at', { value: at, enumerable: false });
+}
+
+/**
+ * XState remembers every event type it has met, for ever, and to a wildcard any type will do.
+ * Beyond a number of them it is asked through a throw-away object, to which its memory is tied.
+ */
+function boundMemory(copy: AnyStateMachine): void {
+  const remembered = new Set<string>();
+  for (const node of nodesUnder(copy.root as unknown as Node)) {
+    const { next } = node;
+    node.next = (snapshot, event) => {
+      const { type } = event;
+      if (remembered.has(type)) return next.call(node, snapshot, event);
+      if (remembered.size >= REMEMBERED_MAX) return next.call(Object.create(node), snapshot, event);
+      remembered.add(type);
+      return next.call(node, snapshot, event);
+    };
+  }
 }
 
 /** An actor swallows what its logic throws at restore, so the host is told. */

@@ -48,7 +48,8 @@ export function buildCase(spec: CaseSpec, probe: Probe): AnyStateMachine {
   const acting = actingChildren(probe);
   const leaf = buildMachine(spec.machines[2], 'leaf', { ...acting }, probe);
   const middle = buildMachine(spec.machines[1], 'middle', { leaf, ...acting }, probe);
-  return buildMachine(spec.machines[0], 'root', { middle, leaf, ...acting }, probe);
+  const below = spec.isChildless ? {} : { middle, leaf, ...acting };
+  return buildMachine(spec.machines[0], 'root', below, probe);
 }
 
 function buildMachine(

@@ -59,6 +59,8 @@ export interface MachineSpec {
 export interface CaseSpec {
   readonly machines: readonly [MachineSpec, MachineSpec, MachineSpec];
   readonly script: readonly StepSpec[];
+  /** Nothing is invoked or spawned: the root is stepped and stored in the shortest way. */
+  readonly isChildless: boolean;
 }
 
 export type StepSpec =
@@ -196,5 +198,6 @@ const step: fc.Arbitrary<StepSpec> = fc.oneof(
 
 export const generatedCase: fc.Arbitrary<CaseSpec> = fc.record({
   machines: fc.tuple(machine, machine, machine),
+  isChildless: fc.boolean(),
   script: fc.array(step, { minLength: 4, maxLength: 12, size: 'max' }),
 });

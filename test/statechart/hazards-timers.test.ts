@@ -1,5 +1,6 @@
 /**
- * Traps of XState's delays: what is armed, cancelled and fired, and which delays are none.
+ * Traps of time: what is armed, cancelled and fired, which delays are none, and the time
+ * that is on every event.
  */
 
 import { describe, expect, test } from 'vitest';
@@ -190,5 +191,61 @@ describe('a delay', () => {
   test('that is wrong in the initial state stops the birth', () => {
     const machine = createMachine({ initial: 'a', states: { a: { after: { wiat: 'b' } }, b: {} } });
     expect(codeOf(() => new Stepper(machine))).toBe('DELAY_INVALID');
+  });
+});
+
+describe('time', () => {
+  test('is on every event a machine takes: birth, outside, raised, done states, timers', () => {
+    const seen = (name: string) =>
+      assign({
+        seen: ({ context, event }) => [...context['seen'], `${name}@${event['at']}`],
+      });
+    const machine = createMachine({
+      context: ({ input }) => ({ seen: [`input@${(input as { at: number }).at}`] }),
+      entry: seen('init'),
+      initial: 'a',
+      states: {
+        a: {
+          on: {
+            E: { actions: [seen('E'), raise({ type: 'R' })] },
+            R: { target: 'b', actions: seen('R') },
+          },
+        },
+        b: {
+          initial: 'only',
+          states: { only: { type: 'final' } },
+          onDone: { target: 'c', actions: [seen('onDone'), 'raiseQ'] as never },
+        },
+        c: {
+          on: { Q: { actions: seen('Q') } },
+          after: { 10: { target: 'd', actions: seen('after') } },
+        },
+        d: {},
+      },
+    }).provide({
+      actions: { raiseQ: enqueueActions(({ enqueue }) => enqueue.raise({ type: 'Q' })) },
+    });
+    const stepper = new Stepper(machine, {}).send('E').fire('xstate.after.10.(machine).c', 12);
+    expect(stepper.context['seen']).toEqual([
+      'input@1',
+      'init@1',
+      'E@2',
+      'R@2',
+      'onDone@2',
+      'Q@2',
+      'after@3',
+    ]);
+  });
+
+  test('of birth is not copied with the input', () => {
+    const machine = createMachine({ context: ({ input }) => ({ ...(input as object) }) });
+    expect(new Stepper(machine, { a: 1 }).context).toEqual({ a: 1 });
+  });
+
+  test("does not touch the machine's own event objects", () => {
+    const event = Object.freeze({ type: 'R' });
+    const machine = createMachine({ on: { E: { actions: raise(event) }, R: { actions: 'r' } } });
+    expect(new Stepper(machine).send('E').asked).toEqual(['r']);
+    expect(event).toEqual({ type: 'R' });
   });
 });
