@@ -22,6 +22,8 @@ import { systemClock } from './runtime/system-clock.ts';
 import { systemRandom } from './runtime/system-random.ts';
 import type { Transport } from './runtime/transport.ts';
 import { memoryStore } from './stores/memory.ts';
+import { DiagnosticChannels } from './telemetry/diagnostics.ts';
+import { findOpenTelemetry } from './telemetry/open-telemetry.ts';
 
 export interface RuntimeOptions<TKinds extends KindMap = KindMap> {
   /** Name of this process among its peers. Default `node-1`. */
@@ -44,6 +46,16 @@ export interface RuntimeOptions<TKinds extends KindMap = KindMap> {
   readonly logger?: Logger;
   /** Aborting it stops the runtime, as `stop()` does. */
   readonly signal?: AbortSignal;
+  /**
+   * False keeps this runtime off `node:diagnostics_channel`, and off OpenTelemetry where an SDK
+   * has registered itself. Default true; `metrics()` works either way.
+   */
+  readonly telemetry?: boolean;
+  /**
+   * Told when the store has failed and nobody knows what of the last commit is on disk; the runtime
+   * has ended then. Default: says so on standard error and ends the process with exit code 74.
+   */
+  readonly onFatal?: (failure: Error) => void;
 }
 
 /** @throws {RuntimeError} OPTION_INVALID, ABORTED */
@@ -51,6 +63,11 @@ export async function createRuntime<TKinds extends KindMap = Record<never, never
   options: RuntimeOptions<TKinds> = {},
 ): Promise<Runtime<TKinds>> {
   const { node = 'node-1', place = node, store = memoryStore(), signal } = options;
+  const logger = options.logger ?? SILENT_LOGGER;
+  const isWatched = options.telemetry !== false;
+  const channels = new DiagnosticChannels();
+  // Loaded before the node starts, so that no turn of it is missed.
+  const openTelemetry = isWatched ? await findOpenTelemetry(logger) : undefined;
   const runtime = await Runtime.start({
     node,
     place,
@@ -58,11 +75,15 @@ export async function createRuntime<TKinds extends KindMap = Record<never, never
     clock: options.clock ?? systemClock(),
     random: options.random ?? systemRandom(),
     transport: options.transport ?? noTransport(),
-    lease: options.lease ?? localLease({ lastFence: (name) => store.fence(name) }),
+    lease: options.lease ?? localLease(),
     limits: resolveLimits(options.limits),
-    logger: options.logger ?? SILENT_LOGGER,
+    logger,
+    fatal: options.onFatal ?? endProcess,
     signal,
+    attend: isWatched ? channels.attend : undefined,
   });
+  channels.closeWith(Runtime.watchOf(runtime as never).ended);
+  openTelemetry?.(runtime);
   try {
     for (const [name, machine] of Object.entries(options.kinds ?? {}))
       runtime.register(name, machine);
@@ -71,4 +92,11 @@ export async function createRuntime<TKinds extends KindMap = Record<never, never
     throw thrown;
   }
   return runtime as unknown as Runtime<TKinds>;
+}
+
+const EXIT_IO = 74;
+
+function endProcess(failure: Error): never {
+  process.stderr.write(`escapement: ${failure.message}\n`);
+  process.exit(EXIT_IO);
 }

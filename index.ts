@@ -1,8 +1,9 @@
 /**
  * Escapement: a runtime for XState v5 statecharts as durable actors.
  *
- * This is the public entry for embedding. Machines import `escapement/machine`, tests
- * import `escapement/testing`.
+ * This is the public entry for embedding. Machines import `escapement/machine`, tests import
+ * `escapement/testing`, whoever watches a node `escapement/telemetry`. The stores and transports
+ * are here too; `escapement/stores` and `escapement/transports` have them with their ports alone.
  */
 
 export { createRuntime, type RuntimeOptions } from './create-runtime.ts';
@@ -23,9 +24,11 @@ export type {
 } from './runtime/kind.ts';
 export type { Lease, LeaseClaim, LeaseHolder } from './runtime/lease.ts';
 export { type LocalLease, localLease } from './runtime/local-lease.ts';
+export type { HistogramSnapshot, MetricsSnapshot } from './runtime/metrics.ts';
 export { DEFAULT_LIMITS, type Logger, type RuntimeLimits } from './runtime/options.ts';
 export type { ActorQuery, ActorRow } from './runtime/query.ts';
 export type { Random } from './runtime/random.ts';
+export type { UpgradeKind, UpgradeModule } from './runtime/rehearsal-kinds.ts';
 export type { AddressOf, KindMap, MachineAt, Runtime } from './runtime/runtime.ts';
 export type {
   ActorWrite,
@@ -40,5 +43,7 @@ export { SystemClock, systemClock } from './runtime/system-clock.ts';
 export { systemRandom } from './runtime/system-random.ts';
 export type { Transport, TransportListener } from './runtime/transport.ts';
 export type { Undelivered } from './runtime/undelivered.ts';
+export { type DirectoryLeaseOptions, directoryLease } from './stores/directory-lease.ts';
+export { type LmdbStoreOptions, lmdbStore } from './stores/lmdb.ts';
 export { type MemoryStoreOptions, memoryStore } from './stores/memory.ts';
 export { inProcessNetwork } from './transports/in-process.ts';

@@ -8,7 +8,13 @@
  */
 
 import { createActor } from 'xstate';
-import { type ActorHandle, createRuntime, inProcessNetwork, memoryStore } from '../index.ts';
+import {
+  type ActorHandle,
+  createRuntime,
+  inProcessNetwork,
+  memoryStore,
+  type Store,
+} from '../index.ts';
 import { closedLoop } from './closed-loop.ts';
 import { checkWork } from './engine-checks.ts';
 import { JOB_INPUT, type JobEvent, JobScript, jobMachine, type Step } from './job-machine.ts';
@@ -36,7 +42,7 @@ export const transition: Field = {
   measure,
 };
 
-interface Contender extends Case {
+export interface Contender extends Case {
   check?(): Promise<void>;
   end(): Promise<void> | void;
 }
@@ -95,7 +101,7 @@ async function measure(options: MeasureOptions): Promise<Measured> {
 }
 
 /** Plain XState: actors that nobody else holds, a loop, real timers. */
-function xstate(name: string, turns: number, hasLives = true): Contender {
+export function xstate(name: string, turns: number, hasLives = true): Contender {
   const begin = () => createActor(jobMachine, { input: JOB_INPUT }).start();
   const actors = Array.from({ length: ACTORS }, begin);
   for (const actor of actors) actor.send({ type: 'job.started', at: 0 });
@@ -126,17 +132,19 @@ function xstate(name: string, turns: number, hasLives = true): Contender {
   };
 }
 
-interface PeerOptions {
+export interface PeerOptions {
   readonly turns: number;
   readonly inFlight: number;
   readonly sendersPerActor: number;
   readonly hasLives?: boolean;
+  /** Default: in memory. */
+  readonly store?: Store;
 }
 
 /** Messages with identities, through the entry that a peer's messages take. */
-async function peers(name: string, options: PeerOptions): Promise<Contender> {
+export async function peers(name: string, options: PeerOptions): Promise<Contender> {
   const { turns, inFlight, sendersPerActor, hasLives = true } = options;
-  const store = memoryStore();
+  const { store = memoryStore() } = options;
   const runtime = await createRuntime({ store, kinds: { job: jobMachine } });
   const addresses = Array.from({ length: ACTORS }, (_, index) => `job/${index}@${runtime.place}`);
   const senderNames = Array.from(

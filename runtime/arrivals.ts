@@ -27,6 +27,8 @@ export interface ArrivalServices {
   readonly peers: Peers;
   readonly asks: Asks;
   readonly logger: Logger;
+  /** A peer knows a greater fence of our place. */
+  outranked(known: number, isHosted: boolean): void;
   /** XState's persisted snapshot of an actor. */
   persisted(address: string): unknown;
 }
@@ -46,6 +48,8 @@ export class Arrivals {
         if (peers.heard(peer, hello.places))
           delivery.resend([...hello.places.map(([place]) => place), peer]);
         if (hello.isAsking) peers.greet(peer);
+        for (const [place, known, isHosted] of hello.outranked ?? [])
+          if (place === this.#services.place) this.#services.outranked(known, isHosted);
       }
       for (const receipt of receipts)
         this.#guarded(peer, receipt, () => delivery.receive(parseReceipt(receipt)));
@@ -60,6 +64,8 @@ export class Arrivals {
     const { place, shard, asks, peers } = this.#services;
     const { to, from, counter, after, event } = envelope;
     const isOurs = placeOf(to) === place;
+    if (peers.isOutranked(peer, placeOf(from)))
+      throw new RuntimeError('NOT_HOSTED', `Another node has hosted "${placeOf(from)}" since.`);
     if (event.type === REPLY_EVENT) {
       const { value, error } = event as { value?: unknown; error?: unknown };
       if (!asks.owns(to)) return;

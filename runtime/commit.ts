@@ -8,6 +8,8 @@
  */
 
 import type { Actor } from './actor.ts';
+import type { Clock } from './clock.ts';
+import type { Metrics } from './metrics.ts';
 import type { ActorWrite, IndexEntry, Store } from './store.ts';
 import type { Turn } from './turn-result.ts';
 
@@ -27,6 +29,9 @@ export class Group {
 
   /** Called when everything that was added before is durable; never when it is refused. */
   readonly whenDurable: Array<() => void> = [];
+
+  /** Rows for the undelivered messages among the writes. */
+  undelivered = 0;
 
   /** Adds what one turn wrote; of several turns of an actor the last record counts. */
   add(
@@ -49,6 +54,7 @@ export class Group {
     }
     if (row !== undefined) writing.history.push(row);
     if (undelivered === undefined) return;
+    this.undelivered += 1;
     writing.undelivered ??= [];
     writing.undelivered.push(undelivered);
   }
@@ -73,6 +79,8 @@ export class Group {
   }
 }
 
+const LARGE_GROUP_TURNS = 128;
+
 export interface CommitListener {
   /** The group is durable. */
   released(group: Group): void;
@@ -87,12 +95,24 @@ export class Commits {
   readonly #store: Store;
   readonly #shard: string;
   readonly #listener: CommitListener;
+  readonly #clock: Clock;
+  readonly #metrics: Metrics;
   #underWay: Group | undefined;
+  /** When the group under way was handed to the store. */
+  #handedAt = 0;
 
-  constructor(store: Store, shard: string, listener: CommitListener) {
+  constructor(
+    store: Store,
+    shard: string,
+    listener: CommitListener,
+    clock: Clock,
+    metrics: Metrics,
+  ) {
     this.#store = store;
     this.#shard = shard;
     this.#listener = listener;
+    this.#clock = clock;
+    this.#metrics = metrics;
   }
 
   /** True when nothing is with the store and nothing waits for it. */
@@ -119,6 +139,7 @@ export class Commits {
     const group = this.filling;
     this.filling = new Group();
     this.#underWay = group;
+    this.#handedAt = this.#clock.now();
     const { writes } = group;
     const dropUndelivered = group.dropUndelivered.map(({ id }) => id);
     this.#store.commit(
@@ -138,12 +159,25 @@ export class Commits {
   }
 
   #settled(group: Group, refusal: Error | undefined): void {
+    this.#count(group, refusal !== undefined);
     if (refusal !== undefined) {
       this.#listener.refused(this.drop(), refusal);
       return;
     }
     this.#underWay = undefined;
     for (const actor of group.actors) if (actor.group === group) actor.group = undefined;
+    // A large group is worth handing over at once; a small one may still grow while this one is released.
+    if (this.filling.turns.length >= LARGE_GROUP_TURNS) this.flush();
     this.#listener.released(group);
+  }
+
+  #count(group: Group, isRefused: boolean): void {
+    const metrics = this.#metrics;
+    metrics.lastCommitMs = this.#clock.now() - this.#handedAt;
+    metrics.commitDurationMs.record(metrics.lastCommitMs);
+    metrics.groupTurns.record(group.turns.length);
+    metrics.groupRecords.record(group.writes.length);
+    if (isRefused) metrics.commitsRefused += 1;
+    else metrics.undelivered += group.undelivered;
   }
 }

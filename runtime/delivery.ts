@@ -18,6 +18,7 @@ import type { Clock } from './clock.ts';
 import type { Receipt } from './envelope.ts';
 import { errorFromShape, RuntimeError } from './errors.ts';
 import type { Message } from './mailbox.ts';
+import type { Metrics } from './metrics.ts';
 import type { RuntimeLimits } from './options.ts';
 import { type Lane, type Outbox, type OutboxRow, UNDER_WAY_MAX } from './outbox.ts';
 import { ENVELOPE_LENGTH_MAX, type Peers } from './peers.ts';
@@ -38,6 +39,7 @@ export interface DeliveryServices {
   readonly random: Random;
   readonly limits: RuntimeLimits;
   readonly peers: Peers;
+  readonly metrics: Metrics;
   /** The mailboxes of this node. */
   accept(address: string, message: Message): void;
   isHosting(): boolean;
@@ -162,8 +164,10 @@ export class Delivery {
     } else if (route === 'here') {
       const settle = (error?: Error) =>
         this.#answered(sender, lane, counter, error as RuntimeError | undefined);
+      this.#services.metrics.offeredHere += 1;
       this.#services.accept(row.to, message(event, { from, counter, after, settle }));
     } else {
+      this.#services.metrics.messagesSent += 1;
       this.#services.peers.sendEnvelope(route.node, encodeEnvelope(from, row, after));
     }
   }
@@ -206,6 +210,7 @@ export class Delivery {
       this.#goBack(sender, lane, 0);
       return;
     }
+    this.#services.metrics.messagesResent += lane.underWay - index;
     lane.underWay = index;
     this.#pause(sender, lane);
   }
@@ -214,6 +219,7 @@ export class Delivery {
     lane.cancelRetry?.();
     lane.cancelRetry = undefined;
     lane.isPaused = false;
+    this.#services.metrics.messagesResent += Math.max(0, lane.underWay - index);
     lane.underWay = Math.min(lane.underWay, index);
     this.#pump(sender, lane);
   }

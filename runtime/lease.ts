@@ -17,12 +17,19 @@ export interface Lease {
 
 export interface LeaseHolder {
   acquired(fence: number): void;
+  /** Somebody else has it, and we wait; called at most once, before anything else. */
+  standsBy(): void;
   lost(): void;
 }
 
 export interface LeaseClaim {
   /** True while the lease is ours. Cheap: the runtime asks before every batch of turns. */
   isHeld(): boolean;
+  /**
+   * Raises the fence of a lease that is ours to at least so much, for a holder that has learnt of
+   * a greater one; later holders get greater ones still. Resolves with the fence that is ours then.
+   */
+  raise(fence: number): Promise<number>;
   /** Gives the lease up, or stops waiting for it. `lost` is not called. Idempotent. */
   release(): void;
 }

@@ -9,10 +9,16 @@
 
 import { type Actor, isIdle } from './actor.ts';
 
+/** One actor in so many that were busy has to be new before it is worth looking at all again. */
+const ADDED_SHARE = 4;
+
 export class LiveActors {
   #young = new Map<string, Actor>();
   #old = new Map<string, Actor>();
   readonly #generationMax: number;
+  /** Busy actors that the last sweep met, and actors added since then. */
+  #busyCount = 0;
+  #addedCount = 0;
 
   constructor(liveActorsMax: number) {
     this.#generationMax = Math.max(1, liveActorsMax >> 1);
@@ -34,7 +40,10 @@ export class LiveActors {
   }
 
   add(actor: Actor): void {
-    if (this.#young.size >= this.#generationMax) this.#sweep();
+    this.#addedCount += 1;
+    const isFull = this.#young.size >= this.#generationMax;
+    // Where hardly anything can be let go, looking at all of them for each new one would take for ever.
+    if (isFull && this.#addedCount * ADDED_SHARE >= this.#busyCount) this.#sweep();
     this.#young.set(actor.address, actor);
   }
 
@@ -57,5 +66,7 @@ export class LiveActors {
     for (const actor of this.#old.values()) if (!isIdle(actor)) next.set(actor.address, actor);
     this.#old = this.#young;
     this.#young = next;
+    this.#busyCount = next.size;
+    this.#addedCount = 0;
   }
 }

@@ -55,11 +55,19 @@ class Contest {
     // A copy, so that one holder may ask twice.
     const entrant: LeaseHolder = {
       acquired: (fence) => holder.acquired(fence),
+      standsBy: () => holder.standsBy(),
       lost: () => holder.lost(),
     };
     this.#queue(entrant);
+    queueMicrotask(() => {
+      if (this.#waiting.includes(entrant)) entrant.standsBy();
+    });
     return {
       isHeld: () => this.#held === entrant,
+      raise: async (fence) => {
+        if (this.#held === entrant) this.#fence = Math.max(this.#fence, fence);
+        return this.#fence;
+      },
       release: () => this.#leave(entrant),
     };
   }

@@ -16,10 +16,12 @@ import { Delivery } from './delivery.ts';
 import { messageOf, RuntimeError } from './errors.ts';
 import { createSelf } from './handle.ts';
 import { Hints } from './hints.ts';
+import { Hosting } from './hosting.ts';
 import { Inspection, type InspectionFact } from './inspection.ts';
-import type { Lease, LeaseClaim } from './lease.ts';
+import type { Lease } from './lease.ts';
 import { Ledger } from './ledger.ts';
 import type { Message } from './mailbox.ts';
+import { Metrics } from './metrics.ts';
 import { Observers } from './observers.ts';
 import type { Logger, RuntimeLimits } from './options.ts';
 import { Peers } from './peers.ts';
@@ -27,7 +29,7 @@ import { Performers } from './performers.ts';
 import type { Random } from './random.ts';
 import { Release } from './release.ts';
 import { Session } from './session.ts';
-import { Shard } from './shard.ts';
+import { Shard, type ShardListener } from './shard.ts';
 import type { Store } from './store.ts';
 import type { Transport } from './transport.ts';
 
@@ -41,11 +43,18 @@ export interface NodePorts {
   readonly lease: Lease;
   readonly limits: RuntimeLimits;
   readonly logger: Logger;
+  /** Told when the store has failed after the start; the node has ended then. */
+  readonly fatal: (failure: Error) => void;
+  /** Called before each batch of turns, and before a fact outside of one: the moment to begin or end reading. */
+  readonly attend?: ((inspection: Inspection) => void) | undefined;
 }
 
 export class Node {
   readonly ports: NodePorts;
   readonly inspection: Inspection;
+  readonly metrics = new Metrics();
+  /** Aborted when the node has ended, whichever way. */
+  readonly ending = new AbortController();
   readonly shard: Shard;
   readonly calls: Calls;
   readonly #asks: Asks;
@@ -56,14 +65,12 @@ export class Node {
   readonly #peers: Peers;
   readonly #performers: Performers;
   readonly #session: Session;
-  #claim: LeaseClaim | undefined;
-  #isEnding = false;
-  /** Called when it turns out that the place is not hosted here for now. */
-  #standsBy: () => void = () => {};
+  readonly #hosting: Hosting;
   #stopped: Promise<void> | undefined;
 
   constructor(ports: NodePorts) {
     const { node, place, clock, random, limits, logger, transport } = ports;
+    const { metrics } = this;
     this.ports = ports;
     const inspection = new Inspection(node, place, () => clock.now(), logger);
     const observers = new Observers(logger);
@@ -74,11 +81,17 @@ export class Node {
     );
     const performers = new Performers(clock, random, limits, logger, {
       send: (address, event, identity) => this.calls.deliver(address, event, identity),
-      finished: (address, effect, failure) => ledger.finished(address, effect.id, failure),
+      retried: () => {
+        metrics.effectsRetried += 1;
+      },
+      finished: (address, effect, failure) => {
+        if (failure !== undefined) metrics.effectsGivenUp += 1;
+        ledger.finished(address, effect.id, failure);
+      },
     });
     const accept = (address: string, message: Message) => this.shard.accept(address, message);
     const isHosting = () => this.shard.isHosting;
-    const delivery = new Delivery({ ...ports, peers, accept, isHosting });
+    const delivery = new Delivery({ ...ports, peers, metrics, accept, isHosting });
     const hints = new Hints({ ...ports, peers, accept });
     const ledger = new Ledger({
       ...ports,
@@ -95,25 +108,14 @@ export class Node {
       delivery,
       hints,
       inspection,
+      metrics,
       observers,
       performers,
       logger,
       owner: ledger,
       handleOf,
     });
-    const shard = new Shard(
-      { ...ports, inspection },
-      {
-        released: (turn) => release.turn(turn),
-        resumed: (actor) => release.resume(actor),
-        refused: (refusal, addresses) => {
-          for (const address of addresses) delivery.forget(address);
-          this.#standsBy();
-          this.#tell({ type: 'commitRefused', error: messageOf(refusal), addresses });
-        },
-        deposed: (refusal) => this.#deposed(refusal),
-      },
-    );
+    const shard = new Shard({ ...ports, inspection, metrics }, this.#listener(release, delivery));
     this.calls = new Calls({ place, limits, shard, session, hints, asks, observers });
     this.#arrivals = new Arrivals({
       place,
@@ -124,7 +126,17 @@ export class Node {
       asks,
       logger,
       persisted: (address) => this.calls.persisted(address),
+      outranked: (known, isHosted) => this.#hosting.outranked(known, isHosted),
     });
+    this.#hosting = new Hosting(
+      { ...ports, shard },
+      {
+        began: (fence) => this.#began(fence),
+        ended: (fence) => this.#ended(fence),
+        contests: (fence) => this.#peers.announce([[place, fence]]),
+        failed: (failure, isStarting) => this.#failed(failure, isStarting),
+      },
+    );
     this.inspection = inspection;
     this.shard = shard;
     this.#asks = asks;
@@ -148,15 +160,9 @@ export class Node {
         this.#peers.disconnected(peer);
         this.#tell({ type: 'peer', peer, change: 'down' });
       },
-      frameReceived: (peer, frame) => this.#arrivals.frame(peer, frame),
+      frameReceived: (peer, frame) => this.metrics.receive(() => this.#arrivals.frame(peer, frame)),
     });
-    await new Promise<void>((resolve) => {
-      this.#standsBy = resolve;
-      this.#hold(resolve);
-      this.ports.clock.defer(() => {
-        if (!this.shard.isOpening) resolve();
-      });
-    });
+    await this.#hosting.start();
   }
 
   counts() {
@@ -200,56 +206,58 @@ export class Node {
   }
 
   #end(): void {
-    this.#isEnding = true;
-    this.#standsBy();
     this.calls.close();
-    this.#claim?.release();
+    this.#hosting.end();
     this.shard.close();
     this.#performers.stop(new RuntimeError('RUNTIME_STOPPED', 'The runtime has stopped.'));
     this.#children.stopAll();
     this.#delivery.stop();
     this.#asks.stop();
     this.#session.stop();
+    this.ending.abort();
   }
 
-  #hold(opened: () => void): void {
-    const { lease, place, node, logger } = this.ports;
-    this.#claim = lease.hold(place, {
-      acquired: (fence) => {
-        if (this.#isEnding) return;
-        const isHeld = () => this.#claim?.isHeld() === true;
-        this.shard.open(fence, isHeld, () => {
-          this.#peers.announce([[place, fence]]);
-          this.#delivery.resend([place]);
-          logger.info({ node, place, fence }, 'hosting');
-          this.#tell({ type: 'lease', change: 'acquired', fence });
-          opened();
-        });
+  #listener(release: Release, delivery: Delivery): ShardListener {
+    return {
+      released: (turn) => release.turn(turn),
+      resumed: (actor) => release.resume(actor),
+      refused: (refusal, addresses) => {
+        for (const address of addresses) delivery.forget(address);
+        this.#hosting.refused();
+        this.#tell({ type: 'commitRefused', error: messageOf(refusal), addresses });
       },
-      lost: () =>
-        this.#deposed(new RuntimeError('NOT_HOSTED', `The lease of "${place}" was lost.`)),
-    });
+      deposed: (refusal) => this.#hosting.deposed(refusal),
+      failed: (failure) => this.#hosting.failed(failure),
+    };
   }
 
-  /** This node no longer hosts its place: everything uncommitted is dropped, and it waits for the lease again. */
-  #deposed(refusal: Error): void {
-    if (this.#isEnding || !(this.shard.isHosting || this.shard.isOpening)) return;
-    this.#standsBy();
-    const { node, place, logger, clock, limits } = this.ports;
-    const { fence } = this.shard;
-    logger.warn({ node, place, fence, reason: messageOf(refusal) }, 'no longer hosting');
+  #began(fence: number): void {
+    const { place } = this.ports;
+    this.#peers.announce([[place, fence]]);
+    this.#delivery.resend([place]);
+    this.metrics.leasesAcquired += 1;
+    this.metrics.recordsDamaged = [...this.ports.store.damaged()].length;
+    this.#tell({ type: 'lease', change: 'acquired', fence });
+  }
+
+  #ended(fence: number): void {
+    this.metrics.leasesLost += 1;
     this.#tell({ type: 'lease', change: 'lost', fence });
-    this.shard.close();
     this.#children.stopAll();
+    const { place } = this.ports;
     this.#performers.stop(new RuntimeError('NOT_HOSTED', `This node no longer hosts "${place}".`));
     this.#delivery.forgetAllOf(this.#ledger);
     this.#peers.announce([]);
-    if ((refusal as Partial<RuntimeError>).code !== 'FENCE_STALE') return;
-    // The lease says we hold the place and the store says we do not: the store is right. Ask again, later.
-    this.#claim?.release();
-    clock.schedule(clock.now() + limits.retryMaxMs, () => {
-      if (!this.#isEnding) this.#hold(() => {});
+  }
+
+  /** Better no node than a wrong one. */
+  #failed(failure: Error, isStarting: boolean): void {
+    const { store, logger, fatal } = this.ports;
+    this.crash();
+    store.close().catch((thrown: unknown) => {
+      logger.error({ error: messageOf(thrown) }, 'the store could not be closed');
     });
+    if (!isStarting) fatal(failure);
   }
 
   /** Tries a durable effect again that was given up. @throws {RuntimeError} NOT_HOSTED, ACTOR_UNKNOWN */
@@ -269,6 +277,7 @@ export class Node {
   }
 
   #tell(fact: InspectionFact): void {
+    this.ports.attend?.(this.inspection);
     if (this.inspection.hasReaders) this.inspection.tell(fact);
   }
 }

@@ -11,9 +11,18 @@ import type { Receipt } from './envelope.ts';
 import { messageOf } from './errors.ts';
 import type { Logger } from './options.ts';
 import type { Transport } from './transport.ts';
-import { encodeFrame, encodeHello, encodeReceipt, type HostedPlace } from './wire.ts';
+import {
+  encodeFrame,
+  encodeHello,
+  encodeReceipt,
+  type HostedPlace,
+  type OutrankedPlace,
+} from './wire.ts';
 
 const FRAME_LENGTH = 32 * 1024;
+
+/** Places whose greatest fence is remembered; beyond it the one heard of longest ago is forgotten. */
+const PLACES_REMEMBERED = 10_000;
 
 /** Characters of an event that may travel: three bytes each at most, so a frame stays below 1 MiB. */
 export const ENVELOPE_LENGTH_MAX = 320 * 1024;
@@ -30,6 +39,8 @@ export class Peers {
   readonly #logger: Logger;
   /** What each connected node said that it hosts. */
   readonly #claims = new Map<string, ReadonlyMap<string, number>>();
+  /** The greatest fence ever heard of, by place. */
+  readonly #highest = new Map<string, number>();
   /** Who hosts which place, by what all of them said. */
   #routes = new Map<string, string>();
   #outgoing = new Map<string, Outgoing>();
@@ -55,7 +66,14 @@ export class Peers {
 
   greet(peer: string, isAsking: boolean = false): void {
     const hello = { node: this.#node, places: this.#hosted, isAsking };
-    this.#hand(peer, encodeHello(hello));
+    const outranked = this.#outranked(peer);
+    this.#hand(peer, encodeHello(outranked.length === 0 ? hello : { ...hello, outranked }));
+  }
+
+  /** True when this peer claims the place under a fence lower than one that was heard of. */
+  isOutranked(peer: string, place: string): boolean {
+    const fence = this.#claims.get(peer)?.get(place);
+    return fence !== undefined && fence < this.#fenceOf(place);
   }
 
   /** Asks everyone what they host. */
@@ -78,8 +96,10 @@ export class Peers {
   heard(peer: string, places: readonly HostedPlace[]): boolean {
     const isNew = !this.#claims.has(peer);
     this.#claims.set(peer, new Map(places));
+    for (const [place, fence] of places) if (fence > this.#fenceOf(place)) this.#note(place, fence);
     const before = this.#routes;
     this.#routes = this.#chosen();
+    if (this.#outranked(peer).length > 0) this.greet(peer);
     return isNew || !isSame(before, this.#routes);
   }
 
@@ -92,12 +112,34 @@ export class Peers {
     this.#add(node, 'receipts', encodeReceipt(receipt));
   }
 
+  /** The greatest fence heard of for a place; also of holders that are gone. */
+  #fenceOf(place: string): number {
+    return this.#highest.get(place) ?? 0;
+  }
+
+  #note(place: string, fence: number): void {
+    this.#highest.delete(place);
+    this.#highest.set(place, fence);
+    if (this.#highest.size <= PLACES_REMEMBERED) return;
+    for (const oldest of this.#highest.keys()) {
+      this.#highest.delete(oldest);
+      return;
+    }
+  }
+
+  #outranked(peer: string): OutrankedPlace[] {
+    const places = [...(this.#claims.get(peer) ?? [])].filter(([place]) =>
+      this.isOutranked(peer, place),
+    );
+    return places.map(([place]) => [place, this.#fenceOf(place), this.#routes.has(place)]);
+  }
+
   #chosen(): Map<string, string> {
     const routes = new Map<string, string>();
     const fences = new Map<string, number>();
     for (const [peer, claim] of this.#claims) {
       for (const [place, fence] of claim) {
-        if (fence < (fences.get(place) ?? -1)) continue;
+        if (fence < (fences.get(place) ?? this.#fenceOf(place))) continue;
         fences.set(place, fence);
         routes.set(place, peer);
       }

@@ -21,6 +21,8 @@ import type { Logger, RuntimeLimits } from './options.ts';
 import type { Random } from './random.ts';
 
 export interface PerformerOutlet {
+  /** A durable effect failed and is tried again. */
+  retried(): void;
   /** Sends an event to the actor; what a durable effect sends has an identity, because it may be sent again. */
   send(
     address: string,
@@ -116,6 +118,7 @@ export class Performers {
     if (signal.aborted) return;
     const attemptsMax = performer?.attemptsMax ?? 1;
     if (failure !== undefined && attempt < attemptsMax) {
+      this.#outlet.retried();
       const again = this.#clock.now() + jitteredPauseMs(attempt, this.#limits, this.#random);
       this.#logger.warn(
         { address, effect: effect.name, attempt, error: messageOf(failure) },

@@ -15,11 +15,12 @@ import { messageOf, RuntimeError } from './errors.ts';
 import type { Hints } from './hints.ts';
 import type { Inspection } from './inspection.ts';
 import { SPAWN_EVENT } from './machine.ts';
+import type { Metrics } from './metrics.ts';
 import type { Observers } from './observers.ts';
 import type { Logger } from './options.ts';
 import type { OutboxRow } from './outbox.ts';
 import type { Performers } from './performers.ts';
-import type { Turn } from './turn-result.ts';
+import { NOTHING, type Turn } from './turn-result.ts';
 
 export interface ReleaseServices {
   readonly asks: Asks;
@@ -27,6 +28,7 @@ export interface ReleaseServices {
   readonly delivery: Delivery;
   readonly hints: Hints;
   readonly inspection: Inspection;
+  readonly metrics: Metrics;
   readonly observers: Observers;
   readonly performers: Performers;
   readonly logger: Logger;
@@ -44,7 +46,8 @@ export class Release {
 
   turn(turn: Turn): void {
     const { actor, item, failure, snapshot, status, sent, effects, pending } = turn;
-    const { delivery, performers, observers, inspection, owner } = this.#services;
+    const { delivery, performers, observers, inspection, owner, metrics } = this.#services;
+    count(turn, metrics);
     if (item.type === 'message') item.settle?.(heard(turn));
     if (sent.length > 0) {
       actor.outbox.durable = (sent.at(-1) as OutboxRow).counter;
@@ -66,7 +69,9 @@ export class Release {
       const end = status === 'done' || status === 'stopped' ? status : undefined;
       observers.committed(actor.address, snapshot, end, failure);
     }
-    if (inspection.hasReaders) tellOf(turn, inspection);
+    if (!inspection.hasReaders) return;
+    metrics.lastTurnAt = turn.at;
+    tellOf(turn, inspection);
   }
 
   /** An actor came into memory with something under way: all of it goes on. */
@@ -117,6 +122,19 @@ export class Release {
   }
 }
 
+function count({ item, event, snapshot, status, failure }: Turn, metrics: Metrics): void {
+  if (snapshot === undefined) {
+    // Of births nobody can say here whether they came twice or found an actor.
+    const isMessage = item.type === 'message' && item.event.type !== SPAWN_EVENT;
+    if (isMessage && failure === undefined) metrics.duplicatesRefused += 1;
+    return;
+  }
+  metrics.turns += 1;
+  if (failure !== undefined) metrics.turnsFailed += 1;
+  else if (event === SPAWN_EVENT) metrics.births += 1;
+  if (status !== 'active') metrics.ends += 1;
+}
+
 /** What the sender of the turn's message is told. A failure inside the turn is told as one, whatever its code. */
 function heard({ item, failure, snapshot }: Turn): Error | undefined {
   const isTell = item.type === 'message' && item.from !== undefined;
@@ -145,11 +163,13 @@ function tellOf(turn: Turn, inspection: Inspection): void {
     context: snapshot?.context,
     error: failure?.toJSON(),
   });
-  inspection.tell({
-    type: 'timers',
-    address,
-    timers: turn.timers.map(({ id, dueAt }) => ({ id, dueAt })),
-  });
+  // Taken before anybody read: its deadlines were not copied.
+  if (turn.timers !== NOTHING)
+    inspection.tell({
+      type: 'timers',
+      address,
+      timers: turn.timers.map(({ id, dueAt }) => ({ id, dueAt })),
+    });
   for (const { counter, to, event: sentEvent } of sent) {
     inspection.tell({ type: 'messageSent', from: address, counter, to, event: sentEvent });
   }

@@ -15,7 +15,9 @@ import { type ActorHandle, createHandle, type HandleHost, type SpawnOptions } fr
 import { type HistoryRow, parseHistoryRow } from './history.ts';
 import type { InspectionReader } from './inspection.ts';
 import { Kind, type KindOptions } from './kind.ts';
+import type { Metrics, MetricsSnapshot } from './metrics.ts';
 import { Node, type NodePorts } from './node.ts';
+import type { Logger } from './options.ts';
 import { type ActorQuery, type ActorRow, queryActors } from './query.ts';
 import type { StorePage } from './store.ts';
 import type { KindOptionsOf } from './typed-kind.ts';
@@ -36,6 +38,13 @@ export type MachineAt<TKinds extends KindMap, TAddress extends string> = keyof T
 export type AddressOf<TKinds extends KindMap> = keyof TKinds extends never
   ? string
   : `${keyof TKinds & string}/${string}`;
+
+/** What `Runtime.watchOf` gives. */
+export interface RuntimeWatch {
+  readonly metrics: Metrics;
+  readonly ended: AbortSignal;
+  readonly logger: Logger;
+}
 
 /** Options may be left out where nothing in them is required. */
 export type SpawnArguments<TMachine extends AnyStateMachine> =
@@ -77,6 +86,12 @@ export class Runtime<TKinds extends KindMap = {}> {
   /** What handles talk to, for those who make handles that outlive a runtime. */
   static hostOf(runtime: Runtime<never>): HandleHost {
     return runtime.#node.calls;
+  }
+
+  /** For what watches a runtime from outside: its live numbers, its log, and a signal for its end. */
+  static watchOf(runtime: Runtime<never>): RuntimeWatch {
+    const { metrics, ending, ports } = runtime.#node;
+    return { metrics, ended: ending.signal, logger: ports.logger };
   }
 
   /** True while this node hosts its place. */
@@ -189,6 +204,24 @@ export class Runtime<TKinds extends KindMap = {}> {
   /** What is held now; after everything has ended all of it but `actors` is 0. */
   counts(): ReturnType<Node['counts']> {
     return this.#node.counts();
+  }
+
+  /** The numbers of this node since it started, for machines: plain data, a new object each time. */
+  metrics(): MetricsSnapshot {
+    const { node, place, isHosting } = this;
+    const { fence } = this.#node.shard;
+    const { live, ready, deadlines, underWay, performers } = this.#node.counts();
+    return this.#node.metrics.snapshot({
+      node,
+      place,
+      isHosting,
+      fence,
+      liveActors: live,
+      deadlines,
+      readyActors: ready,
+      messagesUnderWay: underWay,
+      performersBusy: performers,
+    });
   }
 
   /** Stops taking new events, finishes what waits, commits, and closes. Idempotent. */

@@ -21,6 +21,7 @@ import { Kinds } from './kinds.ts';
 import { LiveActors } from './live-actors.ts';
 import { SPAWN_EVENT } from './machine.ts';
 import type { Item, Message } from './mailbox.ts';
+import type { Metrics } from './metrics.ts';
 import type { Logger, RuntimeLimits } from './options.ts';
 import type { Random } from './random.ts';
 import { decodeRecord } from './record.ts';
@@ -37,6 +38,9 @@ export interface ShardServices {
   readonly limits: RuntimeLimits;
   readonly logger: Logger;
   readonly inspection: Inspection;
+  readonly metrics: Metrics;
+  /** See `NodePorts`. */
+  readonly attend?: ((inspection: Inspection) => void) | undefined;
 }
 
 /** What the shard tells the rest of the node. */
@@ -49,6 +53,8 @@ export interface ShardListener {
   refused(refusal: Error, addresses: readonly string[]): void;
   /** The store or the lease says that this node does not host the place any more. */
   deposed(refusal: Error): void;
+  /** The store has failed: what it did with the last group is not known. */
+  failed(failure: Error): void;
 }
 
 /** An inbox with no more senders than this costs nothing worth saving. */
@@ -75,11 +81,11 @@ export class Shard implements CommitListener {
   #claimsRefused = 0;
 
   constructor(services: ShardServices, listener: ShardListener) {
-    const { clock, limits, store, place, random, inspection } = services;
+    const { clock, limits, store, place, random, inspection, metrics } = services;
     this.#services = services;
     this.#listener = listener;
     this.live = new LiveActors(limits.liveActorsMax);
-    this.#commits = new Commits(store, place, this);
+    this.#commits = new Commits(store, place, this, clock, metrics);
     this.#turns = new Turns({ place, limits, commits: this.#commits, random, inspection });
     this.#deadlines = new Deadlines(clock, (address) => this.#due(address));
     this.#batches = new Batches(clock, limits, this.#commits, {
@@ -154,6 +160,7 @@ export class Shard implements CommitListener {
     for (const { mailbox } of this.live) {
       for (const item of mailbox) if (item.type === 'message') item.settle?.(refusal);
     }
+    this.#services.metrics.left += this.live.size;
     this.live.clear();
     this.#dirty.clear();
     this.#quits = [];
@@ -178,6 +185,7 @@ export class Shard implements CommitListener {
 
   /** Puts a message into the actor's mailbox, or settles it with the reason why not. One from inside is `isTrusted`. */
   accept(address: string, message: Message, isTrusted = false): void {
+    this.#services.metrics.offered += 1;
     try {
       const actor = this.#receiverOf(address, message);
       if (!isTrusted) actor.kind.checkEvent(message.event, address);
@@ -212,7 +220,8 @@ export class Shard implements CommitListener {
     const actor = decodeRecord(this.kinds.of(address), address, text);
     // Whoever does not host it may look at it, and keeps nothing that another node goes on with.
     if (!this.#isHosting) return actor;
-    this.live.add(actor);
+    this.#services.metrics.hydrations += 1;
+    this.#enter(actor);
     this.#planDeadline(actor);
     if (actor.status === 'active' && actor.kind.wantsLeadership && actor.term < this.fence) {
       actor.mailbox.pushFirst({ type: 'takeover', fence: this.fence });
@@ -248,6 +257,8 @@ export class Shard implements CommitListener {
     undelivered: readonly [id: string, row: string] | undefined,
     noted: (() => void) | undefined,
   ): void {
+    const { attend, inspection } = this.#services;
+    attend?.(inspection);
     this.#turns.write(actor, undelivered);
     if (noted !== undefined) this.#commits.filling.whenDurable.push(noted);
     this.#batches.plan();
@@ -282,7 +293,13 @@ export class Shard implements CommitListener {
   }
 
   refused(groups: readonly Group[], refusal: Error): void {
-    if ((refusal as Partial<RuntimeError>).code === 'FENCE_STALE') {
+    const { code } = refusal as Partial<RuntimeError>;
+    if (code === 'STORE_FAILED') {
+      for (const group of groups) group.refuse(refusal);
+      this.#listener.failed(refusal);
+      return;
+    }
+    if (code === 'FENCE_STALE') {
       // The next holder may take it: for whoever sent it this is no reason to give up.
       for (const group of groups) group.refuse(notHosted(this.#services.place, refusal));
       this.#listener.deposed(refusal);
@@ -321,11 +338,24 @@ export class Shard implements CommitListener {
     if (message.event.type !== SPAWN_EVENT)
       throw new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
     const actor = unborn(address, kind);
-    this.live.add(actor);
+    this.#enter(actor);
     return actor;
   }
 
+  #enter(actor: Actor): void {
+    this.#services.metrics.entered += 1;
+    this.live.add(actor);
+  }
+
+  #leave(address: string): void {
+    const before = this.live.size;
+    this.live.delete(address);
+    this.#services.metrics.left += before - this.live.size;
+  }
+
   #mayBegin(): boolean {
+    const { attend, inspection } = this.#services;
+    attend?.(inspection);
     if (this.#isHosting && !this.#isHeld())
       this.#listener.deposed(new RuntimeError('NOT_HOSTED', 'The lease is over.'));
     return this.#isHosting;
@@ -335,15 +365,17 @@ export class Shard implements CommitListener {
     const { mailbox, kind } = actor;
     const item = mailbox.shift();
     if (item === undefined) return false;
-    const dueAt = kind.timersFirst && item.type === 'message' ? actor.timers.nextDueAt() : null;
+    const mayFire = item.type === 'timersDue' || (kind.timersFirst && item.type === 'message');
+    const dueAt = mayFire ? actor.timers.nextDueAt() : null;
     if (dueAt !== null && dueAt <= at) {
-      mailbox.pushFirst(item);
+      this.#services.metrics.timerLatenessMs.record(at - dueAt);
+      if (item.type === 'message') mailbox.pushFirst(item);
       this.#turns.take(actor, { type: 'timersDue' }, at);
     } else {
       this.#turns.take(actor, item, at);
     }
     if (actor.status !== 'unborn') this.#planDeadline(actor);
-    else if (mailbox.size === 0) this.live.delete(actor.address);
+    else if (mailbox.size === 0) this.#leave(actor.address);
     return mailbox.size > 0;
   }
 
@@ -410,7 +442,7 @@ export class Shard implements CommitListener {
       return;
     }
     this.#commits.filling.add(actor, null, undefined);
-    this.live.delete(actor.address);
+    this.#leave(actor.address);
     if (actor.deadline !== undefined) this.#deadlines.close(actor.deadline);
     this.#batches.plan();
   }
@@ -436,7 +468,7 @@ export class Shard implements CommitListener {
   /** Starts again from the stored record; what still waited goes on waiting. */
   #forget(actor: Actor): void {
     const { address, deadline, mailbox } = actor;
-    this.live.delete(address);
+    this.#leave(address);
     this.#dirty.delete(actor);
     if (deadline !== undefined) this.#deadlines.clear(deadline);
     this.#tryFind(address);

@@ -14,6 +14,13 @@
 export interface Store {
   /** True when a group is visible whole or not at all, not merely each of its records. */
   readonly isGroupAtomic: boolean;
+  /**
+   * Makes the store ready for the actors of `place`; again whenever a node begins to host, because
+   * somebody else may have written meanwhile. Everything else comes after it.
+   *
+   * @throws {RuntimeError} the codes that begin with STORE_
+   */
+  open(place?: string): Promise<void>;
   /** The highest fence that a group of this shard was committed with; 0 before the first. */
   fence(shard: string): number;
   /** The record last committed for `address`. */
@@ -26,12 +33,17 @@ export interface Store {
   history(address: string, limit: number): readonly string[];
   /** Undelivered messages, oldest first. */
   undelivered(): Iterable<readonly [id: string, row: string]>;
+  /** Records that cannot be trusted, and why: neither listed nor loaded nor overwritten. */
+  damaged(): Iterable<readonly [address: string, reason: string]>;
   commit(group: Group, settle: Settle): void;
   /** Resolves when everything handed over is settled and the store is closed. */
   close(): Promise<void>;
 }
 
-/** `refusal` is given when nothing of the group was written. */
+/**
+ * `refusal` is given when nothing of the group was written. With FENCE_STALE the shard has a newer
+ * holder; with STORE_FAILED nobody knows what was written, and the store takes nothing any more.
+ */
 export type Settle = (refusal?: Error) => void;
 
 /** Records written together, for speed only: nothing may rely on two of them being together. */
@@ -57,6 +69,7 @@ export interface ActorWrite {
 
 /** What queries can see without reading records. */
 export interface IndexEntry {
+  /** The kind in the address. */
   readonly kind: string;
   readonly status: 'active' | 'done' | 'stopped';
   /** True while messages, effects or children of it are under way, so that a restart must wake it. */

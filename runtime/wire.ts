@@ -20,7 +20,12 @@ export interface Hello {
   readonly places: readonly HostedPlace[];
   /** True when the node wants to be told the same of us. */
   readonly isAsking: boolean;
+  /** Places that the receiver claims under a fence lower than one known here. */
+  readonly outranked?: readonly OutrankedPlace[];
 }
+
+/** `isHosted`: the holder of that fence is known to be up. */
+export type OutrankedPlace = readonly [place: string, fence: number, isHosted: boolean];
 
 /** A place and the fence under which the node hosts it: of two that claim it, the higher one does. */
 export type HostedPlace = readonly [place: string, fence: number];
@@ -76,18 +81,24 @@ export function encodeReceipt(receipt: Receipt): string {
 }
 
 function parseHello(value: unknown): Hello {
-  const { node, places, isAsking } = expectObject(value, 'hello');
-  if (!Array.isArray(places) || places.length > PLACES_MAX) {
-    throw new RuntimeError(
-      'ENVELOPE_MALFORMED',
-      `"hello.places" must be a list of at most ${PLACES_MAX} places.`,
-    );
-  }
+  const { node, places, isAsking, outranked = [] } = expectObject(value, 'hello');
   return {
     node: expectName(node, 'hello.node'),
-    places: places.map(parsePlace),
+    places: expectPlaces(places, 'hello.places').map(parsePlace),
     isAsking: isAsking === true,
+    outranked: expectPlaces(outranked, 'hello.outranked').map((place): OutrankedPlace => {
+      const isHosted = Array.isArray(place) && place[2] === true;
+      return [...parsePlace(place), isHosted];
+    }),
   };
+}
+
+function expectPlaces(value: unknown, what: string): readonly unknown[] {
+  if (Array.isArray(value) && value.length <= PLACES_MAX) return value;
+  throw new RuntimeError(
+    'ENVELOPE_MALFORMED',
+    `"${what}" must be a list of at most ${PLACES_MAX} places.`,
+  );
 }
 
 function parsePlace(value: unknown): HostedPlace {

@@ -79,7 +79,7 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
     const store = options.store ?? memoryStore();
     this.store = store;
     this.#random = new SeededRandom(options.seed ?? 1, options.node ?? 'test');
-    this.#lease = options.lease ?? localLease({ lastFence: (name) => store.fence(name) });
+    this.#lease = options.lease ?? localLease();
   }
 
   /** The runtime under test; a new one after each crash. */
@@ -101,6 +101,9 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
         lease: this.#lease,
         limits: resolveLimits(limits),
         logger,
+        fatal: (failure) => {
+          throw failure;
+        },
       }),
     );
     this.#current = runtime as unknown as Runtime<TKinds>;

@@ -54,6 +54,8 @@ class MemoryStore implements Store {
     this.#undeliveredMax = undeliveredMax;
   }
 
+  async open(): Promise<void> {}
+
   fence(shard: string): number {
     return this.#fences.get(shard) ?? 0;
   }
@@ -96,6 +98,10 @@ class MemoryStore implements Store {
 
   undelivered(): Iterable<readonly [string, string]> {
     return [...this.#undelivered];
+  }
+
+  damaged(): Iterable<readonly [string, string]> {
+    return [];
   }
 
   commit(group: Group, settle: Settle): void {

@@ -10,6 +10,7 @@ import { main as counter } from '../examples/counter.ts';
 import { createShopServer, orderMachine } from '../examples/http-server.ts';
 import { main as invokedPromise } from '../examples/invoked-promise.ts';
 import { main as orderDeadline } from '../examples/order-deadline.ts';
+import { main as standby } from '../examples/standby.ts';
 import { main as twoActors } from '../examples/two-actors.ts';
 import { createRuntime } from '../index.ts';
 import { listProjectFiles, readProjectFile } from './project-files.ts';
@@ -64,6 +65,24 @@ test('two-actors: stock, orders and a parcel come to an agreement', async () => 
     'order 2 wants 5 apples and is refused',
     'the stock has 3 left',
     'parcel/1@node-1 is onItsWay',
+  ]);
+});
+
+test('standby: the second process goes on with what the first had on disk', {
+  timeout: 30_000,
+}, async () => {
+  const lines = await linesOf(standby);
+  const until = /until (\S+)/.exec(lines[2] ?? '')?.[1];
+  expect(until).toMatch(/^\d\d:\d\d:\d\d\.\d{3}$/);
+  expect(lines).toEqual([
+    'shop-1: hosts the shop',
+    'shop-2: stands by',
+    `shop-1: order/1 is paid, order/2 has until ${until}`,
+    'shop-1 is killed',
+    'shop-2: hosts the shop',
+    'shop-2: order/1@shop is paid',
+    `shop-2: order/2@shop is awaitingPayment until ${until}`,
+    'shop-2: order/2@shop is expired',
   ]);
 });
 

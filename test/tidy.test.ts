@@ -14,7 +14,14 @@ const LINES_MAX = 300;
 
 /** Folders whose code may run in a simulation: no clock, no chance, no environment of its own. */
 const PURE_FOLDERS = new Set(['machines', 'runtime', 'programs', 'simulator', 'stores']);
-const SOURCE_FOLDERS = new Set([...PURE_FOLDERS, '', 'transports', 'inspector', 'cli']);
+const SOURCE_FOLDERS = new Set([
+  ...PURE_FOLDERS,
+  '',
+  'transports',
+  'telemetry',
+  'inspector',
+  'cli',
+]);
 
 const SYSTEM_ADAPTERS = new Set(['runtime/system-clock.ts', 'runtime/system-random.ts']);
 const HIDDEN_INPUT =

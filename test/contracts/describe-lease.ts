@@ -57,7 +57,20 @@ function testHolding(hold: Hold): void {
     const second = hold('other');
     const elsewhere = hold('other', 'elsewhere');
     await elsewhere.until(() => elsewhere.isHeld());
-    expect([first.isHeld(), second.isHeld(), second.log]).toEqual([true, false, []]);
+    await second.until(() => second.log.length > 0);
+    expect([first.isHeld(), second.isHeld(), second.log]).toEqual([true, false, ['stands by']]);
+  });
+
+  test('may be raised by its holder, and later holders get more', async () => {
+    const first = hold('one');
+    await first.until(() => first.isHeld());
+    const raised = first.fence() + 100;
+    expect(await first.raise(raised)).toBe(raised);
+    expect(await first.raise(1)).toBe(raised);
+    first.release();
+    const second = hold('other');
+    await second.until(() => second.isHeld());
+    expect(second.fence()).toBeGreaterThan(raised);
   });
 
   test('of different names does not collide', async () => {
@@ -90,7 +103,8 @@ function testRelease(hold: Hold): void {
     staying.release();
     const last = hold('one');
     await last.until(() => last.isHeld());
-    expect([leaving.log, leaving.isHeld()]).toEqual([[], false]);
+    expect(leaving.log.filter((line) => line !== 'stands by')).toEqual([]);
+    expect(leaving.isHeld()).toBe(false);
   });
 
   test('of a lease that is not held yet keeps it from being acquired', async () => {
@@ -173,12 +187,14 @@ function claimOf(lease: Lease, name: string): Claim {
       fence = acquiredFence;
       tell(`acquired ${acquiredFence}`);
     },
+    standsBy: () => tell('stands by'),
     lost: () => tell('lost'),
   });
   return {
     log,
     fence: () => fence,
     isHeld: () => claim.isHeld(),
+    raise: (to) => claim.raise(to),
     release: () => claim.release(),
     until: (isTrue) =>
       new Promise((resolve) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { localLease } from '../../runtime/local-lease.ts';
+import { openDirectoryLease } from '../stores/lease-directory.ts';
 import { describeLease } from './describe-lease.ts';
 
 describeLease('the local lease', async () => {
@@ -12,6 +13,8 @@ describeLease('the local lease', async () => {
   };
 });
 
+describeLease('the lease of a directory', openDirectoryLease);
+
 describe('the local lease', () => {
   const microtasks = async () => {
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
@@ -23,6 +26,7 @@ describe('the local lease', () => {
     const claims = ['a', 'b', 'c'].map((name) =>
       lease.hold('shard', {
         acquired: (fence) => log.push(`${name} ${fence}`),
+        standsBy: () => log.push(`${name} stands by`),
         lost: () => log.push(`${name} lost`),
       }),
     );
@@ -33,13 +37,18 @@ describe('the local lease', () => {
     await microtasks();
     claims[2]?.release();
     await microtasks();
-    expect(log).toEqual(['a 1', 'a lost', 'b 2', 'c 3', 'a 4']);
+    const ends = ['a lost', 'b 2', 'c 3', 'a 4'];
+    expect(log).toEqual(['a 1', 'b stands by', 'c stands by', ...ends]);
   });
 
   test('goes on from the fence that was known before', async () => {
     const lease = localLease({ lastFence: (name) => (name === 'shard' ? 41 : 0) });
     const fences: number[] = [];
-    lease.hold('shard', { acquired: (fence) => fences.push(fence), lost: () => {} });
+    lease.hold('shard', {
+      acquired: (fence) => fences.push(fence),
+      standsBy: () => {},
+      lost: () => {},
+    });
     await microtasks();
     expect(fences).toEqual([42]);
   });

@@ -25,7 +25,8 @@ export function write(
   record: string,
   parts: Partial<ActorWrite> = {},
 ): ActorWrite {
-  return { address, record, entry: entry(), history: [], ...parts };
+  const own = entry({ kind: address.slice(0, address.indexOf('/')), ...parts.entry });
+  return { address, record, history: [], ...parts, entry: own };
 }
 
 export function removal(address: string): ActorWrite {

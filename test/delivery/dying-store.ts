@@ -49,6 +49,14 @@ export class DyingStore implements Store {
     this.#underWay = [];
   }
 
+  open(): Promise<void> {
+    return this.#inner.open();
+  }
+
+  damaged(): ReturnType<Store['damaged']> {
+    return this.#inner.damaged();
+  }
+
   fence(shard: string): number {
     return this.#inner.fence(shard);
   }

@@ -48,7 +48,7 @@ async function standby() {
   const clock = new SimulatedClock();
   const network = new LossyNetwork(clock, 1);
   const store = memoryStore();
-  const lease = localLease({ lastFence: (name) => store.fence(name) });
+  const lease = localLease();
   const at = (node: string) =>
     testRuntime({
       kinds: KINDS,

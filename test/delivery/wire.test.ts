@@ -67,6 +67,7 @@ describe('bytes from a peer', () => {
     '{"v":2}',
     '{"v":1,"hello":{"node":"a"}}',
     '{"v":1,"hello":{"node":"a","places":[["p",-1]]}}',
+    '{"v":1,"hello":{"node":"a","places":[],"outranked":[["p"]]}}',
     '{"v":1,"envelopes":{}}',
     `{"v":1,"hello":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
     `${'['.repeat(100_000)}`,
@@ -163,7 +164,9 @@ describe('what one node writes', () => {
       }),
     );
     const hello = { node: 'a', places: [['p', 3] as const], isAsking: true };
-    expect(decodeFrame(encodeHello(hello)).hello).toEqual(hello);
+    expect(decodeFrame(encodeHello(hello)).hello).toEqual({ ...hello, outranked: [] });
+    const outranked = [['p', 9, true] as const, ['q', 2, false] as const];
+    expect(decodeFrame(encodeHello({ ...hello, outranked })).hello?.outranked).toEqual(outranked);
   });
 
   test('an error crosses as code and message, and an unknown one as INTERNAL', () => {

@@ -56,6 +56,8 @@ export function faultyStore(clock: SimulatedClock, behind: Store = memoryStore()
     get refused() {
       return refused;
     },
+    open: (place) => behind.open(place),
+    damaged: () => behind.damaged(),
     fence: (shard) => behind.fence(shard),
     load: (address) => behind.load(address),
     entries: () => behind.entries(),

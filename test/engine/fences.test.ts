@@ -164,7 +164,7 @@ describe('a lease that is lost', () => {
   test('a standby keeps nothing in memory that it may not know', async () => {
     const { rt, lease } = await open();
     const one = await rt.spawn('plain/1');
-    const other = lease.hold('test', { acquired() {}, lost() {} });
+    const other = lease.hold('test', { acquired() {}, standsBy() {}, lost() {} });
     lease.expire('test');
     await rt.settle();
     expect(rt.runtime.isHosting).toBe(false);
@@ -193,7 +193,7 @@ describe('leadership.acquired', () => {
   test('comes before every message and timer, with a higher fence each time, once per fence', async () => {
     const { rt, lease } = await open();
     const one = await rt.spawn('watcher/1');
-    const other = lease.hold('test', { acquired() {}, lost() {} });
+    const other = lease.hold('test', { acquired() {}, standsBy() {}, lost() {} });
     lease.expire('test');
     await rt.advance('5m');
     other.release();

@@ -1,0 +1,80 @@
+/**
+ * The exit codes of all commands, and which error ends with which.
+ *
+ * A command throws, or says that what it checked did not hold; nobody but cli/main.ts
+ * ends the process. Codes follow sysexits where there is one for the purpose.
+ */
+
+import { type ErrorCode, messageOf, RuntimeError } from '../runtime/errors.ts';
+
+export const EXIT = {
+  done: 0,
+  /** What was checked did not hold. */
+  broken: 1,
+  usage: 64,
+  badData: 65,
+  unavailable: 69,
+  internal: 70,
+  locked: 73,
+  io: 74,
+  noPermission: 77,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** A failure that a command can put into words of its own. */
+export class CommandFailure extends Error {
+  readonly exitCode: ExitCode;
+
+  constructor(exitCode: ExitCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Errors of the runtime that are not about bad data. */
+const RUNTIME_EXITS: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
+  PACKAGE_MISSING: EXIT.unavailable,
+  STORE_FAILED: EXIT.io,
+  STORE_LOCKED: EXIT.locked,
+  STORE_UNAVAILABLE: EXIT.unavailable,
+  STORE_UNWRITABLE: EXIT.noPermission,
+  INTERNAL: EXIT.internal,
+};
+
+/** Codes of the operating system. */
+const SYSTEM_EXITS: Readonly<Record<string, ExitCode>> = {
+  EACCES: EXIT.noPermission,
+  EPERM: EXIT.noPermission,
+  EISDIR: EXIT.badData,
+  ELOOP: EXIT.badData,
+  ENAMETOOLONG: EXIT.badData,
+  ENOENT: EXIT.badData,
+  ENOTDIR: EXIT.badData,
+  EDQUOT: EXIT.io,
+  EIO: EXIT.io,
+  EMFILE: EXIT.io,
+  ENFILE: EXIT.io,
+  ENOSPC: EXIT.io,
+  EROFS: EXIT.io,
+};
+
+export interface Failure {
+  readonly exitCode: ExitCode;
+  /** For a person, not escaped yet. */
+  readonly message: string;
+}
+
+export function failureOf(thrown: unknown): Failure {
+  const message = messageOf(thrown);
+  if (thrown instanceof CommandFailure) return { exitCode: thrown.exitCode, message };
+  if (thrown instanceof RuntimeError)
+    return { exitCode: RUNTIME_EXITS[thrown.code] ?? EXIT.badData, message };
+  const { code } = (thrown ?? {}) as { code?: unknown };
+  const exitCode = typeof code === 'string' ? SYSTEM_EXITS[code] : undefined;
+  if (exitCode !== undefined) return { exitCode, message };
+  return {
+    exitCode: EXIT.internal,
+    message: `Internal error: ${message}\nThis is a mistake in Escapement. Please report it where you found it, with this text and what "escapement version" prints.`,
+  };
+}

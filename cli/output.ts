@@ -1,0 +1,102 @@
+/**
+ * Where commands print, and the only place that writes to the streams of the process.
+ *
+ * Guarantees: a reader that goes away (`| head`) is no error, and whatever is printed
+ * after that is dropped; any other failure to write is remembered and told by `flushed`.
+ * Colours appear only where the stream and the environment want them. What comes from
+ * data goes through `printable`, so that no stored text can speak to a terminal.
+ */
+
+import type { Writable } from 'node:stream';
+import { styleText } from 'node:util';
+
+type Format = Parameters<typeof styleText>[0];
+
+export class Output {
+  readonly #out: Writable;
+  readonly #err: Writable;
+  #failure: Error | undefined;
+  #isClosed = false;
+  #hasProgress = false;
+
+  constructor(out: Writable, err: Writable) {
+    this.#out = out;
+    this.#err = err;
+    out.on('error', (error: NodeJS.ErrnoException) => {
+      this.#isClosed = true;
+      if (error.code !== 'EPIPE') this.#failure ??= error;
+    });
+    // Nobody can be told when the stream for telling is gone.
+    err.on('error', () => {});
+  }
+
+  /** True once nobody reads any more: a command that prints much can stop. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** False when the reader is slow: then wait for `flushed` before the next piece. */
+  write(text: string): boolean {
+    return this.#isClosed || this.#out.write(text);
+  }
+
+  line(text = ''): boolean {
+    return this.write(`${text}\n`);
+  }
+
+  /** To standard error. */
+  complain(text: string): void {
+    this.progress(undefined);
+    this.#err.write(text);
+  }
+
+  /** One line that is replaced by the next one; only where somebody is there to read it. */
+  progress(text: string | undefined): void {
+    if ((this.#err as { isTTY?: boolean }).isTTY !== true) return;
+    if (text === undefined && !this.#hasProgress) return;
+    this.#hasProgress = text !== undefined;
+    this.#err.write(`\r\u001b[2K${text ?? ''}`);
+  }
+
+  paint(format: Format, text: string): string {
+    return styleText(format, text, { stream: this.#out });
+  }
+
+  /** Resolves when everything is written. @throws what the stream failed with, but for a reader that went away. */
+  async flushed(): Promise<void> {
+    await Promise.all([this.#out, this.#err].map(written));
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+}
+
+function written(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    // The answer comes with an error too; that is heard by whoever listens for errors.
+    if (stream.destroyed || stream.writableEnded) resolve();
+    else stream.write('', () => resolve());
+  });
+}
+
+/** C0 and C1 controls, and what turns the direction of text around. */
+const UNPRINTABLE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal.
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Text from data, such that a terminal shows it and does nothing. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, escaped);
+}
+
+/** As `printable`, for text of several lines. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** `1,204 records`, `1 record`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en-GB')} ${count === 1 ? one : many}`;
+}

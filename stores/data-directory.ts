@@ -1,0 +1,62 @@
+/**
+ * A directory for data, checked once, and the errors that speak of it.
+ *
+ * Guarantees: it exists (it is made when it does not), it is a directory, and it could be written
+ * when it was opened. Two paths to one directory, through a symlink or a bind mount, have the
+ * same `identity`. It holds no lock: that is directory-lock.ts.
+ */
+
+import { accessSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { excerpt, messageOf, RuntimeError } from '../runtime/errors.ts';
+
+export interface DataDirectory {
+  /** Without symlinks, and independent of the working directory. */
+  readonly path: string;
+  /** Device and inode. */
+  readonly identity: string;
+}
+
+/** Mistakes in the path itself; everything else is about permission, space or hardware. */
+const PATH_ERRORS = new Set([
+  'EEXIST',
+  'ENOTDIR',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'EINVAL',
+  'ERR_INVALID_ARG_VALUE',
+]);
+
+/** @throws {RuntimeError} OPTION_INVALID, STORE_UNWRITABLE */
+export function openDataDirectory(directory: string): DataDirectory {
+  if (typeof directory !== 'string' || directory === '') {
+    throw new RuntimeError('OPTION_INVALID', 'The directory must be a path, and not empty.');
+  }
+  try {
+    mkdirSync(directory, { recursive: true });
+    const path = realpathSync(directory);
+    const { dev, ino } = statSync(path, { bigint: true });
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return { path, identity: `${dev.toString(36)}.${ino.toString(36)}` };
+  } catch (thrown) {
+    if (!PATH_ERRORS.has((thrown as NodeJS.ErrnoException).code ?? '')) {
+      throw unwritable(directory, thrown);
+    }
+    const what = `${excerpt(directory)} cannot be a directory for data: ${messageOf(thrown)}.`;
+    throw new RuntimeError(
+      'OPTION_INVALID',
+      `${what} Move away what is in its place, or name another path.`,
+      { cause: thrown },
+    );
+  }
+}
+
+/** What failed in a directory that ought to work; an error that is typed already stays as it is. */
+export function unwritable(directory: string, thrown: unknown): RuntimeError {
+  if (thrown instanceof RuntimeError) return thrown;
+  return new RuntimeError(
+    'STORE_UNWRITABLE',
+    `The directory ${JSON.stringify(directory)} cannot be used: ${messageOf(thrown)}. ` +
+      'See that it exists, that this user may write to it, and that the disk has room.',
+    { cause: thrown },
+  );
+}

@@ -1,0 +1,43 @@
+/**
+ * What the LMDB store remembers of rows it wrote or read lately.
+ *
+ * Every write needs the row before it: its checksum, its index keys, where its history is.
+ * Two generations of bounded size: when the young one is full it becomes the old one, and the
+ * old one is dropped. A forgotten row is read again.
+ */
+
+import type { RowHead } from './row.ts';
+
+const GENERATION_MAX = 8_192;
+
+export class Heads {
+  #young = new Map<string, RowHead | null>();
+  #old = new Map<string, RowHead | null>();
+  readonly #read: (address: string) => RowHead | undefined;
+
+  constructor(read: (address: string) => RowHead | undefined) {
+    this.#read = read;
+  }
+
+  get(address: string): RowHead | undefined {
+    const known = this.#young.get(address);
+    if (known !== undefined) return known ?? undefined;
+    const found = this.#old.get(address) ?? this.#read(address) ?? null;
+    this.set(address, found);
+    return found ?? undefined;
+  }
+
+  /** Null: there is no such row. */
+  set(address: string, head: RowHead | null): void {
+    if (this.#young.size >= GENERATION_MAX) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(address, head);
+  }
+
+  clear(): void {
+    this.#young = new Map();
+    this.#old = new Map();
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * Finding actors in the LMDB store by state, tag, kind and time.
+ *
+ * Records lie in the order of their addresses, so a kind is a range of them; states and tags
+ * have keys of their own, each followed by the address. Times are read from the rows of the
+ * narrowest such range. A page looks at a bounded number of rows, so that a question that few
+ * actors answer does not hold up the node: it may be short and still have a cursor.
+ */
+
+import { createHash } from 'node:crypto';
+import type { IndexEntry, StorePage, StoreQuery } from '../../runtime/store.ts';
+import { type Environment, FIRST_KEY } from './environment.ts';
+import { isSound, readEntry } from './row.ts';
+
+/** Rows that one page of a query looks at. */
+const LOOKED_AT_MAX = 20_000;
+/** Other words would not fit into a key beside an address, or not keep the order of keys. */
+const PLAIN_WORD = /^[ -"$-~]{0,16}$/;
+/** Two words of one hash would share a range; what is found there is compared whole. */
+const HASH_LENGTH = 12;
+const SEPARATOR = '\u0000';
+
+type Indexed = Pick<IndexEntry, 'state' | 'tags'>;
+
+/** The index keys an actor has. */
+export function* indexKeys(address: string, { state, tags }: Indexed): Iterable<string> {
+  yield stateKey(state, address);
+  for (const tag of tags) yield tagKey(tag, address);
+}
+
+/** True when both entries have the same index keys. */
+export function isIndexedAlike(a: Indexed, b: Indexed): boolean {
+  if (a.state !== b.state || a.tags.length !== b.tags.length) return false;
+  return a.tags.every((tag, place) => tag === b.tags[place]);
+}
+
+export function queryRows(environment: Environment, query: StoreQuery): StorePage {
+  const rows: Array<readonly [string, IndexEntry]> = [];
+  let lookedAt = 0;
+  let last: string | undefined;
+  for (const [address, entry] of candidates(environment, query)) {
+    if (lookedAt === LOOKED_AT_MAX || rows.length === query.limit)
+      return last === undefined ? { rows } : { rows, cursor: last };
+    lookedAt += 1;
+    last = address;
+    if (matches(entry, query)) rows.push([address, entry]);
+  }
+  return { rows };
+}
+
+/** All records but the damaged ones, checked before: what a node reads when it begins to host. */
+export function* entriesBut(
+  environment: Environment,
+  damaged: ReadonlyMap<string, unknown>,
+): Iterable<readonly [string, IndexEntry]> {
+  for (const { key, value } of environment.records.getRange({ start: FIRST_KEY }))
+    if (!damaged.has(key)) yield [key, readEntry(key, value)];
+}
+
+/** All records of a range of addresses, in their order; damaged ones are left out. */
+function* entriesOf(
+  environment: Environment,
+  range: { readonly start: string; readonly end: string },
+): Iterable<readonly [string, IndexEntry]> {
+  for (const { key, value } of environment.records.getRange(range))
+    if (isSound(key, value)) yield [key, readEntry(key, value)];
+}
+
+function* candidates(
+  environment: Environment,
+  { kind, state, tag, after }: StoreQuery,
+): Iterable<readonly [string, IndexEntry]> {
+  const first = kind === undefined ? '' : `${kind}/`;
+  const start = after !== undefined && after >= first ? `${after}${SEPARATOR}` : first;
+  const end = kind === undefined ? '\u007f' : `${kind}0`;
+  const word = tag !== undefined ? tagKey(tag, '') : state !== undefined ? stateKey(state, '') : '';
+  const range = { start: word + start || FIRST_KEY, end: word + end };
+  if (word === '') {
+    yield* entriesOf(environment, range);
+    return;
+  }
+  for (const key of environment.index.getKeys(range)) {
+    const address = key.slice(word.length);
+    const row = environment.records.get(address);
+    if (row !== undefined && isSound(address, row)) yield [address, readEntry(address, row)];
+  }
+}
+
+function matches(entry: IndexEntry, query: StoreQuery): boolean {
+  const { status, state, tag, dueBefore, turnBefore } = query;
+  if (status !== undefined && entry.status !== status) return false;
+  // A long state is found by its hash; here it is compared whole.
+  if (state !== undefined && entry.state !== state) return false;
+  if (tag !== undefined && !entry.tags.includes(tag)) return false;
+  if (dueBefore !== undefined && (entry.dueAt === null || entry.dueAt >= dueBefore)) return false;
+  return turnBefore === undefined || entry.turnAt < turnBefore;
+}
+
+function stateKey(state: string, address: string): string {
+  return `s${shortened(state)}${SEPARATOR}${address}`;
+}
+
+function tagKey(tag: string, address: string): string {
+  return `t${shortened(tag)}${SEPARATOR}${address}`;
+}
+
+function shortened(word: string): string {
+  if (PLAIN_WORD.test(word)) return word;
+  return `#${createHash('sha256').update(word).digest('base64url').slice(0, HASH_LENGTH)}`;
+}

@@ -1,0 +1,186 @@
+/**
+ * The metrics as others know them: name, unit, and where the number is in a snapshot.
+ *
+ * One list for every exporter and for docs/telemetry.md, so that a number is called the
+ * same wherever it turns up. Names follow Prometheus: unit last, `_total` for counters.
+ */
+
+import type { HistogramSnapshot, MetricsSnapshot } from '../runtime/metrics.ts';
+
+interface Named {
+  readonly name: string;
+  /** One sentence, for whoever meets the number on a screen. */
+  readonly help: string;
+  /** As UCUM writes it: `ms`, or what is counted in braces; empty for a plain number. */
+  readonly unit: string;
+}
+
+export interface NumberMetric extends Named {
+  readonly type: 'counter' | 'gauge';
+  read(snapshot: MetricsSnapshot): number;
+}
+
+/** The metrics that are histograms, by their field in a snapshot. */
+export type HistogramField = {
+  [field in keyof MetricsSnapshot]: MetricsSnapshot[field] extends HistogramSnapshot
+    ? field
+    : never;
+}[keyof MetricsSnapshot];
+
+export interface HistogramMetric extends Named {
+  readonly type: 'histogram';
+  readonly field: HistogramField;
+}
+
+export type Metric = NumberMetric | HistogramMetric;
+
+type NumberField = {
+  [field in keyof MetricsSnapshot]: MetricsSnapshot[field] extends number ? field : never;
+}[keyof MetricsSnapshot];
+
+const counter = (name: string, field: NumberField, unit: string, help: string): NumberMetric => ({
+  name,
+  type: 'counter',
+  unit,
+  help,
+  read: (snapshot) => snapshot[field],
+});
+
+const gauge = (name: string, field: NumberField, unit: string, help: string): NumberMetric => ({
+  name,
+  type: 'gauge',
+  unit,
+  help,
+  read: (snapshot) => snapshot[field],
+});
+
+const histogram = (
+  name: string,
+  field: HistogramField,
+  unit: string,
+  help: string,
+): HistogramMetric => ({ name, type: 'histogram', unit, help, field });
+
+export const METRICS: readonly Metric[] = [
+  counter('escapement_turns_total', 'turns', '{turn}', 'Durable turns, failed ones included.'),
+  counter('escapement_turns_failed_total', 'turnsFailed', '{turn}', 'Turns that failed.'),
+  counter('escapement_births_total', 'births', '{actor}', 'Actors born.'),
+  counter('escapement_ends_total', 'ends', '{actor}', 'Actors that were done or were stopped.'),
+  counter(
+    'escapement_hydrations_total',
+    'hydrations',
+    '{actor}',
+    'Actors read from their records into memory.',
+  ),
+  counter(
+    'escapement_passivations_total',
+    'passivations',
+    '{actor}',
+    'Idle actors let go from memory to make room.',
+  ),
+  gauge('escapement_live_actors', 'liveActors', '{actor}', 'Actors in memory.'),
+  gauge('escapement_ready_actors', 'readyActors', '{actor}', 'Actors with something to take.'),
+  gauge('escapement_deadlines', 'deadlines', '{actor}', 'Actors with a deadline ahead.'),
+  counter(
+    'escapement_messages_received_total',
+    'messagesReceived',
+    '{message}',
+    'Messages from other nodes for actors of this place, hints included.',
+  ),
+  counter(
+    'escapement_messages_sent_total',
+    'messagesSent',
+    '{message}',
+    'Messages handed to the transport, each time they were.',
+  ),
+  counter(
+    'escapement_messages_resent_total',
+    'messagesResent',
+    '{message}',
+    'Messages taken back to be sent again.',
+  ),
+  counter(
+    'escapement_duplicates_refused_total',
+    'duplicatesRefused',
+    '{message}',
+    'Messages that had been taken before.',
+  ),
+  counter(
+    'escapement_undelivered_total',
+    'undelivered',
+    '{message}',
+    'Events, messages and effects put among the undelivered ones.',
+  ),
+  gauge(
+    'escapement_messages_under_way',
+    'messagesUnderWay',
+    '{message}',
+    'Messages sent and not yet answered.',
+  ),
+  counter('escapement_timers_fired_total', 'timersFired', '{timer}', 'Deadlines that fired.'),
+  histogram(
+    'escapement_timer_lateness_milliseconds',
+    'timerLatenessMs',
+    'ms',
+    'From the moment a deadline was due to the turn that took it.',
+  ),
+  counter(
+    'escapement_commits_total',
+    'commits',
+    '{group}',
+    'Groups settled by the store, refused ones included.',
+  ),
+  counter(
+    'escapement_commits_refused_total',
+    'commitsRefused',
+    '{group}',
+    'Groups that the store refused.',
+  ),
+  histogram(
+    'escapement_commit_duration_milliseconds',
+    'commitDurationMs',
+    'ms',
+    'From handing a group to the store until it was settled.',
+  ),
+  histogram('escapement_group_turns', 'groupTurns', '{turn}', 'Turns committed together.'),
+  histogram('escapement_group_records', 'groupRecords', '{record}', 'Records written together.'),
+  gauge('escapement_performers_busy', 'performersBusy', '{performer}', 'Performers at work.'),
+  counter(
+    'escapement_effects_retried_total',
+    'effectsRetried',
+    '{effect}',
+    'Failures of durable effects after which another try was planned.',
+  ),
+  counter(
+    'escapement_effects_given_up_total',
+    'effectsGivenUp',
+    '{effect}',
+    'Durable effects whose performer failed for the last time.',
+  ),
+  counter(
+    'escapement_leases_acquired_total',
+    'leasesAcquired',
+    '{lease}',
+    'Times this node began to host its place.',
+  ),
+  counter(
+    'escapement_leases_lost_total',
+    'leasesLost',
+    '{lease}',
+    'Times this node lost the lease of its place.',
+  ),
+  {
+    name: 'escapement_is_hosting',
+    type: 'gauge',
+    unit: '',
+    help: '1 while this node hosts its place, 0 while it stands by.',
+    read: ({ isHosting }) => (isHosting ? 1 : 0),
+  },
+  gauge(
+    'escapement_records_damaged',
+    'recordsDamaged',
+    '{record}',
+    'Records that the store cannot trust; their actors are left alone.',
+  ),
+  gauge('escapement_fence', 'fence', '', 'Number of the lease the place was hosted under last.'),
+];

@@ -1,0 +1,57 @@
+/**
+ * The metrics of a runtime as Prometheus reads them: the text exposition format 0.0.4.
+ *
+ * The labels are `node` and `place`, never a name that a client could choose, so the
+ * number of series is fixed by how many runtimes there are. It listens nowhere: whoever
+ * has an HTTP server answers with the text.
+ */
+
+import type { HistogramSnapshot, MetricsSnapshot } from '../runtime/metrics.ts';
+import { METRICS, type Metric } from './metric-list.ts';
+
+/** What an answer with this text says in its header `content-type`. */
+export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** Whatever has metrics: a runtime. */
+export interface Measured {
+  metrics(): MetricsSnapshot;
+}
+
+/** Several runtimes of one process share one text: a name may be explained once only. */
+export function prometheusText(...runtimes: readonly Measured[]): string {
+  const snapshots = runtimes.map((runtime) => runtime.metrics());
+  let text = '';
+  for (const metric of METRICS) {
+    text += `# HELP ${metric.name} ${escapeHelp(metric.help)}\n`;
+    text += `# TYPE ${metric.name} ${metric.type}\n`;
+    for (const snapshot of snapshots) text += samplesOf(metric, snapshot);
+  }
+  return text;
+}
+
+function samplesOf(metric: Metric, snapshot: MetricsSnapshot): string {
+  const { name } = metric;
+  const labels = `node="${escapeLabel(snapshot.node)}",place="${escapeLabel(snapshot.place)}"`;
+  if (metric.type === 'histogram') return bucketsOf(name, labels, snapshot[metric.field]);
+  return `${name}{${labels}} ${metric.read(snapshot)}\n`;
+}
+
+function bucketsOf(name: string, labels: string, histogram: HistogramSnapshot): string {
+  const { bounds, counts, sum, count } = histogram;
+  let text = '';
+  let below = 0;
+  for (let index = 0; index < bounds.length; index += 1) {
+    below += counts[index] as number;
+    text += `${name}_bucket{${labels},le="${bounds[index]}"} ${below}\n`;
+  }
+  text += `${name}_bucket{${labels},le="+Inf"} ${count}\n`;
+  return `${text}${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${count}\n`;
+}
+
+function escapeLabel(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
+}
+
+function escapeHelp(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+}

@@ -1,0 +1,178 @@
+import { PassThrough, Writable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { CommandFailure, EXIT, failureOf } from '../../cli/exit.ts';
+import { Output, printable } from '../../cli/output.ts';
+import { run } from '../../cli/program.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
+import { RECORD_FORMAT } from '../../runtime/kind.ts';
+import { STORE_FORMAT } from '../../stores/lmdb/row.ts';
+import { readProjectFile } from '../project-files.ts';
+import { ended, escapement, start } from './command-line.ts';
+
+const ESC = '\u001b';
+
+describe('usage', () => {
+  test.each([
+    [['upgrade']],
+    [['check-upgrade']],
+    [['check-upgrade', 'old.mjs']],
+    [['check-upgrade', 'old.mjs', 'new.mjs']],
+    [['check-upgrade', 'old.mjs', 'new.mjs', '--data']],
+    [['check-upgrade', 'old.mjs', 'new.mjs', '--data', 'd', 'another']],
+    [['check-upgrade', 'old.mjs', 'new.mjs', '--data', 'd', '--limit', 'abc']],
+    [['check-upgrade', 'old.mjs', 'new.mjs', '--data', 'd', '--limit', '-1']],
+    [['check-upgrade', 'old.mjs', 'new.mjs', '--data', 'd', '--limit', '1e3']],
+    [['version', '--verbose']],
+    [['version', 'more']],
+    [['--frobnicate']],
+  ])(
+    'that is wrong exits 64, with the usage on standard error and nothing else: %j',
+    async (args) => {
+      const { code, out, err } = await escapement(args);
+      expect(code).toBe(64);
+      expect(out).toBe('');
+      expect(err).toMatch(/^error: .*\n/);
+      expect(err).toMatch(/^usage: escapement/m);
+    },
+  );
+
+  test('without a command is the help, on standard error', async () => {
+    const { code, out, err } = await escapement([]);
+    expect([code, out]).toEqual([64, '']);
+    expect(err).toContain('check-upgrade');
+  });
+
+  test('that is misspelt is answered with what may have been meant', async () => {
+    expect((await escapement(['chek-upgrade'])).err).toContain('Did you mean check-upgrade?');
+    const { err } = await escapement(['check-upgrade', 'a', 'b', '--dta', 'x']);
+    expect(err).toContain('Did you mean --data?');
+  });
+
+  test('is repeated without its terminal escapes', async () => {
+    const { err } = await escapement([`${ESC}[31mred`]);
+    expect(err).toContain('\\u001b[31mred');
+    expect(err).not.toContain(ESC);
+  });
+
+  test.each([['--help'], ['help'], ['check-upgrade', '--help'], ['version', '--help']])(
+    'is explained on standard output: %j',
+    async (...args) => {
+      const { code, out, err } = await escapement(args);
+      expect([code, err]).toEqual([0, '']);
+      expect(out).toMatch(/^Usage: escapement/);
+    },
+  );
+
+  test.each(['check-upgrade', 'version'])(
+    '%s has examples, exit codes and --json',
+    async (name) => {
+      const { out } = await escapement([name, '--help']);
+      expect(out).toContain(`$ escapement ${name}`);
+      expect(out).toContain('Exit codes:');
+      expect(out).toContain('--json');
+    },
+  );
+});
+
+describe('version', () => {
+  const { version, dependencies } = JSON.parse(readProjectFile('package.json'));
+
+  test('says what runs, and which formats it knows', async () => {
+    const { code, out } = await escapement(['version', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({
+      escapement: version,
+      node: process.versions.node,
+      xstate: dependencies.xstate,
+      lmdb: dependencies.lmdb,
+      recordFormat: RECORD_FORMAT,
+      storeFormat: STORE_FORMAT,
+    });
+    expect((await escapement(['version'])).out).toMatch(/^escapement +\d+\.\d+\.\d+\nnode /);
+    expect((await escapement(['--version'])).out).toBe(`${version}\n`);
+  });
+});
+
+describe('failures', () => {
+  test.each([
+    [new CommandFailure(EXIT.usage, 'x'), 64],
+    [new RuntimeError('STORE_LOCKED', 'x'), 73],
+    [new RuntimeError('STORE_FAILED', 'x'), 74],
+    [new RuntimeError('STORE_UNWRITABLE', 'x'), 77],
+    [new RuntimeError('STORE_UNAVAILABLE', 'x'), 69],
+    [new RuntimeError('STORE_DAMAGED', 'x'), 65],
+    [new RuntimeError('STORE_MISSING', 'x'), 65],
+    [new RuntimeError('RECORD_INVALID', 'x'), 65],
+    [Object.assign(new Error('x'), { code: 'ENOENT' }), 65],
+    [Object.assign(new Error('x'), { code: 'EACCES' }), 77],
+    [Object.assign(new Error('x'), { code: 'EIO' }), 74],
+    [Object.assign(new Error('x'), { code: 'ENOSPC' }), 74],
+    [new TypeError('x'), 70],
+    [undefined, 70],
+    [Object.create(null), 70],
+  ])('end with their own code: %#', (thrown, code) => {
+    expect(failureOf(thrown).exitCode).toBe(code);
+  });
+
+  test('that nobody foresaw say where to report them', () => {
+    expect(failureOf(new TypeError('oops')).message).toMatch(/^Internal error: oops\n.*report/s);
+  });
+});
+
+describe('output', () => {
+  const failing = (code: string) =>
+    new Writable({
+      write: (_chunk, _encoding, done) => done(Object.assign(new Error(code), { code })),
+    });
+
+  test('to a reader that has gone is dropped, without an error', async () => {
+    const output = new Output(failing('EPIPE'), new PassThrough());
+    output.line('one');
+    await output.flushed();
+    expect(output.isClosed).toBe(true);
+    expect(output.line('two')).toBe(true);
+    expect(await run(['version'], new Output(failing('EPIPE'), new PassThrough()))).toBe(0);
+  });
+
+  test('that cannot be written is an I/O error', async () => {
+    const err = new PassThrough();
+    expect(await run(['version'], new Output(failing('ENOSPC'), err))).toBe(74);
+    expect(String(err.read())).toContain('ENOSPC');
+  });
+
+  test('shows control characters and turned text as what they are', () => {
+    expect(printable(`a${ESC}[2Jb\u0007\u009b\u202ec\nd`)).toBe(
+      'a\\u001b[2Jb\\u0007\\u009b\\u202ec\\u000ad',
+    );
+    expect(printable('größer → 42 “”')).toBe('größer → 42 “”');
+  });
+
+  test('has progress only where somebody is there to read it', () => {
+    const plain = new PassThrough();
+    new Output(new PassThrough(), plain).progress('1 of 2');
+    expect(plain.read()).toBeNull();
+    const terminal = Object.assign(new PassThrough(), { isTTY: true });
+    const output = new Output(new PassThrough(), terminal);
+    output.progress('1 of 2');
+    output.complain('trouble\n');
+    expect(String(terminal.read())).toBe(`\r${ESC}[2K1 of 2\r${ESC}[2Ktrouble\n`);
+  });
+});
+
+describe('as a process', () => {
+  test('it exits with the code of the command', async () => {
+    const [version, wrong] = await Promise.all([
+      ended(start(['version', '--json'])),
+      ended(start(['nothing-like-it'])),
+    ]);
+    expect(version.code).toBe(0);
+    expect(JSON.parse(version.out)).toMatchObject({ node: process.versions.node });
+    expect(wrong).toMatchObject({ code: 64, out: '' });
+  });
+
+  test('it is quiet when its reader goes away', async () => {
+    const child = start(['check-upgrade', '--help']);
+    child.stdout?.destroy();
+    expect(await ended(child)).toMatchObject({ code: 0, err: '' });
+  });
+});
