@@ -15,6 +15,7 @@ const TIMEOUT = { timeout: 30_000 };
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   escapement: ['createRuntime', 'directoryLease', 'lmdbStore', 'RuntimeError'],
   'escapement/machine': ['to', 'reply', 'spawnRoot'],
+  'escapement/machines': ['reminderMachine'],
   'escapement/stores': ['directoryLease', 'lmdbStore', 'memoryStore'],
   'escapement/telemetry': ['prometheusText'],
   'escapement/testing': ['testRuntime'],
