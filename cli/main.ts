@@ -4,10 +4,16 @@
  * The build puts the line above it that makes the compiled file a program.
  */
 
+import { isToBeGuarded, runGuarded } from './guarded.ts';
 import { openLmdbData } from './lmdb-data.ts';
 import { Output } from './output.ts';
 import { run } from './program.ts';
 
+if (isToBeGuarded(process)) {
+  // The terminal sends its signals to the child as well, and the child decides what they mean.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+  process.exit(await runGuarded(process, (text) => process.stderr.write(text)));
+}
 const exitCode = await run(process.argv.slice(2), new Output(process.stdout, process.stderr), {
   openStoredData: openLmdbData,
 });

@@ -79,7 +79,7 @@ export class Group {
   }
 }
 
-const LARGE_GROUP_TURNS = 128;
+const LARGE_GROUP_TURNS = 256;
 
 export interface CommitListener {
   /** The group is durable. */
@@ -120,9 +120,10 @@ export class Commits {
     return this.#underWay === undefined && this.filling.isEmpty;
   }
 
-  /** Whether one more turn fits; a full group is handed over first, if the store is free. */
+  /** Whether one more turn fits. A large group is handed over at once when the store is free, so that it writes while turns are taken. */
   hasRoom(groupTurnsMax: number): boolean {
-    if (this.filling.turns.length < groupTurnsMax) return true;
+    const { length } = this.filling.turns;
+    if (length < LARGE_GROUP_TURNS && length < groupTurnsMax) return true;
     this.flush();
     return this.filling.turns.length < groupTurnsMax;
   }

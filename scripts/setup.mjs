@@ -34,6 +34,15 @@ const PARTS = [
     command: npmCommand(['ci', '--ignore-scripts', '--no-audit', '--no-fund']),
     installed: stampModules,
   },
+  {
+    name: 'strace',
+    why: 'tests trace the system calls of a commit, and make some of them fail',
+    size: 'about 2 MB',
+    required: false,
+    // There is none for other systems, and those tests are skipped there.
+    isPresent: () => process.platform !== 'linux' || isOnPath('strace'),
+    debianPackages: ['strace'],
+  },
 ];
 
 process.exitCode = main();
@@ -77,6 +86,11 @@ function ensure(part) {
   }
   part.installed?.();
   return 0;
+}
+
+function isOnPath(program) {
+  const folders = (process.env.PATH ?? '').split(':');
+  return folders.some((folder) => existsSync(`${folder}/${program}`));
 }
 
 function areModulesCurrent() {
