@@ -87,11 +87,19 @@ export class Shard implements CommitListener {
     this.live = new LiveActors(limits.liveActorsMax);
     this.#commits = new Commits(store, place, this, clock, metrics);
     this.#turns = new Turns({ place, limits, commits: this.#commits, random, inspection });
-    this.#deadlines = new Deadlines(clock, (address) => this.#due(address));
+    // After a long absence everybody may be due at once: not all of them need to be in memory for that.
+    this.#deadlines = new Deadlines(
+      clock,
+      (address) => this.#due(address),
+      () => this.#batches.size < limits.liveActorsMax,
+    );
     this.#batches = new Batches(clock, limits, this.#commits, {
       mayBegin: () => this.#mayBegin(),
       takeNext: (actor, at) => this.#takeNext(actor, at),
-      idle: () => this.#writeDirty(),
+      idle: () => {
+        this.#deadlines.resume();
+        this.#writeDirty();
+      },
     });
   }
 

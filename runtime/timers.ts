@@ -43,6 +43,7 @@ const GENERATION_MASK = 2 ** 7 - 1;
 export class Deadlines {
   readonly #clock: Clock;
   readonly #report: (address: string) => void;
+  readonly #mayReport: () => boolean;
   readonly #entries = new Map<string, DeadlineEntry>();
   /** By slot; a free slot keeps its last item, which is not in the heap. */
   readonly #items: Item[] = [];
@@ -64,11 +65,21 @@ export class Deadlines {
   #cancelWake: Cancel | undefined;
   /** A wake that runs now, or was deferred, looks at the heap by itself before it ends. */
   #isWakeUnderway = false;
+  /** What is due waits until whoever is told has caught up. */
+  #isHeld = false;
 
-  /** `report` is called with the address of each actor that is due, never inside a call to the index. */
-  constructor(clock: Clock, report: (address: string) => void) {
+  /**
+   * `report` is called with the address of each actor that is due, never inside a call to the index,
+   * and only while `mayReport` says so; when it has said no, `resume` goes on.
+   */
+  constructor(
+    clock: Clock,
+    report: (address: string) => void,
+    mayReport: () => boolean = () => true,
+  ) {
     this.#clock = clock;
     this.#report = report;
+    this.#mayReport = mayReport;
   }
 
   /** How many entries are set. */
@@ -148,8 +159,16 @@ export class Deadlines {
     return undefined;
   }
 
+  /** Goes on reporting, if it was not allowed to. */
+  resume(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#clock.defer(this.#wake);
+  }
+
   /** Reports nothing any more until a deadline is set again. */
   stop(): void {
+    this.resume();
     this.#heap.retain(() => false);
     this.#set.fill(NEVER);
     this.#clearedCount = 0;
@@ -198,6 +217,8 @@ export class Deadlines {
       for (let steps = 0; steps < STEPS_PER_WAKE_MAX; steps++) {
         const top = this.#heap.peek();
         if (top === undefined || this.#heap.keyOf(top) > now) break;
+        this.#isHeld = !this.#mayReport();
+        if (this.#isHeld) break;
         if (!this.#bringUpToDate(top)) continue;
         this.#heap.remove(top);
         this.#set[2 * top.slot] = NEVER;
@@ -212,8 +233,9 @@ export class Deadlines {
   #sleep(now: number): void {
     const top = this.#heap.peek();
     const dueAt = top === undefined ? NEVER : this.#heap.keyOf(top);
+    if (this.#isHeld) return;
     if (dueAt <= now) {
-      // The limit of steps was reached: the wake goes on once pending I/O had its turn.
+      // There is more, and others come first: the wake goes on once pending I/O had its turn.
       this.#clock.defer(this.#wake);
       return;
     }

@@ -260,3 +260,35 @@ describe('deadlines agree with a sorted list', () => {
     );
   });
 });
+
+test('what is due waits while nothing may be reported, and goes on in order when it may', async () => {
+  const clock = new SimulatedClock({ startAt: START });
+  const reported: string[] = [];
+  let room = 2;
+  const deadlines = new Deadlines(
+    clock,
+    (address) => {
+      reported.push(address);
+      room -= 1;
+    },
+    () => room > 0,
+  );
+  for (const number of [5, 3, 1, 4, 2])
+    deadlines.set(deadlines.open(`order/${number}@A`), clock.now() + number);
+  clock.advanceBy(10);
+  expect(reported).toEqual(['order/1@A', 'order/2@A']);
+  clock.advanceBy(10);
+  expect(reported).toHaveLength(2);
+  room = 1;
+  deadlines.resume();
+  clock.runDue();
+  expect(reported).toHaveLength(3);
+  room = 9;
+  deadlines.resume();
+  clock.runDue();
+  expect(reported).toEqual([1, 2, 3, 4, 5].map((number) => `order/${number}@A`));
+  deadlines.resume();
+  deadlines.set(deadlines.open('order/1@A'), clock.now() + 1);
+  clock.advanceBy(1);
+  expect(reported).toHaveLength(6);
+});

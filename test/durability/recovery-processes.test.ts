@@ -1,0 +1,196 @@
+/**
+ * A process with LMDB that is killed by SIGKILL, and the one that comes after it.
+ *
+ * One story on the system's clock: everything that can be under way is under way when the process
+ * dies. The tests look at what the second process made of it.
+ */
+
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { upTo } from '../delivery/talkers.ts';
+import type { Ring } from './recovery-machines.ts';
+import { type RecoveryProcess, RecoverySite } from './recovery-process.ts';
+
+/** Time enough for the second process to be there before. */
+const AHEAD_MS = 5_000;
+/** A deadline that began anew with the second process would be later than that. */
+const LATENESS_MAX_MS = 1_000;
+
+describe('after the first process was killed, the second', { timeout: 30_000 }, () => {
+  const site = new RecoverySite();
+  const armedAt = new Map<string, number>();
+  let second: RecoveryProcess;
+  let killedAt = 0;
+  let hostedAt = 0;
+
+  async function arm(on: RecoveryProcess, key: string, delayMs: number, name = 'bell') {
+    await on.send(`alarm/${key}`, { type: 'alarm.arm', name, delayMs } as never);
+    const { history } = await on.actor(`alarm/${key}`);
+    armedAt.set(key, (history.at(-1)?.at ?? 0) + delayMs);
+  }
+
+  const ringsOf = async (key: string) =>
+    (await second.actor<{ rings: Ring[] }>(`alarm/${key}`)).context.rings;
+
+  beforeAll(async () => {
+    const node = { node: 'here', place: 'here' };
+    const first = site.start(node);
+    await first.hosts();
+    for (const key of ['x', 'y', 'z', 'ahead', 'cancelled', 'rearmed', 'idle'])
+      await first.spawn(`alarm/${key}`);
+    for (const key of ['open', 'left', 'unpaid', 'paid', 'printed'])
+      await first.spawn(`workshop/${key}`);
+    await first.send('workshop/paid', { type: 'job.charge', amount: 1 } as never);
+    await first.finishCharges();
+    await vi.waitFor(async () =>
+      expect((await first.actor('workshop/paid')).record.effects).toBeUndefined(),
+    );
+    await first.send('workshop/unpaid', { type: 'job.charge', amount: 2 } as never);
+    await first.send('workshop/printed', { type: 'job.print' });
+    await first.send('workshop/open', { type: 'job.begin', job: 'open' } as never);
+    await first.send('workshop/left', { type: 'job.begin', job: 'left' } as never);
+    await first.send('workshop/left', { type: 'job.abandon' });
+    await arm(first, 'ahead', AHEAD_MS);
+    await arm(first, 'cancelled', 1_200);
+    await arm(first, 'rearmed', 1_200);
+    await arm(first, 'x', 1_400);
+    await arm(first, 'y', 1_200);
+    await arm(first, 'z', 1_300);
+    await first.send('alarm/cancelled', { type: 'alarm.cancel', name: 'bell' } as never);
+    await arm(first, 'rearmed', AHEAD_MS);
+    await first.kill('SIGKILL');
+    killedAt = Date.now();
+    await momentAfter(armedAt.get('x') ?? 0);
+    second = site.start(node);
+    hostedAt = (await second.hosts()).at;
+  }, 30_000);
+
+  afterAll(() => site.clear());
+
+  test('lets missed deadlines come at once, in their order and with their own moments', async () => {
+    expect(killedAt).toBeLessThan(armedAt.get('y') ?? 0);
+    await vi.waitFor(async () => expect(await ringsOf('x')).toHaveLength(1));
+    const rings = await Promise.all(['y', 'z', 'x'].map(ringsOf));
+    expect(rings.map(([ring]) => ring?.dueAt)).toEqual(
+      ['y', 'z', 'x'].map((key) => armedAt.get(key)),
+    );
+    for (const [ring] of rings) {
+      expect(ring?.at).toBeGreaterThan(armedAt.get('x') ?? 0);
+      expect((ring?.at ?? 0) - hostedAt).toBeLessThan(LATENESS_MAX_MS);
+    }
+    expect(
+      site
+        .notes('ring')
+        .slice(0, 3)
+        .map(({ address }) => address),
+    ).toEqual(['alarm/y@here', 'alarm/z@here', 'alarm/x@here']);
+    const { history } = await second.actor('alarm/y');
+    expect(history.at(-1)).toMatchObject({ event: 'alarm.rang', dueAt: armedAt.get('y') });
+  });
+
+  test('runs the open promise again with its input, and the one that was left not', async () => {
+    const runs = site.notes('run').map(({ pid, job }) => [pid === second.pid, job]);
+    expect(runs).toEqual([
+      [false, 'open'],
+      [false, 'left'],
+      [true, 'open'],
+    ]);
+  });
+
+  test('performs what was not done again under its id, and nothing else', async () => {
+    const charges = site.notes('charge').map(({ pid, effectId }) => [pid === second.pid, effectId]);
+    expect(charges).toEqual([
+      [false, 'workshop/paid@here#2.0'],
+      [false, 'workshop/unpaid@here#2.0'],
+      [true, 'workshop/unpaid@here#2.0'],
+    ]);
+    expect(site.notes('print')).toHaveLength(1);
+    await second.finishCharges();
+    await vi.waitFor(async () =>
+      expect((await second.actor('workshop/unpaid')).record.effects).toBeUndefined(),
+    );
+  });
+
+  test('has in memory what is under way or was looked at, and not the others', async () => {
+    const { live = 0, deadlines } = await second.counts();
+    // x, y, z; open, unpaid; `paid`, `left`, `printed` and `idle` stay where they are.
+    expect(live).toBeLessThanOrEqual(6);
+    expect(deadlines).toBe(2);
+  });
+
+  test('lets a deadline ahead come at its own moment, not later, and a cancelled one never', async () => {
+    await vi.waitFor(
+      async () => {
+        expect(await ringsOf('ahead')).toHaveLength(1);
+        expect(await ringsOf('rearmed')).toHaveLength(1);
+      },
+      { timeout: 2 * AHEAD_MS },
+    );
+    for (const key of ['ahead', 'rearmed']) {
+      const [ring] = await ringsOf(key);
+      expect(ring?.dueAt).toBe(armedAt.get(key));
+      expect(ring?.at).toBeGreaterThanOrEqual(armedAt.get(key) ?? 0);
+      expect((ring?.at ?? 0) - (armedAt.get(key) ?? 0)).toBeLessThan(LATENESS_MAX_MS);
+    }
+    expect(await ringsOf('cancelled')).toEqual([]);
+    expect(site.notes('ring')).toHaveLength(5);
+  });
+});
+
+test('two nodes that are killed together while they talk lose nothing and repeat nothing', async () => {
+  const site = new RecoverySite();
+  const nodes = [
+    { node: 'here', place: 'here' },
+    { node: 'there', place: 'there' },
+  ];
+  const events = { type: 'speak', to: ['listener/l@there'], count: 3 };
+  let acknowledged = 0;
+  let asked = 0;
+  try {
+    for (let life = 0; life < 4; life += 1) {
+      const both = site.start(...nodes);
+      await both.hosts('there');
+      if (life === 0) {
+        await both.spawn('listener/l', undefined, 'there');
+        await both.spawn('speaker/s', { self: 's' });
+      }
+      const until = acknowledged + 40 * (life + 1);
+      await new Promise<void>((resolve) => {
+        const speak = (): void => {
+          asked += 1;
+          both.send('speaker/s', events).then(
+            () => {
+              acknowledged += 1;
+              if (acknowledged >= until) resolve();
+              speak();
+            },
+            () => {},
+          );
+        };
+        // Several at once, so that the process dies with some on every part of their way.
+        for (let voice = 0; voice < 8; voice += 1) speak();
+      });
+      await both.kill('SIGKILL');
+    }
+    const last = site.start(...nodes);
+    await last.hosts('there');
+    const said = await vi.waitFor(
+      async () => {
+        const { context, record } = await last.actor<{ said: Record<string, number> }>('speaker/s');
+        expect(record.outbox).toBeUndefined();
+        return context.said['listener/l@there'] ?? 0;
+      },
+      { timeout: 10_000 },
+    );
+    const { context } = await last.actor<{ heard: object }>('listener/l', 'there');
+    expect(context.heard).toEqual({ s: upTo(said) });
+    expect(said).toBeGreaterThanOrEqual(3 * acknowledged);
+    expect(said).toBeLessThanOrEqual(3 * asked);
+  } finally {
+    await site.clear();
+  }
+}, 30_000);
+
+/** Nothing tells of a moment that passes while nobody lives to see it. */
+async function momentAfter(at: number): Promise<void> {
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(at), { timeout: 10_000 });
+}

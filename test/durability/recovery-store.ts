@@ -1,0 +1,110 @@
+/**
+ * The real LMDB store of one directory, whose process can die at any commit.
+ *
+ * `reopen` closes the files and opens them anew, with nothing of the old store in memory. The
+ * death comes between two instructions of a process: `heardMax` groups are still heard of, the
+ * next one is on disk or not (`lastWords`), and from then on nothing is written and nothing
+ * settled. What the files do when the machine loses power is not shown here.
+ */
+
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Group, Settle, Store } from '../../runtime/store.ts';
+import { lmdbStore } from '../../stores/lmdb.ts';
+
+/** A new directory; who asks for it removes it once nothing uses it. */
+export function recoveryDirectory(): string {
+  return mkdtempSync(join(tmpdir(), 'escapement-recovery-'));
+}
+
+export interface Death {
+  /** Groups that are settled as usual before. */
+  readonly heardMax: number;
+  /** What becomes of the group after these: on disk without anybody hearing of it, or gone. */
+  readonly lastWords: 'written' | 'lost';
+}
+
+export class RecoveryStore implements Store {
+  readonly isGroupAtomic = true;
+  readonly directory: string;
+  /** Groups handed over and not yet settled. */
+  underWay = 0;
+  /** True once the group came that nobody hears of. */
+  isSilent = false;
+  #inner: Store;
+  #death: Death | undefined;
+  #heard = 0;
+  #life = 0;
+
+  constructor(directory: string) {
+    this.directory = directory;
+    this.#inner = lmdbStore(directory);
+  }
+
+  /** From now on the process has so long to live. */
+  die(death: Death): void {
+    this.#death = death;
+    this.#heard = 0;
+  }
+
+  async reopen(): Promise<void> {
+    await this.close();
+    this.#inner = lmdbStore(this.directory);
+  }
+
+  commit(group: Group, settle: Settle): void {
+    const isLast = this.#death !== undefined && this.#heard >= this.#death.heardMax;
+    this.#heard += 1;
+    if (this.isSilent) return;
+    this.isSilent = isLast;
+    if (isLast && this.#death?.lastWords === 'lost') return;
+    const life = this.#life;
+    this.underWay += 1;
+    this.#inner.commit(group, (refusal) => {
+      if (life !== this.#life) return;
+      this.underWay -= 1;
+      if (!isLast) settle(refusal);
+    });
+  }
+
+  open(place?: string): Promise<void> {
+    return this.#inner.open(place);
+  }
+
+  async close(): Promise<void> {
+    await this.#inner.close();
+    this.#life += 1;
+    this.underWay = 0;
+    this.#death = undefined;
+    this.isSilent = false;
+  }
+
+  damaged(): ReturnType<Store['damaged']> {
+    return this.#inner.damaged();
+  }
+
+  fence(shard: string): number {
+    return this.#inner.fence(shard);
+  }
+
+  load(address: string): string | undefined {
+    return this.#inner.load(address);
+  }
+
+  entries(): ReturnType<Store['entries']> {
+    return this.#inner.entries();
+  }
+
+  query(query: Parameters<Store['query']>[0]): ReturnType<Store['query']> {
+    return this.#inner.query(query);
+  }
+
+  history(address: string, limit: number): readonly string[] {
+    return this.#inner.history(address, limit);
+  }
+
+  undelivered(): ReturnType<Store['undelivered']> {
+    return this.#inner.undelivered();
+  }
+}
