@@ -43,7 +43,7 @@ export { SystemClock, systemClock } from './runtime/system-clock.ts';
 export { systemRandom } from './runtime/system-random.ts';
 export type { Transport, TransportListener } from './runtime/transport.ts';
 export type { Undelivered } from './runtime/undelivered.ts';
-export { type DirectoryLeaseOptions, directoryLease } from './stores/directory-lease.ts';
+export { type DirectoryLeaseOptions, directoryLease } from './stores/directory/lease.ts';
 export { type LmdbStoreOptions, lmdbStore } from './stores/lmdb.ts';
 export { type MemoryStoreOptions, memoryStore } from './stores/memory.ts';
 export { inProcessNetwork } from './transports/in-process.ts';

@@ -7,7 +7,8 @@
 
 import { statSync } from 'node:fs';
 import type { IndexEntry } from '../runtime/store.ts';
-import { DirectoryLock } from '../stores/directory-lock.ts';
+import { DirectoryLock } from '../stores/directory/lock.ts';
+import { readOwner } from '../stores/directory/owner-file.ts';
 import { checkRecords, readHeadRow } from '../stores/lmdb/check.ts';
 import { compactStore } from '../stores/lmdb/compact.ts';
 import { damaged, dataFile, Environment, FIRST_KEY } from '../stores/lmdb/environment.ts';
@@ -15,7 +16,6 @@ import { readHistory } from '../stores/lmdb/history.ts';
 import { checkedRow, readEntry, readHead, readRecord } from '../stores/lmdb/row.ts';
 import { numberKey, UndeliveredList } from '../stores/lmdb/undelivered.ts';
 import { verifyStore } from '../stores/lmdb/verify.ts';
-import { readOwner } from '../stores/owner-file.ts';
 import type { DataInfo, KindCount, Purpose, StoredActor, StoredData } from './stored-data.ts';
 
 /** As many as a store keeps unless told otherwise. */

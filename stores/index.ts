@@ -16,6 +16,6 @@ export type {
   StorePage,
   StoreQuery,
 } from '../runtime/store.ts';
-export { type DirectoryLeaseOptions, directoryLease } from './directory-lease.ts';
+export { type DirectoryLeaseOptions, directoryLease } from './directory/lease.ts';
 export { type LmdbStoreOptions, lmdbStore } from './lmdb.ts';
 export { type MemoryStoreOptions, memoryStore } from './memory.ts';

@@ -12,9 +12,10 @@
 
 import { messageOf, RuntimeError } from '../runtime/errors.ts';
 import type { Group, IndexEntry, Settle, Store, StorePage, StoreQuery } from '../runtime/store.ts';
-import { DirectoryLock } from './directory-lock.ts';
+import { DirectoryLock } from './directory/lock.ts';
 import { checkRecords, readHeadRow } from './lmdb/check.ts';
 import { Environment, damaged as storeDamaged } from './lmdb/environment.ts';
+import type { Head } from './lmdb/head.ts';
 import { Heads } from './lmdb/heads.ts';
 import { readHistory } from './lmdb/history.ts';
 import { entriesBut, queryRows } from './lmdb/query.ts';
@@ -175,10 +176,7 @@ class LmdbStore implements Store {
       const { sizeBytesMax } = this.#options;
       environment = await Environment.open(directory, { isReadOnly, sizeBytesMax });
       const head = readHeadRow(environment, directory);
-      const entries: Array<readonly [string, IndexEntry]> = [];
-      const { damaged, problem } = checkRecords(environment, head, (address, row) => {
-        if (entries.length <= CHECKED_MAX) entries.push([address, readEntry(address, row)]);
-      });
+      const { damaged, problem, entries } = checkEntries(environment, head);
       if (problem !== undefined) throw storeDamaged(directory, problem);
       const [first] = damaged;
       if (isStrict && first !== undefined)
@@ -187,7 +185,7 @@ class LmdbStore implements Store {
       const heads = new Heads((address) => headAt(open, address));
       writer = new LmdbWriter(open, head, heads, { ...this.#options, directory });
       if (!isReadOnly) await writer.begin();
-      const checked = entries.length > CHECKED_MAX || isReadOnly ? undefined : entries;
+      const checked = isReadOnly ? undefined : entries;
       return { environment, lock, damaged, writer, checked };
     } catch (thrown) {
       await environment?.close();
@@ -220,6 +218,15 @@ class LmdbStore implements Store {
     const row = this.#read(() => records.get(address));
     return row === undefined ? undefined : checkedRow(address, row);
   }
+}
+
+/** In a function of its own: what lives as long as the store would keep the entries in memory beside it. */
+function checkEntries(environment: Environment, head: Head) {
+  const entries: Array<readonly [string, IndexEntry]> = [];
+  const { damaged, problem } = checkRecords(environment, head, (address, row) => {
+    if (entries.length <= CHECKED_MAX) entries.push([address, readEntry(address, row)]);
+  });
+  return { damaged, problem, entries: entries.length > CHECKED_MAX ? undefined : entries };
 }
 
 /** What LMDB throws while it reads: its pages do not belong together. */

@@ -6,7 +6,15 @@
  * not belong together is refused before anything of it is believed. It does not look at rows.
  */
 
-import { closeSync, lstatSync, openSync, readSync, type Stats, statfsSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  lstatSync,
+  openSync,
+  readSync,
+  type Stats,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Database, RootDatabase } from 'lmdb';

@@ -7,10 +7,10 @@
 import { messageOf } from '../../runtime/errors.ts';
 import { checkRecords, readHeadRow } from './check.ts';
 import { type Environment, FIRST_KEY } from './environment.ts';
-import { isSoundHistory } from './history.ts';
+import { isSoundHistory, partsOf } from './history.ts';
 import { indexKeys } from './query.ts';
 import { isSound, readHead } from './row.ts';
-import { isSoundUndelivered, numberOf } from './undelivered.ts';
+import { isSoundUndelivered, numberKey, numberOf } from './undelivered.ts';
 
 export interface StoreProblem {
   /** Null where it concerns the store as a whole. */
@@ -32,22 +32,44 @@ export function verifyStore(
   const problems: StoreProblem[] = [];
   const tell = (problem: string, address: string | null = null) =>
     problems.push({ address, problem });
+  let oldestChunk = Number.POSITIVE_INFINITY;
   try {
-    const { damaged, problem } = checkRecords(environment, readHeadRow(environment, directory));
+    const head = readHeadRow(environment, directory);
+    oldestChunk = head.oldestChunk;
+    const { damaged, problem } = checkRecords(environment, head);
     if (problem !== undefined) tell(problem);
     for (const [address, reason] of damaged) tell(reason, address);
   } catch (thrown) {
     tell(messageOf(thrown));
   }
   const records = checkIndex(environment, tell, onRecord);
-  for (const { key, value } of environment.history.getRange({}))
-    if (!isSoundHistory(value))
-      tell(`the history of commit ${numberOf(key)} is damaged; older rows cannot be found`);
+  checkHistory(environment, oldestChunk, tell);
   for (const { key, value } of environment.folded.getRange({ start: FIRST_KEY }))
     if (!isSoundHistory(value)) tell('its older history is damaged', key);
   for (const { key, value } of environment.undelivered.getRange({}))
     if (!isSoundUndelivered(value)) tell(`undelivered message ${numberOf(key)} is damaged`);
   return { records, problems };
+}
+
+/** Every chunk of the log is sound, and those that records and later chunks name are there. */
+function checkHistory(
+  environment: Environment,
+  oldestChunk: number,
+  tell: (problem: string, address?: string) => void,
+): void {
+  const { history, records } = environment;
+  const isLost = (chunk: number) =>
+    chunk >= oldestChunk && chunk > 0 && !history.doesExist(numberKey(chunk));
+  for (const { key, value } of records.getRange({ start: FIRST_KEY }))
+    if (isSound(key, value) && isLost(readHead(value).chunk))
+      tell('its latest history is missing', key);
+  for (const { key, value } of history.getRange({})) {
+    const commit = numberOf(key);
+    if (!isSoundHistory(value))
+      tell(`the history of commit ${commit} is damaged; older rows cannot be found`);
+    for (const { address, chunkBefore } of partsOf(value))
+      if (isLost(chunkBefore)) tell(`its history before commit ${commit} is missing`, address);
+  }
 }
 
 /** Each record has its index keys, and the index has no others. */

@@ -4,7 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import { directoryLease } from '../../stores/directory-lease.ts';
+import { directoryLease } from '../../stores/directory/lease.ts';
 import { listener, speaker, upTo } from '../delivery/talkers.ts';
 import { RecoveryNodes } from './recovery-nodes.ts';
 

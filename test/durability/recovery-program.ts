@@ -17,7 +17,7 @@ import type { PerformerCall } from '../../runtime/kind.ts';
 import { localLease } from '../../runtime/local-lease.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Store } from '../../runtime/store.ts';
-import { directoryLease } from '../../stores/directory-lease.ts';
+import { directoryLease } from '../../stores/directory/lease.ts';
 import { lmdbStore } from '../../stores/lmdb.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
 import { listener, speaker } from '../delivery/talkers.ts';

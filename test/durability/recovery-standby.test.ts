@@ -6,9 +6,9 @@
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openDataDirectory } from '../../stores/data-directory.ts';
-import { directoryLease } from '../../stores/directory-lease.ts';
-import { socketNameOf } from '../../stores/directory-socket.ts';
+import { openDataDirectory } from '../../stores/directory/data-directory.ts';
+import { directoryLease } from '../../stores/directory/lease.ts';
+import { socketNameOf } from '../../stores/directory/socket.ts';
 import type { Ring } from './recovery-machines.ts';
 import { type RecoveryProcess, RecoverySite } from './recovery-process.ts';
 import { recoveryDirectory } from './recovery-store.ts';

@@ -4,8 +4,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Lease, LeaseClaim } from '../../runtime/lease.ts';
 import { localLease } from '../../runtime/local-lease.ts';
 import type { Logger } from '../../runtime/options.ts';
-import { directoryLease } from '../../stores/directory-lease.ts';
-import { DirectoryLock } from '../../stores/directory-lock.ts';
+import { directoryLease } from '../../stores/directory/lease.ts';
+import { DirectoryLock } from '../../stores/directory/lock.ts';
 import { testDirectory } from './owner-processes.ts';
 
 /** Asks for `name` and notes what it is told. */

@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Clock } from '../../runtime/clock.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
-import { DirectoryLock } from '../../stores/directory-lock.ts';
-import { thisProcess } from '../../stores/process-identity.ts';
+import { DirectoryLock } from '../../stores/directory/lock.ts';
+import { thisProcess } from '../../stores/directory/process-identity.ts';
 import { OwnerProcess, ownerIn, testDirectory, UNSHARE, writeOwner } from './owner-processes.ts';
 
 const acquire = DirectoryLock.acquire;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { DirectoryLock } from '../../stores/directory-lock.ts';
+import { DirectoryLock } from '../../stores/directory/lock.ts';
 import { OwnerProcess, ownerIn, testDirectory, UNSHARE } from './owner-processes.ts';
 
 const acquire = DirectoryLock.acquire;

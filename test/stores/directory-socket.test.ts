@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { DirectorySocket, socketNameOf, watchSocket } from '../../stores/directory-socket.ts';
+import { DirectorySocket, socketNameOf, watchSocket } from '../../stores/directory/socket.ts';
 import { testDirectory } from './owner-processes.ts';
 
 describe('the name of a socket', () => {

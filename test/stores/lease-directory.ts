@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { directoryLease } from '../../stores/directory-lease.ts';
+import { directoryLease } from '../../stores/directory/lease.ts';
 import type { LeaseContenders } from '../contracts/describe-lease.ts';
 import { ownerIn, writeOwner } from './owner-processes.ts';
 

@@ -13,8 +13,8 @@ import cluster from 'node:cluster';
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Logger } from '../../runtime/options.ts';
-import { type DirectoryLeaseOptions, directoryLease } from '../../stores/directory-lease.ts';
-import { DirectoryLock } from '../../stores/directory-lock.ts';
+import { type DirectoryLeaseOptions, directoryLease } from '../../stores/directory/lease.ts';
+import { DirectoryLock } from '../../stores/directory/lock.ts';
 
 export interface ProgramOptions extends Omit<DirectoryLeaseOptions, 'clock' | 'logger'> {
   /** Where a holder notes every few milliseconds that it holds. */

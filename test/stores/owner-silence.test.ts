@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OwnerSilence } from '../../stores/owner-silence.ts';
+import { OwnerSilence } from '../../stores/directory/owner-silence.ts';
 
 const beat = (mark: string) => ({ mark, record: undefined });
 

@@ -4,7 +4,7 @@
  * Guarantees, besides those of every lease: who holds any name owns the directory, so all names
  * that are held are held by one process, and a standby opens nothing in it. A holder that ends,
  * in order or not, is followed at once. One that is stopped or hung for `leaseMs` is killed
- * before another leads (see directory-standby.ts), and should it have been suspended together
+ * before another leads (see standby.ts), and should it have been suspended together
  * with everything else, it loses the lease before it takes another turn. Fences rise over all
  * names, holders and processes, and are on disk before they are told.
  *
@@ -12,16 +12,16 @@
  * Two leases on one directory in one process stand in for each other like two processes would.
  */
 
-import type { Clock } from '../runtime/clock.ts';
-import { messageOf, RuntimeError } from '../runtime/errors.ts';
-import type { Lease, LeaseClaim, LeaseHolder } from '../runtime/lease.ts';
-import { type Logger, SILENT_LOGGER } from '../runtime/options.ts';
-import { systemRandom } from '../runtime/system-random.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf, RuntimeError } from '../../runtime/errors.ts';
+import type { Lease, LeaseClaim, LeaseHolder } from '../../runtime/lease.ts';
+import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
+import { systemRandom } from '../../runtime/system-random.ts';
+import { type Entrant, LeaseContests } from './contests.ts';
 import { openDataDirectory } from './data-directory.ts';
-import { checkLeaseMs, DirectoryLock, type LockClocks, lockClocks } from './directory-lock.ts';
-import { DirectoryStandby } from './directory-standby.ts';
-import { type Entrant, LeaseContests } from './lease-contests.ts';
-import { LeaseFence } from './lease-fence.ts';
+import { LeaseFence } from './fence.ts';
+import { checkLeaseMs, DirectoryLock, type LockClocks, lockClocks } from './lock.ts';
+import { DirectoryStandby } from './standby.ts';
 
 export interface DirectoryLeaseOptions {
   /** How long a holder may be silent before it loses the lease. Default 5,000. */

@@ -6,7 +6,7 @@
  * else. It decides nothing about the directory: its owner calls it.
  */
 
-import type { LeaseHolder } from '../runtime/lease.ts';
+import type { LeaseHolder } from '../../runtime/lease.ts';
 
 export interface Entrant {
   readonly name: string;

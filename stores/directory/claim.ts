@@ -7,13 +7,13 @@
  * is left as it was found.
  */
 
-import type { Clock } from '../runtime/clock.ts';
-import { excerpt, RuntimeError } from '../runtime/errors.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { excerpt, RuntimeError } from '../../runtime/errors.ts';
 import type { DataDirectory } from './data-directory.ts';
-import { DirectorySocket, socketNameOf } from './directory-socket.ts';
 import { OwnerFile, type OwnerRecord, type OwnerSighting, readOwner } from './owner-file.ts';
 import { OwnerSilence } from './owner-silence.ts';
 import { isThisProcess, livenessOf } from './process-identity.ts';
+import { DirectorySocket, socketNameOf } from './socket.ts';
 
 export interface Claim {
   readonly socket: DirectorySocket;

@@ -8,11 +8,11 @@
  * the event loop and by nobody else, so a process whose loop stands still is silent.
  */
 
-import type { Cancel, Clock } from '../runtime/clock.ts';
-import { messageOf } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/options.ts';
+import type { Cancel, Clock } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/options.ts';
+import { BEATS_PER_LEASE, type Claim, locked } from './claim.ts';
 import type { DataDirectory } from './data-directory.ts';
-import { BEATS_PER_LEASE, type Claim, locked } from './directory-claim.ts';
 import type { OwnerRecord } from './owner-file.ts';
 
 export type LockRole = 'store' | 'lease';

@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { join } from 'node:path';
-import { RuntimeError } from '../runtime/errors.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
 
 const FENCE_FILE = 'lease.json';
 const FORMAT = 1;

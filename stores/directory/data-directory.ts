@@ -3,11 +3,11 @@
  *
  * Guarantees: it exists (it is made when it does not), it is a directory, and it could be written
  * when it was opened. Two paths to one directory, through a symlink or a bind mount, have the
- * same `identity`. It holds no lock: that is directory-lock.ts.
+ * same `identity`. It holds no lock: that is lock.ts.
  */
 
 import { accessSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs';
-import { excerpt, messageOf, RuntimeError } from '../runtime/errors.ts';
+import { excerpt, messageOf, RuntimeError } from '../../runtime/errors.ts';
 
 export interface DataDirectory {
   /** Without symlinks, and independent of the working directory. */

@@ -8,15 +8,15 @@
  * It neither takes the lock nor opens anything in the directory but `owner.json`.
  */
 
-import type { Cancel, Clock } from '../runtime/clock.ts';
-import { messageOf } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/options.ts';
-import type { Random } from '../runtime/random.ts';
+import type { Cancel, Clock } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/options.ts';
+import type { Random } from '../../runtime/random.ts';
 import type { DataDirectory } from './data-directory.ts';
-import { socketNameOf, watchSocket } from './directory-socket.ts';
 import { type OwnerRecord, type OwnerSighting, readOwner } from './owner-file.ts';
 import { OwnerSilence } from './owner-silence.ts';
 import { killVerified } from './process-identity.ts';
+import { socketNameOf, watchSocket } from './socket.ts';
 
 export interface StandbySetup {
   readonly directory: DataDirectory;

@@ -10,14 +10,14 @@
  * refused like any other process. Whoever ignores it is not stopped by it.
  */
 
-import type { Clock } from '../runtime/clock.ts';
-import { RuntimeError } from '../runtime/errors.ts';
-import { type Logger, SILENT_LOGGER } from '../runtime/options.ts';
-import { systemClock } from '../runtime/system-clock.ts';
-import { systemRandom } from '../runtime/system-random.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
+import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
+import { systemClock } from '../../runtime/system-clock.ts';
+import { systemRandom } from '../../runtime/system-random.ts';
+import { claimDirectory } from './claim.ts';
 import { type DataDirectory, openDataDirectory, unwritable } from './data-directory.ts';
-import { claimDirectory } from './directory-claim.ts';
-import { DirectoryOwner, type LockRole } from './directory-owner.ts';
+import { DirectoryOwner, type LockRole } from './owner.ts';
 import { LEASE_MS_MAX, type OwnerRecord } from './owner-file.ts';
 import { thisProcess } from './process-identity.ts';
 

@@ -1,0 +1,46 @@
+/**
+ * Twenty kills with short lives between them, and planted faults that the rig must find.
+ *
+ * The rig itself is for longer runs: `npm run test:crash -- --cycles 500`.
+ */
+
+import { describe, expect, test } from 'vitest';
+import { runCycles } from './cycles.ts';
+
+const SHORT = { seed: 7, killMinMs: 20, killMaxMs: 250, counters: 200, inFlight: 128 };
+
+describe('a node that is killed again and again', () => {
+  test('keeps what it acknowledged, once, through 20 kills', { timeout: 60_000 }, async () => {
+    const { recoveryMs, killedAtMs, ...report } = await runCycles({ ...SHORT, cycles: 20 });
+    expect(report).toMatchObject({
+      ackedLost: 0,
+      duplicated: 0,
+      timersLost: 0,
+      timersEarly: 0,
+      examples: [],
+      refused: [],
+      fencesRose: true,
+      strictOpen: 'sound',
+      hasHeld: true,
+    });
+    // Otherwise nothing was tried.
+    expect(report.acked).toBe(report.sent);
+    expect(report.acksPerCycle).toBeGreaterThan(50);
+    expect(report.ticks).toBeGreaterThan(20);
+    expect(killedAtMs.max).toBeGreaterThan(killedAtMs.min);
+    expect(recoveryMs.p50).toBeGreaterThan(0);
+  });
+
+  test('is found out when it forgets what it has taken', { timeout: 60_000 }, async () => {
+    const report = await runCycles({ ...SHORT, cycles: 4, plant: 'forgetful' });
+    expect(report.duplicated).toBeGreaterThan(0);
+    expect(report.ackedLost).toBe(0);
+    expect(report.hasHeld).toBe(false);
+  });
+
+  test('is found out when it acknowledges too early', { timeout: 60_000 }, async () => {
+    const report = await runCycles({ ...SHORT, cycles: 4, plant: 'early' });
+    expect(report.ackedLost).toBeGreaterThan(0);
+    expect(report.hasHeld).toBe(false);
+  });
+});

@@ -1,0 +1,75 @@
+/**
+ * `npm run test:crash`: the crash rig on the command line.
+ *
+ *   npm run test:crash -- --cycles N [--seed S] [--json] [--keep]
+ *
+ * Exit codes: 0 nothing was lost, 1 something was lost, repeated or early, 64 wrong usage.
+ */
+
+import { parseArgs } from 'node:util';
+import { messageOf } from '../../runtime/errors.ts';
+import { type RigOptions, type RigReport, runCycles } from './cycles.ts';
+
+const USAGE = 'npm run test:crash -- --cycles N [--seed S] [--json] [--keep]';
+const EXIT_BROKEN = 1;
+const EXIT_USAGE = 64;
+const CYCLES_MAX = 100_000;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(argv: readonly string[]): Promise<number> {
+  let options: RigOptions & { readonly isJson: boolean };
+  try {
+    options = readFlags(argv);
+  } catch (thrown) {
+    process.stderr.write(`${messageOf(thrown)}\nUsage: ${USAGE}\n`);
+    return EXIT_USAGE;
+  }
+  const { isTTY } = process.stderr;
+  const progress = isTTY ? (line: string) => process.stderr.write(`\r\x1b[K${line}`) : () => {};
+  const report = await runCycles({ ...options, progress });
+  if (isTTY) process.stderr.write('\r\x1b[K');
+  process.stdout.write(options.isJson ? `${JSON.stringify(report)}\n` : describe(report));
+  return report.hasHeld ? 0 : EXIT_BROKEN;
+}
+
+function readFlags(argv: readonly string[]): RigOptions & { readonly isJson: boolean } {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      cycles: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+      json: { type: 'boolean', default: false },
+      keep: { type: 'boolean', default: false },
+    },
+  });
+  if (values.cycles === undefined) throw new Error('--cycles is missing: how often to kill.');
+  return {
+    cycles: wholeNumber('cycles', values.cycles, 1, CYCLES_MAX),
+    seed: wholeNumber('seed', values.seed, 0, Number.MAX_SAFE_INTEGER),
+    isJson: values.json,
+    isKept: values.keep,
+  };
+}
+
+function wholeNumber(flag: string, text: string, min: number, max: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= min && number <= max) return number;
+  throw new Error(`--${flag} takes a whole number from ${min} to ${max}, got "${text}".`);
+}
+
+function describe(report: RigReport): string {
+  const { recoveryMs, killedAtMs } = report;
+  const lines = [
+    `${report.hasHeld ? 'HELD' : 'FAIL'}  ${report.cycles} kills, seed ${report.seed}, ${report.seconds} s`,
+    `${report.acked} of ${report.sent} adds acknowledged, ${report.acksPerCycle} per cycle; ${report.ticks} ticks`,
+    `acknowledged and lost ${report.ackedLost}, duplicated ${report.duplicated}`,
+    `timers lost ${report.timersLost}, early ${report.timersEarly}; refused ${report.refused.length}`,
+    `fences rose: ${report.fencesRose}; strict open: ${report.strictOpen}`,
+    `recovery ms p50 ${recoveryMs.p50}, p99 ${recoveryMs.p99}; killed after ms ${killedAtMs.min} to ${killedAtMs.max}`,
+    ...report.examples,
+    ...report.refused.slice(0, 5),
+    ...(report.directory === undefined ? [] : [`kept: ${report.directory}`]),
+  ];
+  return `${lines.join('\n')}\n`;
+}

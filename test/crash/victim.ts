@@ -1,0 +1,60 @@
+/**
+ * The process that the crash rig kills: a node on an LMDB directory, with counters.
+ *
+ *   victim.js DIRECTORY NODE [--plant=early|forgetful]
+ *
+ * Frames and orders come over the channel to the process that started it, and it ends when that
+ * channel does. A plant is a fault for proving that the rig finds it: `early` acknowledges what is
+ * not stored, `forgetful` stores everything but what it has taken.
+ */
+
+import { createRuntime, lmdbStore } from '../../index.ts';
+import type { Store } from '../../runtime/store.ts';
+import { directoryLease } from '../../stores/directory/lease.ts';
+import { ChannelTransport } from './channel-transport.ts';
+import { EarlyStore } from './early-store.ts';
+import { forgetfulStore } from './forgetful-store.ts';
+import { counterMachine, visitMachine } from './machines.ts';
+import { type ChannelMessage, LIMITS, PARENT, VICTIM } from './places.ts';
+
+const [directory = '', node = '', plant] = process.argv.slice(2);
+const transport = new ChannelTransport();
+const post = (message: ChannelMessage) => {
+  // Without a channel there is nobody to hear, and the process is about to end.
+  process.send?.(message, undefined, undefined, () => {});
+};
+
+process.on('message', ({ frame, isStop }: ChannelMessage) => {
+  if (frame !== undefined) transport.receive(PARENT, frame);
+  if (isStop === true) void runtime.stop().then(() => process.disconnect());
+});
+process.on('disconnect', () => process.exit(0));
+
+transport.attach(PARENT, (frame) => post({ frame }));
+const runtime = await createRuntime({
+  node,
+  place: VICTIM,
+  store: planted(lmdbStore(directory)),
+  lease: directoryLease(directory, { node }),
+  transport,
+  telemetry: false,
+  limits: LIMITS,
+});
+runtime.register('visit', visitMachine);
+runtime.register('counter', counterMachine, {
+  perform: {
+    charge: {
+      durable: true,
+      run: ({ params: { token }, effectId }) =>
+        runtime.actor(`sink/0@${PARENT}`).send({ type: 'sink.charged', token, effectId } as never),
+    },
+  },
+});
+// A victim that stands by was started before the one before it had ended.
+if (!runtime.isHosting) throw new Error(`${node} stands by: the directory has another owner.`);
+post({ fence: runtime.metrics().fence });
+
+function planted(store: Store): Store {
+  if (plant === '--plant=early') return new EarlyStore(store);
+  return plant === '--plant=forgetful' ? forgetfulStore(store) : store;
+}
