@@ -79,7 +79,7 @@ export class Group {
   }
 }
 
-const LARGE_GROUP_TURNS = 256;
+const LARGE_GROUP_TURNS = 512;
 
 export interface CommitListener {
   /** The group is durable. */
