@@ -5,7 +5,7 @@
  * Shows: `lmdbStore` and `directoryLease` over one directory, a state that is on disk when
  * `send` resolves, a deadline that keeps its moment, and a takeover without any waiting.
  *
- *   npx tsx examples/standby.ts
+ *   npm start, or npx tsx examples/standby.ts
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -115,6 +115,8 @@ function timeOf(at: number): string {
 
 if (process.argv[1] === import.meta.filename) {
   const [node, directory] = process.argv.slice(2);
-  if (node === undefined || directory === undefined) await main();
-  else await serve(node, directory);
+  if (node === undefined || directory === undefined) {
+    console.log('\nNow on disk, in real time: two processes over one directory.\n');
+    await main();
+  } else await serve(node, directory);
 }
