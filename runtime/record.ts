@@ -17,6 +17,7 @@ import type { Tree } from './statechart.ts';
 import type { IndexEntry } from './store.ts';
 import { inOnePiece, jsonOnce, timeText } from './text.ts';
 import { type TimerRow, TimerTable } from './timer-table.ts';
+import { isHandled } from './xstate-outline.ts';
 
 /** `[id, dueAt]` for a timer of the root that brings the event of its own name, else all of it. */
 type StoredTimer =
@@ -99,6 +100,32 @@ export function decodeRecord(kind: Kind, address: string, text: string): Actor {
     state: stateText(tree.snapshot.value),
     committed: tree.snapshot,
   });
+}
+
+/**
+ * Refuses an actor that waits for a deadline of a state it is not in, which its machine cannot have
+ * left behind: it was changed without a new version, or the record is not what was written.
+ *
+ * @throws {RuntimeError} RECORD_INVALID
+ */
+export function checkDeadlines({ address, kind, status, text, timers, tree }: Actor): void {
+  if (status !== 'active' || timers.rows.length === 0 || !isOfVersion(text, kind)) return;
+  const { snapshot } = tree as Tree;
+  const foreign = timers.rows.find(
+    ({ target, event }) =>
+      target === 0 && event.type.startsWith(AFTER) && !isHandled(snapshot, event.type),
+  );
+  if (foreign === undefined) return;
+  const what = `${address} waits for ${foreign.id}, a deadline of a state it is not in. If its machine was changed, give the kind a new version and a migration.`;
+  throw new RuntimeError('RECORD_INVALID', what, { address });
+}
+
+/** How the deadlines of states are called. */
+const AFTER = 'xstate.after.';
+
+/** A migrated record may keep deadlines that nobody waits for any more. */
+function isOfVersion(text: string, { recordHead }: Kind): boolean {
+  return text.startsWith(recordHead);
 }
 
 function tooLarge(address: string, bytes: number, bytesMax: number): RuntimeError {

@@ -24,7 +24,7 @@ import type { Item, Message } from './mailbox.ts';
 import type { Metrics } from './metrics.ts';
 import type { Logger, RuntimeLimits } from './options.ts';
 import type { Random } from './random.ts';
-import { decodeRecord } from './record.ts';
+import { checkDeadlines, decodeRecord } from './record.ts';
 import type { Store } from './store.ts';
 import { Deadlines } from './timers.ts';
 import { Turns } from './turn.ts';
@@ -226,6 +226,7 @@ export class Shard implements CommitListener {
     const text = this.#services.store.load(address);
     if (text === undefined) return undefined;
     const actor = decodeRecord(this.kinds.of(address), address, text);
+    checkDeadlines(actor);
     // Whoever does not host it may look at it, and keeps nothing that another node goes on with.
     if (!this.#isHosting) return actor;
     this.#services.metrics.hydrations += 1;

@@ -14,6 +14,8 @@ import { newFolder } from './folders.ts';
 const VICTIM = 'order/1';
 const NEIGHBOURS = ['order/0', 'order/2', 'order/10'];
 
+const FOREIGN = 'xstate.after.limit.order.gone';
+
 type Stored = { snapshot: Record<string, unknown>; timers?: unknown } & Record<string, unknown>;
 
 let pristine: string;
@@ -113,6 +115,11 @@ describe('an actor is refused, and its neighbours are not,', () => {
         ),
     ],
     [
+      'that waits for a deadline of a state it is not in',
+      'RECORD_INVALID',
+      () => changed((stored) => Object.assign(stored, { timers: [[FOREIGN, 1]] })),
+    ],
+    [
       'without a snapshot',
       'RECORD_INVALID',
       () => changed((stored) => Object.assign(stored, { snapshot: null })),
@@ -153,19 +160,5 @@ describe('an actor is refused, and its neighbours are not,', () => {
   test('and an untouched record is taken', async () => {
     const directory = await withRecord(pristine);
     expect(await outcomesIn(directory)).toEqual({ victim: ['taken', 'taken'], neighbours: TAKEN });
-  });
-
-  test('a deadline that no state of its machine has comes to nothing', async () => {
-    const timers = [['xstate.after.limit.order.gone', 1]];
-    const directory = await withRecord(changed((stored) => Object.assign(stored, { timers })));
-    expect(await outcomesIn(directory)).toEqual({ victim: ['taken', 'taken'], neighbours: TAKEN });
-    const store = lmdbStore(directory);
-    await store.open(PLACE);
-    const stored = JSON.parse(store.load(`${VICTIM}@${PLACE}`) as string);
-    expect(stored).toMatchObject({
-      snapshot: { value: 'open', context: { items: expect.arrayContaining(['new']) } },
-    });
-    expect(stored.timers).toBeUndefined();
-    await store.close();
   });
 });
