@@ -88,7 +88,7 @@ export async function createRuntime<TKinds extends KindMap = Record<never, never
     for (const [name, machine] of Object.entries(options.kinds ?? {}))
       runtime.register(name, machine);
   } catch (thrown) {
-    runtime.crash();
+    await runtime.stop();
     throw thrown;
   }
   return runtime as unknown as Runtime<TKinds>;

@@ -13,7 +13,7 @@ export interface ActorQuery {
   readonly deadlineBefore?: number;
   /** Only active actors that have taken no event for longer than this. */
   readonly stuckFor?: number;
-  /** Rows per page, 1 to 1,000. Default 100. */
+  /** Rows per page at most, 1 to 1,000; a page may have fewer and still a cursor. Default 100. */
   readonly limit?: number;
   /** The `cursor` of the page before. */
   readonly cursor?: string;

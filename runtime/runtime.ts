@@ -144,7 +144,10 @@ export class Runtime<TKinds extends KindMap = {}> {
     >;
   }
 
-  /** Actors of this place by what the index knows, in the order of their addresses, a page at a time. */
+  /**
+   * Actors of this place by what the index knows, in the order of their addresses, a page at a time.
+   * As long as there is a cursor there may be more, however few came with it.
+   */
   query(query: ActorQuery = {}): {
     readonly actors: readonly ActorRow[];
     readonly cursor?: string;

@@ -97,6 +97,9 @@ export interface StoreQuery {
 
 export interface StorePage {
   readonly rows: ReadonlyArray<readonly [address: string, entry: IndexEntry]>;
-  /** Give this as `after` for the next page; absent when there is none. */
+  /**
+   * Give this as `after` for the next page; absent when there is none. A page may have fewer rows
+   * than asked for, even none, and still a cursor: a store looks at a bounded number of actors.
+   */
   readonly cursor?: string;
 }

@@ -24,7 +24,7 @@ import { numberKey } from './lmdb/undelivered.ts';
 import { LmdbWriter } from './lmdb/writer.ts';
 
 export interface LmdbStoreOptions {
-  /** History rows kept of each actor; older ones are dropped. Default 100. */
+  /** History rows kept of each actor, 65,535 at most; older ones are dropped. Default 100. */
   readonly historyMax?: number;
   /** Undelivered messages kept; beyond it the oldest are dropped. Default 10,000. */
   readonly undeliveredMax?: number;
@@ -47,13 +47,18 @@ const DEFAULTS: Required<LmdbStoreOptions> = {
   isReadOnly: false,
 };
 
+/** A part of history says how many rows it has in two bytes. */
+const HISTORY_MAX = 65_535;
+
 /** Nothing is touched before the store is opened; a runtime does that when it begins to host. @throws {RuntimeError} OPTION_INVALID */
 export function lmdbStore(directory: string, options: LmdbStoreOptions = {}): Store {
   const resolved = { ...DEFAULTS, ...options };
   for (const [name, value] of Object.entries(resolved)) {
     const known = DEFAULTS[name as keyof LmdbStoreOptions];
+    const max = name === 'historyMax' ? HISTORY_MAX : Number.MAX_SAFE_INTEGER;
     const isRight =
-      typeof known === 'number' ? Number.isSafeInteger(value) && Number(value) > 0 : true;
+      typeof known !== 'number' ||
+      (Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= max);
     if (known === undefined || typeof value !== typeof known || !isRight)
       throw new RuntimeError(
         'OPTION_INVALID',
