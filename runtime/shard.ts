@@ -57,6 +57,9 @@ export interface ShardListener {
   failed(failure: Error): void;
 }
 
+/** Actors that are due and begin between two commits, however many others have something to do. */
+const DUE_AT_ONCE = 256;
+
 /** An inbox with no more senders than this costs nothing worth saving. */
 const MARKS_KEPT = 16;
 
@@ -91,7 +94,7 @@ export class Shard implements CommitListener {
     this.#deadlines = new Deadlines(
       clock,
       (address) => this.#due(address),
-      () => this.#batches.size < limits.liveActorsMax,
+      (reported) => reported < DUE_AT_ONCE || this.#batches.size < limits.liveActorsMax,
     );
     this.#batches = new Batches(clock, limits, this.#commits, {
       mayBegin: () => this.#mayBegin(),
@@ -292,6 +295,7 @@ export class Shard implements CommitListener {
     const { inspection } = this.#services;
     if (inspection.hasReaders)
       inspection.tell({ type: 'commit', turns: group.turns.length, records: group.writes.length });
+    this.#deadlines.resume();
     for (const { settle } of group.dropUndelivered) settle();
     for (const noted of group.whenDurable) noted();
     for (const turn of group.turns) {

@@ -43,7 +43,7 @@ const GENERATION_MASK = 2 ** 7 - 1;
 export class Deadlines {
   readonly #clock: Clock;
   readonly #report: (address: string) => void;
-  readonly #mayReport: () => boolean;
+  readonly #mayReport: (reported: number) => boolean;
   readonly #entries = new Map<string, DeadlineEntry>();
   /** By slot; a free slot keeps its last item, which is not in the heap. */
   readonly #items: Item[] = [];
@@ -70,12 +70,13 @@ export class Deadlines {
 
   /**
    * `report` is called with the address of each actor that is due, never inside a call to the index,
-   * and only while `mayReport` says so; when it has said no, `resume` goes on.
+   * and only while `mayReport`, which is told how many were reported in one go, says so; when it has
+   * said no, `resume` goes on.
    */
   constructor(
     clock: Clock,
     report: (address: string) => void,
-    mayReport: () => boolean = () => true,
+    mayReport: (reported: number) => boolean = () => true,
   ) {
     this.#clock = clock;
     this.#report = report;
@@ -213,15 +214,17 @@ export class Deadlines {
     this.#wakeAt = NEVER;
     this.#isWakeUnderway = true;
     const now = this.#clock.now();
+    let reported = 0;
     try {
       for (let steps = 0; steps < STEPS_PER_WAKE_MAX; steps++) {
         const top = this.#heap.peek();
         if (top === undefined || this.#heap.keyOf(top) > now) break;
-        this.#isHeld = !this.#mayReport();
+        this.#isHeld = !this.#mayReport(reported);
         if (this.#isHeld) break;
         if (!this.#bringUpToDate(top)) continue;
         this.#heap.remove(top);
         this.#set[2 * top.slot] = NEVER;
+        reported += 1;
         this.#report(top.address);
       }
     } finally {
