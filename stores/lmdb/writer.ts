@@ -148,9 +148,8 @@ export class LmdbWriter {
     try {
       next = this.#encoder.encode(group, head);
     } catch (thrown) {
-      // Nothing was written yet.
-      this.refresh();
-      return thrown as Error;
+      // Nothing was written yet, but it was taken down as if it were.
+      return this.#forgotten(thrown as Error);
     }
     try {
       const isWritten = await this.#environment.head.ifVersion(HEAD_KEY, head.commits, () =>
@@ -164,6 +163,16 @@ export class LmdbWriter {
       return staleFence(group, this.head.fences[group.shard] ?? 0);
     } catch (thrown) {
       return await this.#refused(thrown);
+    }
+  }
+
+  /** The refusal, once nothing is remembered of what was refused. */
+  #forgotten(refusal: Error): Error {
+    try {
+      this.refresh();
+      return refusal;
+    } catch (thrown) {
+      return this.fail(thrown);
     }
   }
 

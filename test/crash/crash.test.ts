@@ -10,8 +10,8 @@ import { runCycles } from './cycles.ts';
 const SHORT = { seed: 7, killMinMs: 20, killMaxMs: 250, counters: 200, inFlight: 128 };
 
 describe('a node that is killed again and again', () => {
-  test('keeps what it acknowledged, once, through 20 kills', { timeout: 60_000 }, async () => {
-    const { recoveryMs, killedAtMs, ...report } = await runCycles({ ...SHORT, cycles: 20 });
+  test('keeps what it acknowledged, once, through 20 kills', { timeout: 180_000 }, async () => {
+    const { recoveryMs, killedAtMs, ...report } = await runCycles({ seed: 7, cycles: 20 });
     expect(report).toMatchObject({
       ackedLost: 0,
       duplicated: 0,
@@ -25,22 +25,29 @@ describe('a node that is killed again and again', () => {
     });
     // Otherwise nothing was tried.
     expect(report.acked).toBe(report.sent);
-    expect(report.acksPerCycle).toBeGreaterThan(50);
+    expect(report.acksPerCycle).toBeGreaterThanOrEqual(500);
     expect(report.ticks).toBeGreaterThan(20);
     expect(killedAtMs.max).toBeGreaterThan(killedAtMs.min);
     expect(recoveryMs.p50).toBeGreaterThan(0);
   });
 
-  test('is found out when it forgets what it has taken', { timeout: 60_000 }, async () => {
-    const report = await runCycles({ ...SHORT, cycles: 4, plant: 'forgetful' });
+  test('is found out when it forgets what it has taken', { timeout: 180_000 }, async () => {
+    const report = await foundOut('forgetful');
     expect(report.duplicated).toBeGreaterThan(0);
     expect(report.ackedLost).toBe(0);
-    expect(report.hasHeld).toBe(false);
   });
 
-  test('is found out when it acknowledges too early', { timeout: 60_000 }, async () => {
-    const report = await runCycles({ ...SHORT, cycles: 4, plant: 'early' });
+  test('is found out when it acknowledges too early', { timeout: 180_000 }, async () => {
+    const report = await foundOut('early');
     expect(report.ackedLost).toBeGreaterThan(0);
-    expect(report.hasHeld).toBe(false);
   });
 });
+
+/** Kills until the fault shows, which takes one kill at the right moment: mostly in the first run. */
+async function foundOut(plant: 'forgetful' | 'early') {
+  for (let seed = SHORT.seed; seed < SHORT.seed + 8; seed += 1) {
+    const report = await runCycles({ ...SHORT, seed, cycles: 4, plant });
+    if (!report.hasHeld) return report;
+  }
+  throw new Error(`Nobody noticed the plant "${plant}".`);
+}

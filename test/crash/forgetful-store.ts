@@ -3,18 +3,13 @@
  * the crash rig must find, because what is sent again after a kill then counts twice.
  */
 
-import type { ActorWrite, Store } from '../../runtime/store.ts';
+import type { ActorWrite, Group, Settle } from '../../runtime/store.ts';
+import { StoreInFront } from '../store-in-front.ts';
 
-export function forgetfulStore(behind: Store): Store {
-  const commit: Store['commit'] = (group, settle) =>
-    behind.commit({ ...group, writes: group.writes.map(withoutInbox) }, settle);
-  return new Proxy(behind, {
-    get(target, name) {
-      if (name === 'commit') return commit;
-      const found: unknown = Reflect.get(target, name);
-      return typeof found === 'function' ? found.bind(target) : found;
-    },
-  });
+export class ForgetfulStore extends StoreInFront {
+  override commit(group: Group, settle: Settle): void {
+    this.behind.commit({ ...group, writes: group.writes.map(withoutInbox) }, settle);
+  }
 }
 
 function withoutInbox(write: ActorWrite): ActorWrite {

@@ -13,7 +13,7 @@ import type { Store } from '../../runtime/store.ts';
 import { directoryLease } from '../../stores/directory/lease.ts';
 import { ChannelTransport } from './channel-transport.ts';
 import { EarlyStore } from './early-store.ts';
-import { forgetfulStore } from './forgetful-store.ts';
+import { ForgetfulStore } from './forgetful-store.ts';
 import { counterMachine, visitMachine } from './machines.ts';
 import { type ChannelMessage, LIMITS, PARENT, VICTIM } from './places.ts';
 
@@ -56,5 +56,5 @@ post({ fence: runtime.metrics().fence });
 
 function planted(store: Store): Store {
   if (plant === '--plant=early') return new EarlyStore(store);
-  return plant === '--plant=forgetful' ? forgetfulStore(store) : store;
+  return plant === '--plant=forgetful' ? new ForgetfulStore(store) : store;
 }

@@ -5,28 +5,32 @@
  * are not atomic, records are. Nobody hears of what was written then.
  */
 
-import type { Group, Settle, Store } from '../../runtime/store.ts';
+import type { Group, Settle } from '../../runtime/store.ts';
 import type { SimulatedClock } from '../../simulator/clock.ts';
 import type { SeededRandom } from '../../simulator/random.ts';
 import { memoryStore } from '../../stores/memory.ts';
+import { StoreInFront } from '../store-in-front.ts';
 
-export class DyingStore implements Store {
-  readonly isGroupAtomic = false;
+export class DyingStore extends StoreInFront {
   /** Off while nobody moves the clock. */
   isSlow: boolean = true;
-  readonly #inner = memoryStore();
   readonly #clock: SimulatedClock;
   readonly #random: SeededRandom;
   #underWay: Array<{ readonly group: Group; readonly settle: Settle }> = [];
 
   constructor(clock: SimulatedClock, random: SeededRandom) {
+    super(memoryStore());
     this.#clock = clock;
     this.#random = random;
   }
 
-  commit(group: Group, settle: Settle): void {
+  override get isGroupAtomic(): boolean {
+    return false;
+  }
+
+  override commit(group: Group, settle: Settle): void {
     if (!this.isSlow) {
-      this.#inner.commit(group, settle);
+      this.behind.commit(group, settle);
       return;
     }
     const commit = { group, settle };
@@ -35,7 +39,7 @@ export class DyingStore implements Store {
     this.#clock.schedule(at, () => {
       if (this.#underWay[0] !== commit) return;
       this.#underWay.shift();
-      this.#inner.commit(group, settle);
+      this.behind.commit(group, settle);
     });
   }
 
@@ -44,44 +48,8 @@ export class DyingStore implements Store {
     const [first] = this.#underWay;
     if (first !== undefined) {
       const writes = first.group.writes.filter(() => this.#random.next() < 0.5);
-      this.#inner.commit({ ...first.group, writes }, () => {});
+      this.behind.commit({ ...first.group, writes }, () => {});
     }
     this.#underWay = [];
-  }
-
-  open(): Promise<void> {
-    return this.#inner.open();
-  }
-
-  damaged(): ReturnType<Store['damaged']> {
-    return this.#inner.damaged();
-  }
-
-  fence(shard: string): number {
-    return this.#inner.fence(shard);
-  }
-
-  load(address: string): string | undefined {
-    return this.#inner.load(address);
-  }
-
-  entries(): ReturnType<Store['entries']> {
-    return this.#inner.entries();
-  }
-
-  query(query: Parameters<Store['query']>[0]): ReturnType<Store['query']> {
-    return this.#inner.query(query);
-  }
-
-  history(address: string, limit: number): readonly string[] {
-    return this.#inner.history(address, limit);
-  }
-
-  undelivered(): ReturnType<Store['undelivered']> {
-    return this.#inner.undelivered();
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close();
   }
 }

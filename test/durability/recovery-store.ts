@@ -10,8 +10,9 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Group, Settle, Store } from '../../runtime/store.ts';
+import type { Group, Settle } from '../../runtime/store.ts';
 import { lmdbStore } from '../../stores/lmdb.ts';
+import { StoreInFront } from '../store-in-front.ts';
 
 /** A new directory; who asks for it removes it once nothing uses it. */
 export function recoveryDirectory(): string {
@@ -25,21 +26,19 @@ export interface Death {
   readonly lastWords: 'written' | 'lost';
 }
 
-export class RecoveryStore implements Store {
-  readonly isGroupAtomic = true;
+export class RecoveryStore extends StoreInFront {
   readonly directory: string;
   /** Groups handed over and not yet settled. */
   underWay = 0;
   /** True once the group came that nobody hears of. */
   isSilent = false;
-  #inner: Store;
   #death: Death | undefined;
   #heard = 0;
   #life = 0;
 
   constructor(directory: string) {
+    super(lmdbStore(directory));
     this.directory = directory;
-    this.#inner = lmdbStore(directory);
   }
 
   /** From now on the process has so long to live. */
@@ -50,10 +49,10 @@ export class RecoveryStore implements Store {
 
   async reopen(): Promise<void> {
     await this.close();
-    this.#inner = lmdbStore(this.directory);
+    this.behind = lmdbStore(this.directory);
   }
 
-  commit(group: Group, settle: Settle): void {
+  override commit(group: Group, settle: Settle): void {
     const isLast = this.#death !== undefined && this.#heard >= this.#death.heardMax;
     this.#heard += 1;
     if (this.isSilent) return;
@@ -61,50 +60,18 @@ export class RecoveryStore implements Store {
     if (isLast && this.#death?.lastWords === 'lost') return;
     const life = this.#life;
     this.underWay += 1;
-    this.#inner.commit(group, (refusal) => {
+    this.behind.commit(group, (refusal) => {
       if (life !== this.#life) return;
       this.underWay -= 1;
       if (!isLast) settle(refusal);
     });
   }
 
-  open(place?: string): Promise<void> {
-    return this.#inner.open(place);
-  }
-
-  async close(): Promise<void> {
-    await this.#inner.close();
+  override async close(): Promise<void> {
+    await this.behind.close();
     this.#life += 1;
     this.underWay = 0;
     this.#death = undefined;
     this.isSilent = false;
-  }
-
-  damaged(): ReturnType<Store['damaged']> {
-    return this.#inner.damaged();
-  }
-
-  fence(shard: string): number {
-    return this.#inner.fence(shard);
-  }
-
-  load(address: string): string | undefined {
-    return this.#inner.load(address);
-  }
-
-  entries(): ReturnType<Store['entries']> {
-    return this.#inner.entries();
-  }
-
-  query(query: Parameters<Store['query']>[0]): ReturnType<Store['query']> {
-    return this.#inner.query(query);
-  }
-
-  history(address: string, limit: number): readonly string[] {
-    return this.#inner.history(address, limit);
-  }
-
-  undelivered(): ReturnType<Store['undelivered']> {
-    return this.#inner.undelivered();
   }
 }

@@ -8,75 +8,65 @@
 import type { Group, Settle, Store } from '../../runtime/store.ts';
 import type { SimulatedClock } from '../../simulator/clock.ts';
 import { memoryStore } from '../../stores/memory.ts';
+import { StoreInFront } from '../store-in-front.ts';
 
-export interface FaultyStore extends Store {
-  /** Groups handed over and not settled yet. */
-  readonly waiting: number;
+export class FaultyStore extends StoreInFront {
   /** Groups settled so far, and how many of them were refused. */
-  readonly settled: number;
-  readonly refused: number;
+  settled = 0;
+  refused = 0;
   /** Says whether the next group is refused; asked when it is about to be settled. */
-  refuse: (group: Group) => Error | undefined;
+  refuse: (group: Group) => Error | undefined = () => undefined;
   /** Clock tasks between the handing over and the settlement. */
-  delayTasks: number;
+  delayTasks = 1;
+  readonly #clock: SimulatedClock;
+  readonly #queue: Array<{ readonly group: Group; readonly settle: Settle }> = [];
+  #closing: (() => void) | undefined;
+
+  constructor(clock: SimulatedClock, behind: Store) {
+    super(behind);
+    this.#clock = clock;
+  }
+
+  /** Groups handed over and not settled yet. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  override commit(group: Group, settle: Settle): void {
+    this.#queue.push({ group, settle });
+    if (this.#queue.length === 1) this.#wait(this.delayTasks);
+  }
+
+  override async close(): Promise<void> {
+    if (this.#queue.length > 0)
+      await new Promise<void>((resolve) => {
+        this.#closing = resolve;
+      });
+    await super.close();
+  }
+
+  #wait(tasks: number): void {
+    this.#clock.defer(() => (tasks > 1 ? this.#wait(tasks - 1) : this.#settleNext()));
+  }
+
+  #settleNext(): void {
+    const { group, settle } = this.#queue[0] as { group: Group; settle: Settle };
+    const refusal = this.refuse(group);
+    const done = (error?: Error): void => {
+      this.#queue.shift();
+      this.settled += 1;
+      if (error !== undefined) this.refused += 1;
+      settle(error);
+      if (this.#queue.length > 0) this.#wait(this.delayTasks);
+      else this.#closing?.();
+    };
+    if (refusal === undefined) this.behind.commit(group, done);
+    else done(refusal);
+  }
 }
 
 export function faultyStore(clock: SimulatedClock, behind: Store = memoryStore()): FaultyStore {
-  const queue: Array<{ group: Group; settle: Settle }> = [];
-  let settled = 0;
-  let refused = 0;
-  let closing: (() => void) | undefined;
-
-  const settleNext = (): void => {
-    const { group, settle } = queue[0] as { group: Group; settle: Settle };
-    const refusal = store.refuse(group);
-    const done = (error?: Error): void => {
-      queue.shift();
-      settled += 1;
-      if (error !== undefined) refused += 1;
-      settle(error);
-      if (queue.length > 0) wait(store.delayTasks);
-      else closing?.();
-    };
-    if (refusal === undefined) behind.commit(group, done);
-    else done(refusal);
-  };
-  const wait = (tasks: number): void => clock.defer(tasks > 1 ? () => wait(tasks - 1) : settleNext);
-
-  const store: FaultyStore = {
-    isGroupAtomic: behind.isGroupAtomic,
-    refuse: () => undefined,
-    delayTasks: 1,
-    get waiting() {
-      return queue.length;
-    },
-    get settled() {
-      return settled;
-    },
-    get refused() {
-      return refused;
-    },
-    open: (place) => behind.open(place),
-    damaged: () => behind.damaged(),
-    fence: (shard) => behind.fence(shard),
-    load: (address) => behind.load(address),
-    entries: () => behind.entries(),
-    query: (query) => behind.query(query),
-    history: (address, limit) => behind.history(address, limit),
-    undelivered: () => behind.undelivered(),
-    commit(group, settle) {
-      queue.push({ group, settle });
-      if (queue.length === 1) wait(store.delayTasks);
-    },
-    async close() {
-      if (queue.length > 0)
-        await new Promise<void>((resolve) => {
-          closing = resolve;
-        });
-      await behind.close();
-    },
-  };
-  return store;
+  return new FaultyStore(clock, behind);
 }
 
 /** What a full disk says. */
