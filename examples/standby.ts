@@ -68,6 +68,8 @@ async function serve(node: string, directory: string): Promise<void> {
 /** Starts both, has orders placed, kills the first, and lets the second go on. */
 export async function main(print: (line: string) => void = console.log): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'escapement-shop-'));
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  process.once('exit', remove);
   const first = new ShopProcess('shop-1', directory, print);
   await first.says('hosts the shop');
   const second = new ShopProcess('shop-2', directory, print);
@@ -80,7 +82,8 @@ export async function main(print: (line: string) => void = console.log): Promise
     await second.says('is expired');
   } finally {
     await Promise.all([first.end(), second.end()]);
-    rmSync(directory, { recursive: true });
+    remove();
+    process.off('exit', remove);
   }
 }
 
@@ -116,6 +119,8 @@ function timeOf(at: number): string {
 if (process.argv[1] === import.meta.filename) {
   const [node, directory] = process.argv.slice(2);
   if (node === undefined || directory === undefined) {
+    // Ctrl-C ends both processes by itself; this one leaves in order.
+    process.once('SIGINT', () => process.exit(130));
     console.log('\nNow on disk, in real time: two processes over one directory.\n');
     await main();
   } else await serve(node, directory);
