@@ -12,6 +12,7 @@ import { type Actor, isIdle, unborn } from './actor.ts';
 import { placeOf } from './address.ts';
 import { pauseMs } from './backoff.ts';
 import { Batches } from './batches.ts';
+import { Bookkeeping } from './bookkeeping.ts';
 import type { Cancel, Clock } from './clock.ts';
 import { type CommitListener, Commits, type Group } from './commit.ts';
 import { messageOf, RuntimeError } from './errors.ts';
@@ -60,9 +61,6 @@ export interface ShardListener {
 /** Actors that are due and begin between two commits, however many others have something to do. */
 const DUE_AT_ONCE = 256;
 
-/** An inbox with no more senders than this costs nothing worth saving. */
-const MARKS_KEPT = 16;
-
 export class Shard implements CommitListener {
   readonly live: LiveActors;
   readonly kinds = new Kinds();
@@ -72,10 +70,7 @@ export class Shard implements CommitListener {
   readonly #turns: Turns;
   readonly #batches: Batches;
   readonly #deadlines: Deadlines;
-  /** Actors whose bookkeeping is ahead of their records. */
-  readonly #dirty = new Set<Actor>();
-  /** Senders that owe a receiver here nothing any more, as soon as that is durable. */
-  #quits: Array<readonly [sender: Actor, to: string]> = [];
+  readonly #bookkeeping: Bookkeeping;
   #isHosting = false;
   #isHeld: () => boolean = () => false;
   /** What is called once the place is hosted; set from the claim until then. */
@@ -90,6 +85,7 @@ export class Shard implements CommitListener {
     this.live = new LiveActors(limits.liveActorsMax);
     this.#commits = new Commits(store, place, this, clock, metrics);
     this.#turns = new Turns({ place, limits, commits: this.#commits, random, inspection });
+    this.#bookkeeping = new Bookkeeping(this.live, this.#turns, this.#commits);
     // After a long absence everybody may be due at once: not all of them need to be in memory for that.
     this.#deadlines = new Deadlines(
       clock,
@@ -101,7 +97,7 @@ export class Shard implements CommitListener {
       takeNext: (actor, at) => this.#takeNext(actor, at),
       idle: () => {
         this.#deadlines.resume();
-        this.#writeDirty();
+        this.#bookkeeping.write();
       },
     });
   }
@@ -116,7 +112,7 @@ export class Shard implements CommitListener {
 
   /** True when nothing waits to be taken or written. */
   get isQuiet(): boolean {
-    return this.#batches.size === 0 && this.#dirty.size === 0 && this.#commits.isQuiet;
+    return this.#batches.size === 0 && this.#bookkeeping.isEmpty && this.#commits.isQuiet;
   }
 
   /** True from `open` until the fence is raised: the place is ours, and not hosted yet. */
@@ -173,8 +169,7 @@ export class Shard implements CommitListener {
     }
     this.#services.metrics.left += this.live.size;
     this.live.clear();
-    this.#dirty.clear();
-    this.#quits = [];
+    this.#bookkeeping.clear();
     this.#batches.clear();
   }
 
@@ -247,20 +242,14 @@ export class Shard implements CommitListener {
 
   /** Bookkeeping changed: it is written with the actor's next turn, or when nothing else is to do. */
   touch(actor: Actor): void {
-    actor.isDirty = true;
-    this.#dirty.add(actor);
+    this.#bookkeeping.touch(actor);
     this.#batches.plan();
   }
 
-  /**
-   * A message of `sender` to `to` was taken. Once the sender durably owes that receiver nothing, no
-   * message can come twice (between actors of one place messages stay in the node, each copy is
-   * answered before the next is made), so a receiver here that knows many senders drops the mark.
-   */
+  /** A message of `sender` to `to` was taken. */
   settled(sender: Actor, to: string): void {
-    this.touch(sender);
-    if (sender.outbox.lane(to) !== undefined) return;
-    if ((this.live.get(to)?.inbox.size ?? 0) > MARKS_KEPT) this.#quits.push([sender, to]);
+    this.#bookkeeping.settled(sender, to);
+    this.#batches.plan();
   }
 
   /** Writes bookkeeping, mostly together with an undelivered message; `noted` when it is durable. */
@@ -392,23 +381,6 @@ export class Shard implements CommitListener {
     return mailbox.size > 0;
   }
 
-  #writeDirty(): void {
-    for (const actor of this.#dirty) if (actor.isDirty) this.#turns.write(actor);
-    this.#dirty.clear();
-    for (const [sender, to] of this.#quits) {
-      // It must be so in what is written now, and still when that is durable.
-      if (!this.#owesNothing(sender, to)) continue;
-      this.#commits.filling.whenDurable.push(() => {
-        if (this.#owesNothing(sender, to)) this.live.get(to)?.inbox.forget(sender.address);
-      });
-    }
-    this.#quits = [];
-  }
-
-  #owesNothing(sender: Actor, to: string): boolean {
-    return sender.outbox.lane(to) === undefined && this.live.get(sender.address) === sender;
-  }
-
   #planDeadline(actor: Actor): void {
     const isActive = actor.status === 'active';
     const dueAt = isActive ? actor.timers.nextDueAt() : this.#forgetAt(actor);
@@ -482,7 +454,7 @@ export class Shard implements CommitListener {
   #forget(actor: Actor): void {
     const { address, deadline, mailbox } = actor;
     this.#leave(address);
-    this.#dirty.delete(actor);
+    this.#bookkeeping.forget(actor);
     if (deadline !== undefined) this.#deadlines.clear(deadline);
     this.#tryFind(address);
     // Taken out one by one: it may stand in the queue still, and must find nothing when its turn comes.

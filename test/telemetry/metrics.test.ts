@@ -114,7 +114,7 @@ test('commits are counted with how long they took, refused ones too', async () =
   await rt.settle();
   await refused;
   store.refuse = () => undefined;
-  store.commit = slowed(store.commit, clock, 30);
+  store.commit = slowed(store.commit.bind(store), clock, 30);
   void rt.runtime.spawn('order/2');
   await rt.advance(30);
   const { commits, commitsRefused, commitDurationMs, births } = rt.runtime.metrics();
