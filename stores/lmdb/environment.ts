@@ -127,10 +127,10 @@ export class Environment {
     throw new RuntimeError('STORE_FAILED', what);
   }
 
-  /** False when the file system is full, or so nearly that a group would not fit. */
-  hasRoom(): boolean {
+  /** False when the file system is full, or so nearly that a group of `bytes` might not fit. */
+  hasRoom(bytes = 0): boolean {
     const { bavail, bsize } = statfsSync(dirname(this.#path));
-    return bavail * bsize >= ROOM_BYTES_MIN;
+    return bavail * bsize >= ROOM_BYTES_MIN + bytes;
   }
 
   /** Transactions that were committed to the file since it was made. */

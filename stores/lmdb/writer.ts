@@ -24,6 +24,8 @@ export interface WriterOptions extends CommitLimits {
 const NO_ROOM =
   /ENOSPC|EDQUOT|ENOMEM|EMFILE|ENFILE|EROFS|MDB_MAP_FULL|MDB_TXN_FULL|No space left|quota exceeded|Cannot allocate memory|Too many open files|Read-only file system|mapsize limit/i;
 
+const PAGES_BYTES_PER_WRITE = 8 * 1024;
+
 const CUT_SHORT = /Input\/output error/i;
 
 export class LmdbWriter {
@@ -69,6 +71,7 @@ export class LmdbWriter {
 
   /** @throws {RuntimeError} STORE_UNWRITABLE */
   async #putHead(head: Head): Promise<void> {
+    if (!this.#environment.hasRoom()) throw new RuntimeError('STORE_UNWRITABLE', this.#noRoom());
     try {
       await this.#environment.head.put(HEAD_KEY, encodeHead(head), head.commits);
     } catch (thrown) {
@@ -133,12 +136,19 @@ export class LmdbWriter {
     try {
       const sizeBytes = this.#environment.sizeBytes();
       const { sizeBytesMax } = this.#options;
-      if (sizeBytes < sizeBytesMax) return undefined;
-      const what = `The data file has ${sizeBytes} bytes (sizeBytesMax ${sizeBytesMax}). Raise the limit, or let actors end and compact the store.`;
-      return new RuntimeError('COMMIT_REFUSED', what);
+      if (sizeBytes >= sizeBytesMax) {
+        const what = `The data file has ${sizeBytes} bytes (sizeBytesMax ${sizeBytesMax}). Raise the limit, or let actors end and compact the store.`;
+        return new RuntimeError('COMMIT_REFUSED', what);
+      }
+      if (this.#environment.hasRoom(bytesOf(group))) return undefined;
+      return new RuntimeError('COMMIT_REFUSED', this.#noRoom());
     } catch (thrown) {
       return this.fail(thrown);
     }
+  }
+
+  #noRoom(): string {
+    return `There is no room on the disk of ${this.#options.directory}.`;
   }
 
   /** Returns the refusal, if there is one; never rejects. */
@@ -203,6 +213,17 @@ export class LmdbWriter {
         : new RuntimeError('STORE_FAILED', what, { cause: reason });
     return this.#failure;
   }
+}
+
+/**
+ * Room that a group may need: the pages a row and its index keys lie in are written anew. It is asked
+ * for before, because the binding (3.5.6) writes beyond a buffer of its own when a page cannot be
+ * written, and that may end the process.
+ */
+function bytesOf({ writes }: Group): number {
+  let bytes = 0;
+  for (const { record } of writes) bytes += PAGES_BYTES_PER_WRITE + 2 * (record?.length ?? 0);
+  return bytes;
 }
 
 /** LMDB rejects with a general error and tells the reason through a promise on it. */
