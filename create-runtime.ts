@@ -51,6 +51,8 @@ export interface RuntimeOptions<TKinds extends KindMap = KindMap> {
    * has registered itself. Default true; `metrics()` works either way.
    */
   readonly telemetry?: boolean;
+  /** Told each time this node begins to host its place: at the start, and after a takeover. */
+  readonly onHosting?: (fence: number) => void;
   /**
    * Told when the store has failed and nobody knows what of the last commit is on disk; the runtime
    * has ended then. Default: says so on standard error and ends the process with exit code 74.
@@ -79,6 +81,7 @@ export async function createRuntime<TKinds extends KindMap = Record<never, never
     limits: resolveLimits(options.limits),
     logger,
     fatal: options.onFatal ?? endProcess,
+    hosting: options.onHosting,
     signal,
     attend: isWatched ? channels.attend : undefined,
   });

@@ -9,11 +9,12 @@
 
 import { placeOf } from './address.ts';
 import type { Asks } from './asks.ts';
-import { type Delivery, message } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import { type Envelope, FETCH_EVENT, parseEnvelope, parseReceipt } from './envelope.ts';
 import { errorFromShape, excerpt, messageOf, RuntimeError } from './errors.ts';
 import type { Hints } from './hints.ts';
 import { REPLY_EVENT } from './machine.ts';
+import { message } from './mailbox.ts';
 import type { Logger } from './options.ts';
 import type { Peers } from './peers.ts';
 import type { Shard } from './shard.ts';
@@ -74,13 +75,13 @@ export class Arrivals {
     } else if (event.type === FETCH_EVENT) {
       this.#answerFetch(envelope);
     } else if (counter === 0) {
-      if (isOurs) shard.accept(to, message(event, { from, isHint: true }));
+      if (isOurs) shard.accept(to, message(event, { from, isHint: true }), 'sender');
     } else {
       const settle = (error?: Error): void => {
         const receipt = { from, to, counter };
         peers.sendReceipt(peer, error === undefined ? receipt : { ...receipt, error });
       };
-      if (isOurs) shard.accept(to, message(event, { from, counter, after, settle }));
+      if (isOurs) shard.accept(to, message(event, { from, counter, after, settle }), 'sender');
       else settle(new RuntimeError('NOT_HOSTED', `This node does not host "${placeOf(to)}".`));
     }
   }

@@ -1,4 +1,4 @@
-/** Pauses between tries: doubling up to a limit, and spread so that many do not come back at once. */
+/** Pauses between tries: doubling up to a limit, and spread, if wanted, so that many do not come back at once. */
 
 import type { RuntimeLimits } from './options.ts';
 import type { Random } from './random.ts';
@@ -8,7 +8,8 @@ export function pauseMs(attempt: number, limits: RuntimeLimits): number {
   return Math.min(limits.retryMaxMs, limits.retryMinMs * 2 ** Math.min(attempt - 1, 20));
 }
 
-/** The same, shortened by up to half. */
+/** The same, shortened at random by up to `retryJitterPercent`. */
 export function jitteredPauseMs(attempt: number, limits: RuntimeLimits, random: Random): number {
-  return Math.ceil(pauseMs(attempt, limits) * (0.5 + random.next() / 2));
+  const taken = (limits.retryJitterPercent / 100) * (1 - random.next());
+  return Math.ceil(pauseMs(attempt, limits) * (1 - taken));
 }

@@ -7,20 +7,19 @@
 
 import type { EventObject } from 'xstate';
 import type { Actor } from './actor.ts';
-import { placeOf } from './address.ts';
+import { isWholeAddress, kindOf, placeOf } from './address.ts';
 import type { AskOptions, Asks } from './asks.ts';
-import { message } from './delivery.ts';
 import { FETCH_EVENT } from './envelope.ts';
 import { excerpt, RuntimeError } from './errors.ts';
 import type { HandleHost } from './handle.ts';
 import type { Hints } from './hints.ts';
 import { isReserved, reserved, typeOf } from './kind.ts';
-import { SPAWN_EVENT } from './machine.ts';
-import type { Message } from './mailbox.ts';
+import { REPLY_EVENT, SPAWN_EVENT } from './machine.ts';
+import { type Message, message } from './mailbox.ts';
 import type { Observers, SnapshotObserver, Subscription } from './observers.ts';
 import type { RuntimeLimits } from './options.ts';
 import type { Session } from './session.ts';
-import type { Shard } from './shard.ts';
+import type { Checks, Shard } from './shard.ts';
 import type { Undelivered } from './undelivered.ts';
 
 export interface CallServices {
@@ -64,6 +63,16 @@ export class Calls implements HandleHost {
     return Promise.reject(new RuntimeError('OPTION_INVALID', what));
   }
 
+  /** Sends an event that may be lost. @throws {RuntimeError} EVENT_MALFORMED, EVENT_RESERVED */
+  hint(address: string, event: { readonly type: string }): void {
+    if (this.#isClosed) return;
+    const refusal = this.#refusalOf(address, event);
+    if (refusal !== undefined) throw refusal;
+    const { place, hints, session, shard } = this.#services;
+    if (placeOf(address) === place) shard.accept(address, message(event, { isHint: true }));
+    else hints.send(session.address, address, event);
+  }
+
   /** Gives birth to an actor; resolves once that is durable. */
   spawn(address: string, input: unknown, mustBeNew: boolean): Promise<void> {
     if (this.#isClosed) return Promise.reject(stopped());
@@ -76,6 +85,14 @@ export class Calls implements HandleHost {
     return this.#ask(address, options, (replyTo) =>
       this.deliver(address, { ...event, replyTo } as EventObject),
     );
+  }
+
+  /** Answers a question of this node or another one, in the name of an actor. What is no question is let be. */
+  reply(from: string, replyTo: string, value: unknown): void {
+    const { asks, hints } = this.#services;
+    if (!isWholeAddress(replyTo) || kindOf(replyTo) !== 'ask') return;
+    if (asks.owns(replyTo)) asks.answer(replyTo, value);
+    else hints.send(from, replyTo, { type: REPLY_EVENT, value } as EventObject);
   }
 
   async fetch(address: string, options: AskOptions): Promise<unknown> {
@@ -115,13 +132,13 @@ export class Calls implements HandleHost {
   /** Delivers an undelivered event again, as one from inside: it was checked when it first came. */
   redeliver({ to, event, timer }: Undelivered): Promise<void> {
     if (placeOf(to) !== this.#services.place) return this.#services.session.send(to, event);
-    return this.#accept(to, event, timer === undefined ? undefined : { timer }, true);
+    return this.#accept(to, event, timer === undefined ? undefined : { timer }, 'none');
   }
 
   deliver(address: string, event: { readonly type: string }, identity?: Identity): Promise<void> {
     if (placeOf(address) !== this.#services.place)
       return this.#services.session.send(address, event, identity?.from);
-    return this.#accept(address, event, identity, false);
+    return this.#accept(address, event, identity, 'event');
   }
 
   #ask(
@@ -139,14 +156,14 @@ export class Calls implements HandleHost {
     address: string,
     event: { readonly type: string },
     parts: Partial<Message> | undefined,
-    isTrusted: boolean,
+    checks: Checks,
   ): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (error?: Error): void => {
         if (error === undefined) resolve();
         else reject(error);
       };
-      this.#services.shard.accept(address, message(event, { ...parts, settle }), isTrusted);
+      this.#services.shard.accept(address, message(event, { ...parts, settle }), checks);
     });
   }
 

@@ -17,7 +17,7 @@ import { jitteredPauseMs } from './backoff.ts';
 import type { Clock } from './clock.ts';
 import type { Receipt } from './envelope.ts';
 import { errorFromShape, RuntimeError } from './errors.ts';
-import type { Message } from './mailbox.ts';
+import { type Message, message } from './mailbox.ts';
 import type { Metrics } from './metrics.ts';
 import type { RuntimeLimits } from './options.ts';
 import { type Lane, type Outbox, type OutboxRow, UNDER_WAY_MAX } from './outbox.ts';
@@ -133,7 +133,7 @@ export class Delivery {
     const { outbox } = sender;
     const route = this.#routeOf(placeOf(lane.to));
     while (lane.underWay < Math.min(lane.rows.length, UNDER_WAY_MAX)) {
-      if (lane.isPaused || lane.holds > 0 || sender.isForgotten) break;
+      if (lane.isPaused || lane.refused !== undefined || sender.isForgotten) break;
       const row = lane.rows[lane.underWay] as OutboxRow;
       if (row.counter > outbox.durable) break;
       if (route === undefined) {
@@ -182,20 +182,21 @@ export class Delivery {
   #answered(sender: Sender, lane: Lane, counter: number, error: RuntimeError | undefined): void {
     if (this.#isStopped || sender.isForgotten) return;
     const index = lane.indexOf(counter);
-    if (index < 0) return;
+    // What was refused for good stays so, whatever becomes of a copy.
+    if (index < 0 || lane.isRefused(index)) return;
     const row = lane.rows[index] as OutboxRow;
     const { owner, from } = sender;
     if (error === undefined || error.code === 'TURN_FAILED') {
       lane.attempts = 0;
-      lane.hasProgressed = true;
+      if (lane.cancelRetry !== undefined) lane.progressedAt = this.#services.clock.now();
       owner.taken(from, row, error);
     } else if (isRetried(error, lane, index)) {
       this.#refusedForNow(sender, lane, index, error);
       return;
     } else {
-      lane.holds += 1;
+      lane.refuse(counter);
       owner.refused(from, row, error, () => {
-        lane.holds -= 1;
+        lane.noted(counter);
         if (!sender.isForgotten) this.#goOn(sender, lane);
       });
     }
@@ -205,14 +206,16 @@ export class Delivery {
   /** The lane stands at the refused row again. */
   #refusedForNow(sender: Sender, lane: Lane, index: number, error: RuntimeError): void {
     if (index >= lane.underWay) return;
-    if (error.code === 'MESSAGE_EARLY' && index === 0) {
+    const isEarly = error.code === 'MESSAGE_EARLY';
+    if (isEarly && index === 0) {
       // What it waited for has been settled since.
       this.#goBack(sender, lane, 0);
       return;
     }
     this.#services.metrics.messagesResent += lane.underWay - index;
     lane.underWay = index;
-    this.#pause(sender, lane);
+    // What it waits for was refused: it goes on as soon as that is noted.
+    if (!isEarly || !lane.isRefused(index - 1)) this.#pause(sender, lane);
   }
 
   #goBack(sender: Sender, lane: Lane, index: number): void {
@@ -245,24 +248,25 @@ export class Delivery {
     if (lane.cancelRetry === undefined) this.#arm(sender, lane);
   }
 
-  #arm(sender: Sender, lane: Lane): void {
+  #arm(sender: Sender, lane: Lane, since: number = this.#services.clock.now()): void {
     const { clock, limits, random } = this.#services;
-    lane.hasProgressed = false;
-    const at = clock.now() + jitteredPauseMs(lane.attempts + 1, limits, random);
+    lane.progressedAt = undefined;
+    const at = since + jitteredPauseMs(lane.attempts + 1, limits, random);
     lane.cancelRetry = clock.schedule(at, () => this.#retry(sender, lane));
   }
 
   #retry(sender: Sender, lane: Lane): void {
     lane.cancelRetry = undefined;
-    if (!lane.isPaused && lane.hasProgressed) {
-      if (lane.underWay > 0) this.#arm(sender, lane);
+    if (!lane.isPaused && lane.progressedAt !== undefined) {
+      // Whoever answers has the whole pause for the next answer too.
+      if (lane.underWay > 0) this.#arm(sender, lane, lane.progressedAt);
       return;
     }
     lane.attempts += 1;
     const place = placeOf(lane.to);
     this.#inquire(place);
     // Elsewhere what was sent before may be lost; here it waits in a mailbox.
-    const isLost = place !== this.#services.place && !lane.hasProgressed;
+    const isLost = place !== this.#services.place && lane.progressedAt === undefined;
     this.#goBack(sender, lane, isLost ? 0 : lane.underWay);
   }
 
@@ -280,19 +284,5 @@ export class Delivery {
 function isRetried({ code, retryable }: RuntimeError, lane: Lane, index: number): boolean {
   if (retryable) return true;
   if (code === 'KIND_UNKNOWN') return lane.attempts < KIND_ATTEMPTS_MAX;
-  return index > 0 && (code === 'ACTOR_UNKNOWN' || code === 'ACTOR_ENDED');
-}
-
-/** A message for a mailbox of this node. */
-export function message(event: { readonly type: string }, parts: Partial<Message> = {}): Message {
-  return {
-    type: 'message',
-    event,
-    from: undefined,
-    counter: 0,
-    after: undefined,
-    isHint: false,
-    settle: undefined,
-    ...parts,
-  };
+  return (code === 'ACTOR_UNKNOWN' || code === 'ACTOR_ENDED') && !lane.isFirst(index);
 }

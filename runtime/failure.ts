@@ -113,7 +113,9 @@ export function undeliveredOf(
   error: RuntimeError,
 ): Omit<Undelivered, 'id' | 'at'> {
   const event =
-    item.type === 'message' ? item.event : (timer?.event ?? { type: eventType(item, timer) });
+    item.type === 'message' || item.type === 'refusal'
+      ? item.event
+      : (timer?.event ?? { type: eventType(item, timer) });
   const from = item.type === 'message' ? item.from : undefined;
   const row = timer ?? (item.type === 'message' ? item.timer : undefined);
   const kept = { to: actor.address, event, from, error: error.toJSON() };

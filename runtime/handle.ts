@@ -54,6 +54,13 @@ export interface ActorHandle<TMachine extends AnyStateMachine = AnyStateMachine>
   /** Resolves once the turn that took the event is durable; rejects with the reason when it was not taken. */
   send(event: EventTo<TMachine>, options?: SendOptions): Promise<void>;
   /**
+   * Sends an event that may be lost or give way to a newer one of its type: news, never a decision.
+   * Nobody hears what became of it.
+   *
+   * @throws {RuntimeError} EVENT_MALFORMED, EVENT_RESERVED
+   */
+  hint(event: EventTo<TMachine>): void;
+  /**
    * Sends an event and resolves with what the machine answers by `reply`.
    *
    * After a timeout the event may still have been taken: repeat it only if that does no harm.
@@ -107,6 +114,7 @@ export type SpawnOptions<TMachine extends AnyStateMachine> = {
 /** What a handle needs of the node. */
 export interface HandleHost {
   send(address: string, event: { readonly type: string }, id: string | undefined): Promise<void>;
+  hint(address: string, event: { readonly type: string }): void;
   ask(address: string, event: { readonly type: string }, options: AskOptions): Promise<unknown>;
   committed(address: string): unknown;
   persisted(address: string): unknown;
@@ -163,6 +171,10 @@ class Handle {
   send(event: { readonly type: string }, options: SendOptions = {}): Promise<void> {
     const sent = this.#host.send(this.address, event, options.id);
     return options.signal === undefined ? sent : abandoned(sent, options.signal);
+  }
+
+  hint(event: { readonly type: string }): void {
+    this.#host.hint(this.address, event);
   }
 
   ask(event: { readonly type: string }, options: AskOptions = {}): Promise<unknown> {

@@ -5,9 +5,8 @@
  */
 
 import { kindOf, placeOf } from './address.ts';
-import { message } from './delivery.ts';
 import { messageOf } from './errors.ts';
-import type { Message } from './mailbox.ts';
+import { type Message, message } from './mailbox.ts';
 import type { Logger } from './options.ts';
 import { ENVELOPE_LENGTH_MAX, type Peers } from './peers.ts';
 import { encodeEnvelope } from './wire.ts';

@@ -6,6 +6,7 @@
 import type { AnyStateMachine } from 'xstate';
 import { checkName } from './address.ts';
 import { excerpt, messageOf, RuntimeError } from './errors.ts';
+import { DEFAULT_SUPERVISION, wrongOption } from './kind-options.ts';
 import { SPAWN_EVENT } from './machine.ts';
 import type { Logger } from './options.ts';
 import { Statechart, type StatechartLimits } from './statechart.ts';
@@ -22,6 +23,8 @@ export interface PerformerCall {
   readonly signal: AbortSignal;
   /** Sends an event to the actor that asked; a repeated effect repeats it under the same identity, so it is taken once. */
   send(event: { readonly type: string; readonly [field: string]: unknown }): Promise<void>;
+  /** Answers the `ask` whose `replyTo` came in the params, if anybody still waits; nothing for an empty one. */
+  reply(replyTo: string | undefined, value: unknown): void;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: params are typed by the machine that asks, not by whoever carries it out.
@@ -50,11 +53,8 @@ export const RECORD_FORMAT = 1;
 /** What every actor whose machine knows it takes first after its node began to host it. */
 export const LEADERSHIP_ACQUIRED = 'leadership.acquired';
 
-const DEFAULT_SUPERVISION: Supervision = {
-  onFailure: 'skip',
-  failuresMax: 100,
-  withinMs: 60_000,
-};
+/** What an actor whose machine knows it takes when a receiver has refused one of its messages for good. */
+export const MESSAGE_REFUSED = 'message.refused';
 
 /** The part of https://standardschema.dev that is used: any validator that has it will do. */
 export interface StandardSchema {
@@ -72,6 +72,14 @@ export interface MigratedState {
   readonly timers: ReadonlyArray<{ readonly id: string; readonly dueAt: number }>;
 }
 
+/** A message of another node: its event has passed what the kind checks of events. */
+export interface ForeignMessage {
+  readonly to: string;
+  /** The sending actor, or the session (`session:…@node`) or request (`request:…`) of code there. */
+  readonly from: string | undefined;
+  readonly event: { readonly type: string; readonly [field: string]: unknown };
+}
+
 export interface KindOptions {
   /** Version of the machine, a positive integer. Stored state of a newer one is refused. Default 1. */
   readonly version?: number;
@@ -81,6 +89,11 @@ export interface KindOptions {
   readonly migrate?: Readonly<Record<number, (stored: MigratedState) => MigratedState>>;
   /** Checks the whole event of messages from outside, by event type. */
   readonly validate?: Readonly<Record<string, StandardSchema>>;
+  /**
+   * Asked for every message from another node, births and hints included, before it waits for its
+   * actor. A text is why its sender is refused for good, with SENDER_REFUSED; so is what it throws.
+   */
+  readonly admit?: (message: ForeignMessage) => string | undefined;
   readonly supervise?: Partial<Supervision>;
   /** Which goes first when a message and a deadline come together. Default `messages`. */
   readonly ties?: 'messages' | 'timers';
@@ -98,6 +111,8 @@ export class Kind {
   readonly recordHead: string;
   /** Wakes its actors at every takeover, because the machine says it wants to know. */
   readonly wantsLeadership: boolean;
+  /** Tells its actors which of their messages were refused, because the machine says it wants to know. */
+  readonly wantsRefusals: boolean;
   /** Action names for which neither a performer nor an implementation was found; each is logged once. */
   readonly reported = new Set<string>();
   readonly #durable: ReadonlySet<string>;
@@ -129,6 +144,8 @@ export class Kind {
     this.recordHead = `{"format":${RECORD_FORMAT},"kind":"${name}","version":${version},"turns":`;
     this.timersFirst = options.ties === 'timers';
     this.wantsLeadership = (machine.events as string[]).includes(LEADERSHIP_ACQUIRED);
+    // To ignore them is a decision too.
+    this.wantsRefusals = this.chart.descriptors.includes(MESSAGE_REFUSED);
   }
 
   performer(
@@ -171,6 +188,26 @@ export class Kind {
     const { validate } = this.options;
     if (validate !== undefined && Object.hasOwn(validate, type))
       this.#validate(validate[type] as StandardSchema, event as { type: string }, address);
+  }
+
+  /** Asks `admit` about a sender on another node. @throws {RuntimeError} SENDER_REFUSED */
+  checkSender(message: ForeignMessage): void {
+    const { admit } = this.options;
+    let why: unknown;
+    try {
+      why = admit?.(message);
+    } catch (thrown) {
+      why = messageOf(thrown);
+    }
+    if (why === undefined) return;
+    if (typeof why !== 'string') {
+      // An asynchronous one promises an answer that nobody will wait for, or hear fail.
+      Promise.resolve(why).then(undefined, () => {});
+      why = 'admit must answer at once, with a text or nothing';
+    }
+    const { to: address, from, event } = message;
+    const what = `${address} does not take ${excerpt(event.type)} from ${from ?? 'outside'}: ${why}`;
+    throw new RuntimeError('SENDER_REFUSED', what, { address });
   }
 
   /** A named action that does nothing is almost always a misspelt one: say so, once. */
@@ -219,39 +256,6 @@ export class Kind {
   }
 }
 
-/** The first thing about a kind that makes no sense. */
-function wrongOption(name: string, machine: unknown, options: KindOptions): string | undefined {
-  const { version = 1, supervise, ties = 'messages' } = options;
-  const { onFailure, failuresMax, withinMs } = { ...DEFAULT_SUPERVISION, ...supervise };
-  const isCount = (value: unknown, min: number) =>
-    Number.isSafeInteger(value) && (value as number) >= min;
-  const isCallable = (value: unknown) => typeof value === 'function';
-  // Answers go to `ask/…`.
-  if (name === 'ask') return 'the runtime has this name for itself';
-  if (typeof (machine as AnyStateMachine | null)?.provide !== 'function')
-    return `a machine is what createMachine returns, got ${excerpt(machine)}`;
-  if (!isCount(version, 1)) return `version must be a positive integer, got ${version}`;
-  if (!['skip', 'restart', 'stop'].includes(onFailure))
-    return `supervise.onFailure is skip, restart or stop, got ${excerpt(onFailure)}`;
-  if (!isCount(failuresMax, 0)) return `supervise.failuresMax must be an integer of 0 or more`;
-  if (!isCount(withinMs, 1)) return `supervise.withinMs must be a positive integer`;
-  if (ties !== 'messages' && ties !== 'timers')
-    return `ties is messages or timers, got ${excerpt(ties)}`;
-  for (const [action, performer] of Object.entries(options.perform ?? {})) {
-    const { run, attemptsMax = 1 } = isCallable(performer)
-      ? { run: performer }
-      : ((performer ?? {}) as Partial<DurablePerformer>);
-    if (!isCallable(run)) return `performer "${action}" is a function, or has one called "run"`;
-    if (!isCount(attemptsMax, 1)) return `attemptsMax of "${action}" must be a positive integer`;
-  }
-  for (const [step, migrate] of Object.entries(options.migrate ?? {}))
-    if (!isCallable(migrate)) return `migrate[${step}] is a function`;
-  for (const [type, schema] of Object.entries(options.validate ?? {}))
-    if (!isCallable(schema?.['~standard']?.validate))
-      return `the validator of "${type}" follows standardschema.dev`;
-  return undefined;
-}
-
 const NO_ANSWER = { issues: [{ message: 'the validator answered nothing' }] };
 
 /** The answer to an event that only the runtime may send. */
@@ -273,6 +277,7 @@ export function isReserved(type: string): boolean {
   return (
     type.startsWith('xstate.') ||
     (type.startsWith('escapement.') && type !== SPAWN_EVENT) ||
-    type.startsWith('leadership.')
+    type.startsWith('leadership.') ||
+    type === MESSAGE_REFUSED
   );
 }

@@ -3,7 +3,8 @@
  * that were carried out or given up.
  *
  * Nothing is lost between two records: what is given up leaves the sender's outbox, or the
- * effects of its actor, in the same write that puts it among the undelivered messages.
+ * effects of its actor, in the same write that puts it among the undelivered messages. Where
+ * the sender's machine wants to hear of it, it leaves in the turn that takes the news instead.
  */
 
 import type { EventObject } from 'xstate';
@@ -12,6 +13,7 @@ import type { Clock } from './clock.ts';
 import type { Delivery, DeliveryOwner } from './delivery.ts';
 import type { RuntimeError } from './errors.ts';
 import type { Inspection } from './inspection.ts';
+import { MESSAGE_REFUSED } from './kind.ts';
 import type { Logger } from './options.ts';
 import type { OutboxRow } from './outbox.ts';
 import { type Performers, senderOf } from './performers.ts';
@@ -42,10 +44,20 @@ export class Ledger implements DeliveryOwner {
     if (actor !== undefined) this.#services.shard().settled(actor, row.to);
   }
 
-  /** An actor's message was refused for good: it is kept with the undelivered ones. */
+  /** An actor's message was refused for good: its machine hears of it, or it is kept with the undelivered ones. */
   refused(from: string, row: OutboxRow, refusal: RuntimeError, noted: () => void): void {
-    const actor = this.#settled(from, row);
-    if (actor !== undefined) this.#giveUp(actor, row.to, row.event, refusal, { noted });
+    const sender = this.#find(from);
+    const giveUp = (): void => {
+      const actor = this.#settled(from, row);
+      if (actor !== undefined) this.#giveUp(actor, row.to, row.event, refusal, { noted });
+    };
+    if (sender?.status !== 'active' || !sender.kind.wantsRefusals) {
+      giveUp();
+      return;
+    }
+    const { to, event } = row;
+    const told = { type: MESSAGE_REFUSED, to, event, code: refusal.code };
+    this.#services.shard().notify(from, { type: 'refusal', event: told, row, noted, giveUp });
   }
 
   /** A durable effect was carried out, or given up with `failure`. */

@@ -5,6 +5,7 @@
  *   sendTo(to('job/j1@A'), { type: 'job.cancel' })              kept until it has arrived
  *   sendTo(hint('gate-job/j1@gate'), { type: 'progress.made' }) may be lost or coalesced
  *   reply(({ context }) => context.total)                       the answer to an `ask`
+ *   answer(({ context }) => context.askedBy, () => 'done')      the same, in a later turn
  *   spawnRoot('mail/42', ({ context }) => ({ to: context.to })) an actor of its own
  *
  * Everything here is plain data and pure functions: a machine that uses it still
@@ -21,6 +22,7 @@ import {
   type ParameterizedObject,
   sendTo,
 } from 'xstate';
+import type { ErrorCode } from './errors.ts';
 
 /** An event as a machine takes it: the runtime adds the time, a machine never reads a clock. */
 export type Timed<TEvent extends EventObject> = TEvent & {
@@ -29,6 +31,20 @@ export type Timed<TEvent extends EventObject> = TEvent & {
   /** For a timer's event: the moment the timer was armed for, which is `at` or earlier. */
   readonly dueAt?: number;
 };
+
+/**
+ * What a machine that has a transition for it takes when a receiver refused one of its messages for
+ * good: nobody of that address, no such event, a sender it does not take. Without a transition the
+ * message is undelivered. Nobody else can send it.
+ */
+export type MessageRefused = Timed<{
+  readonly type: 'message.refused';
+  /** Whom the message was for. */
+  readonly to: string;
+  /** The message as it was sent; a birth has the type `escapement.spawn` and the `input`. */
+  readonly event: { readonly type: string; readonly [field: string]: unknown };
+  readonly code: ErrorCode;
+}>;
 
 /** An address as a target that XState accepts. */
 // biome-ignore lint/suspicious/noExplicitAny: a target has no snapshot and emits nothing here.
@@ -117,14 +133,34 @@ export function reply<
   TParams extends ParameterizedObject['params'] | undefined,
   TEvent extends EventObject,
 >(
-  answer: (
+  value: (
     args: ActionArgs<TContext, TExpressionEvent, TEvent>,
     params: TParams,
   ) => ReplyOf<TExpressionEvent>,
 ): PlainAction<TContext, TExpressionEvent, TParams, TEvent> {
+  return answer(({ event }) => (event as { replyTo?: string }).replyTo, value);
+}
+
+/**
+ * Answers an `ask` whose `replyTo` was kept from an earlier event; does nothing for an empty or a
+ * missing one. Whoever asked may be gone: for those that may wait long, ask with a long `timeoutMs`.
+ */
+export function answer<
+  TContext extends MachineContext,
+  TExpressionEvent extends EventObject,
+  TParams extends ParameterizedObject['params'] | undefined,
+  TEvent extends EventObject,
+  TReply = unknown,
+>(
+  replyTo: (
+    args: ActionArgs<TContext, TExpressionEvent, TEvent>,
+    params: TParams,
+  ) => ReplyAddress<TReply> | undefined,
+  value: (args: ActionArgs<TContext, TExpressionEvent, TEvent>, params: TParams) => TReply,
+): PlainAction<TContext, TExpressionEvent, TParams, TEvent> {
   return sendTo(
-    ({ event }): AnyActorRef => to((event as { replyTo?: string }).replyTo ?? ''),
-    (args, params) => ({ type: REPLY_EVENT, value: answer(args, params) }),
+    (args, params): AnyActorRef => to(replyTo(args, params) ?? ''),
+    (args, params) => ({ type: REPLY_EVENT, value: value(args, params) }),
   );
 }
 

@@ -6,11 +6,12 @@
  * it is committed, and is sent again until then.
  */
 
+import type { OutboxRow } from './outbox.ts';
 import type { ChildResult } from './statechart.ts';
 import type { TimerRow } from './timer-table.ts';
 
 /** What can wait for an actor. */
-export type Item = Message | TimersDue | ChildSettled | Takeover;
+export type Item = Message | TimersDue | ChildSettled | Takeover | Refusal;
 
 /** An event for the machine. `from` and `counter` are its identity; with counter 0 it has none. */
 export interface Message {
@@ -43,6 +44,33 @@ export interface ChildSettled {
 export interface Takeover {
   readonly type: 'takeover';
   readonly fence: number;
+}
+
+/** A receiver refused a message of the actor for good, and the machine wants to know. */
+export interface Refusal {
+  readonly type: 'refusal';
+  /** What the machine takes: `message.refused`. */
+  readonly event: { readonly type: string };
+  /** Leaves the outbox with the turn that takes the event. */
+  readonly row: OutboxRow;
+  /** Called once that turn is durable. */
+  readonly noted: () => void;
+  /** Called instead when the actor has ended meanwhile: the message is undelivered. */
+  readonly giveUp: () => void;
+}
+
+/** A message for a mailbox of this node. */
+export function message(event: { readonly type: string }, parts: Partial<Message> = {}): Message {
+  return {
+    type: 'message',
+    event,
+    from: undefined,
+    counter: 0,
+    after: undefined,
+    isHint: false,
+    settle: undefined,
+    ...parts,
+  };
 }
 
 export class Mailbox {

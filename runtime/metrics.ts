@@ -11,9 +11,26 @@
  */
 
 import type { Cancel } from './clock.ts';
+import type { ErrorCode } from './errors.ts';
 
 /** Upper bounds in whole milliseconds, which is what clocks tell. */
 const MS_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 60_000];
+/** What messages are usually refused for: counted from 0, so that the first one is seen as a rise. */
+const USUAL_REFUSALS: readonly ErrorCode[] = [
+  'ACTOR_ENDED',
+  'ACTOR_EXISTS',
+  'ACTOR_UNKNOWN',
+  'BIRTH_FAILED',
+  'EVENT_REFUSED',
+  'EVENT_RESERVED',
+  'EVENT_UNDECLARED',
+  'KIND_UNKNOWN',
+  'MAILBOX_FULL',
+  'MESSAGE_EARLY',
+  'NOT_HOSTED',
+  'SENDER_REFUSED',
+  'TOO_MANY_SENDERS',
+];
 const SIZE_BOUNDS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024];
 
 export interface HistogramSnapshot {
@@ -105,6 +122,8 @@ export interface MetricsSnapshot extends Gauges {
   readonly messagesResent: number;
   /** Messages that had been taken before; births are not among them. */
   readonly duplicatesRefused: number;
+  /** Messages that no turn took, by the code their sender was told; one that comes again counts again. */
+  readonly messagesRefused: Readonly<Partial<Record<ErrorCode, number>>>;
   /** Events, messages and effects put among the undelivered ones. */
   readonly undelivered: number;
   /** Failures of durable effects after which another try was planned. */
@@ -149,6 +168,7 @@ export class Metrics {
   commitsRefused = 0;
   leasesAcquired = 0;
   leasesLost = 0;
+  readonly #refused = new Map<ErrorCode, number>(USUAL_REFUSALS.map((code) => [code, 0]));
   readonly timerLatenessMs = new Histogram(MS_BOUNDS);
   readonly commitDurationMs = new Histogram(MS_BOUNDS);
   readonly groupTurns = new Histogram(SIZE_BOUNDS);
@@ -156,6 +176,11 @@ export class Metrics {
   /** Of the commit and the turn that inspection tells of at this moment: how long it took, when it was taken. */
   lastCommitMs = 0;
   lastTurnAt = 0;
+
+  /** Counts a message that no turn took. */
+  refuse(code: ErrorCode): void {
+    this.#refused.set(code, (this.#refused.get(code) ?? 0) + 1);
+  }
 
   /** Counts what a frame brings: it is handed on at once, so what mailboxes are offered meanwhile came with it. */
   receive(open: () => void): void {
@@ -179,6 +204,7 @@ export class Metrics {
       messagesSent: this.messagesSent,
       messagesResent: this.messagesResent,
       duplicatesRefused: this.duplicatesRefused,
+      messagesRefused: Object.fromEntries(this.#refused),
       undelivered: this.undelivered,
       effectsRetried: this.effectsRetried,
       recordsDamaged: this.recordsDamaged,

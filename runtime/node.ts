@@ -45,6 +45,8 @@ export interface NodePorts {
   readonly logger: Logger;
   /** Told when the store has failed after the start; the node has ended then. */
   readonly fatal: (failure: Error) => void;
+  /** Told each time this node begins to host its place, under which fence. */
+  readonly hosting?: ((fence: number) => void) | undefined;
   /** Called before each batch of turns, and before a fact outside of one: the moment to begin or end reading. */
   readonly attend?: ((inspection: Inspection) => void) | undefined;
 }
@@ -81,6 +83,7 @@ export class Node {
     );
     const performers = new Performers(clock, random, limits, logger, {
       send: (address, event, identity) => this.calls.deliver(address, event, identity),
+      reply: (address, replyTo, value) => this.calls.reply(address, replyTo, value),
       retried: () => {
         metrics.effectsRetried += 1;
       },
@@ -238,6 +241,7 @@ export class Node {
     this.metrics.leasesAcquired += 1;
     this.metrics.recordsDamaged = [...this.ports.store.damaged()].length;
     this.#tell({ type: 'lease', change: 'acquired', fence });
+    this.ports.hosting?.(fence);
   }
 
   #ended(fence: number): void {

@@ -38,9 +38,11 @@ export interface RuntimeLimits {
   readonly sliceMs: number;
   /** How long `ask` waits for an answer before it rejects with ASK_TIMED_OUT. Default 5,000. */
   readonly askTimeoutMs: number;
-  /** Pauses between tries of an unacknowledged message: the first and the longest, both jittered. Default 200 and 5,000. */
+  /** Pauses between tries of an unacknowledged message: the first and the longest. Default 200 and 5,000. */
   readonly retryMinMs: number;
   readonly retryMaxMs: number;
+  /** How much of such a pause chance may take away; with 0 they are exact. Default 50, at most 100. */
+  readonly retryJitterPercent: number;
   /** How long `stop` waits for performers and mailboxes before it aborts them. Default 5,000. */
   readonly drainMs: number;
   /** How long an ended actor can still be looked up; then it is forgotten, if it has sent something not before `dedupRetentionMs`. Default 7 days. */
@@ -61,6 +63,7 @@ export const DEFAULT_LIMITS: RuntimeLimits = {
   askTimeoutMs: 5_000,
   retryMinMs: 200,
   retryMaxMs: 5_000,
+  retryJitterPercent: 50,
   drainMs: 5_000,
   endedRetentionMs: 7 * 86_400_000,
 };
@@ -75,11 +78,11 @@ export function resolveLimits(limits: Partial<RuntimeLimits> = {}): RuntimeLimit
         `There is no limit called "${name}". Known: ${Object.keys(DEFAULT_LIMITS).join(', ')}.`,
       );
     }
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw new RuntimeError(
-        'OPTION_INVALID',
-        `Limit "${name}" must be a positive integer, got ${value}.`,
-      );
+    const isPercent = name === 'retryJitterPercent';
+    const isSound = Number.isSafeInteger(value) && value >= (isPercent ? 0 : 1);
+    if (!isSound || (isPercent && value > 100)) {
+      const must = isPercent ? 'an integer from 0 to 100' : 'a positive integer';
+      throw new RuntimeError('OPTION_INVALID', `Limit "${name}" must be ${must}, got ${value}.`);
     }
   }
   if (resolved.retryMinMs > resolved.retryMaxMs) {

@@ -33,12 +33,12 @@ export class Lane {
   underWay = 0;
   /** Tries without any success since the last one. */
   attempts = 0;
-  /** True when something was answered since the pause began that `cancelRetry` would end. */
-  hasProgressed = false;
+  /** When something was taken last since the pause began that `cancelRetry` would end. */
+  progressedAt: number | undefined;
   /** True while nothing is sent before the pause is over. */
   isPaused: boolean = false;
-  /** Refusals that are not durably noted yet: until then nothing that was sent later may arrive. */
-  holds = 0;
+  /** Rows refused for good and not durably noted as such: until then nothing that was sent later may arrive. */
+  refused: Set<number> | undefined;
   cancelRetry: Cancel | undefined;
 
   constructor(to: string) {
@@ -49,6 +49,27 @@ export class Lane {
   indexOf(counter: number): number {
     // Answers come in order, so it is almost always the first.
     return this.rows.findIndex((row) => row.counter === counter);
+  }
+
+  /** Whether nothing before this row waits for an answer. */
+  isFirst(index: number): boolean {
+    for (let before = 0; before < index; before += 1) if (!this.isRefused(before)) return false;
+    return true;
+  }
+
+  isRefused(index: number): boolean {
+    return this.refused?.has((this.rows[index] as OutboxRow).counter) === true;
+  }
+
+  refuse(counter: number): void {
+    this.refused ??= new Set();
+    this.refused.add(counter);
+  }
+
+  /** The refusal is durably noted. */
+  noted(counter: number): void {
+    this.refused?.delete(counter);
+    if (this.refused?.size === 0) this.refused = undefined;
   }
 
   /** The counter of the message that must be taken before the one at `index`; 0 for none. */

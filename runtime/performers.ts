@@ -8,6 +8,7 @@
  *
  * What a performer sends is over when the performer is: an effect is finished once all
  * its sends are answered, and afterwards it sends nothing. So its mark can go with it.
+ * Answers to questions have no mark and may come at any time.
  */
 
 import type { Actor, PendingEffect } from './actor.ts';
@@ -29,6 +30,8 @@ export interface PerformerOutlet {
     event: { readonly type: string },
     identity: Identity | undefined,
   ): Promise<void>;
+  /** Answers a question; nobody waits for what becomes of it. */
+  reply(address: string, replyTo: string, value: unknown): void;
   /** A durable effect needs no further try: it succeeded, or was given up with `failure`. */
   finished(address: string, effect: PendingEffect, failure: RuntimeError | undefined): void;
 }
@@ -162,6 +165,11 @@ export class Performers {
       sends.push(sent);
       return sent;
     };
+    const reply: PerformerCall['reply'] = (replyTo, value) => {
+      // Params are not checked when they run: whatever is no text is no question.
+      if (typeof replyTo === 'string' && replyTo !== '' && !signal.aborted)
+        this.#outlet.reply(address, replyTo, value);
+    };
     const attempt = durableAttempt ?? 1;
     const end = async (): Promise<void> => {
       isOver = true;
@@ -169,7 +177,7 @@ export class Performers {
     };
     let running: unknown;
     try {
-      running = run({ params, effectId: id, address, attempt, signal, send });
+      running = run({ params, effectId: id, address, attempt, signal, send, reply });
     } catch (thrown) {
       return end().then(() => {
         throw thrown;

@@ -49,6 +49,7 @@ export class Release {
     const { delivery, performers, observers, inspection, owner, metrics } = this.#services;
     count(turn, metrics);
     if (item.type === 'message') item.settle?.(heard(turn));
+    else if (item.type === 'refusal') item.noted();
     if (sent.length > 0) {
       actor.outbox.durable = (sent.at(-1) as OutboxRow).counter;
       for (const { to } of sent) delivery.dispatch(actor.address, actor.outbox, to, owner);
@@ -126,7 +127,8 @@ function count({ item, event, snapshot, status, failure }: Turn, metrics: Metric
   if (snapshot === undefined) {
     // Of births nobody can say here whether they came twice or found an actor.
     const isMessage = item.type === 'message' && item.event.type !== SPAWN_EVENT;
-    if (isMessage && failure === undefined) metrics.duplicatesRefused += 1;
+    if (failure !== undefined) metrics.refuse(failure.code);
+    else if (isMessage) metrics.duplicatesRefused += 1;
     return;
   }
   metrics.turns += 1;
@@ -150,13 +152,14 @@ function tellOf(turn: Turn, inspection: Inspection): void {
   const { actor, item, snapshot, failure, sent, event, number, state, status } = turn;
   const { address } = actor;
   const message = item.type === 'message' ? item : undefined;
+  const taken = item.type === 'refusal' ? item.event : (message?.event ?? { type: event });
   if (failure === undefined && event === SPAWN_EVENT)
     inspection.tell({ type: 'actor', address, kind: actor.kind.name, change: 'born' });
   inspection.tell({
     type: 'turn',
     address,
     turn: number,
-    event: message?.event ?? { type: event },
+    event: taken,
     from: message?.from,
     counter: message?.from === undefined ? undefined : message.counter,
     state,
@@ -177,7 +180,7 @@ function tellOf(turn: Turn, inspection: Inspection): void {
     inspection.tell({
       type: 'undelivered',
       to: address,
-      event: message?.event ?? { type: event },
+      event: taken,
       error: failure.toJSON(),
     });
   }

@@ -99,6 +99,12 @@ export class Runtime<TKinds extends KindMap = {}> {
     return this.#node.shard.isHosting;
   }
 
+  /** The number of the lease under which this node hosts its place: every later holder has a greater one. 0 while it does not host. */
+  get fence(): number {
+    const { isHosting, fence } = this.#node.shard;
+    return isHosting ? fence : 0;
+  }
+
   /**
    * Makes a machine known under a name. Returns the same runtime, typed with the kind.
    *

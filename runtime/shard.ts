@@ -32,6 +32,7 @@ import { Turns } from './turn.ts';
 import type { Turn } from './turn-result.ts';
 
 export interface ShardServices {
+  readonly node: string;
   readonly place: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -58,6 +59,9 @@ export interface ShardListener {
   failed(failure: Error): void;
 }
 
+/** What a message must pass: nothing when it comes from inside, or as an event, or by its sender on another node too. */
+export type Checks = 'none' | 'event' | 'sender';
+
 /** Actors that are due and begin between two commits, however many others have something to do. */
 const DUE_AT_ONCE = 256;
 
@@ -79,12 +83,20 @@ export class Shard implements CommitListener {
   #claimsRefused = 0;
 
   constructor(services: ShardServices, listener: ShardListener) {
-    const { clock, limits, store, place, random, inspection, metrics } = services;
+    const { node, clock, limits, store, place, random, inspection, metrics } = services;
     this.#services = services;
     this.#listener = listener;
     this.live = new LiveActors(limits.liveActorsMax);
     this.#commits = new Commits(store, place, this, clock, metrics);
-    this.#turns = new Turns({ place, limits, commits: this.#commits, random, inspection });
+    this.#turns = new Turns({
+      node,
+      place,
+      limits,
+      commits: this.#commits,
+      random,
+      inspection,
+      metrics,
+    });
     this.#bookkeeping = new Bookkeeping(this.live, this.#turns, this.#commits);
     // After a long absence everybody may be due at once: not all of them need to be in memory for that.
     this.#deadlines = new Deadlines(
@@ -189,12 +201,15 @@ export class Shard implements CommitListener {
     }
   }
 
-  /** Puts a message into the actor's mailbox, or settles it with the reason why not. One from inside is `isTrusted`. */
-  accept(address: string, message: Message, isTrusted = false): void {
-    this.#services.metrics.offered += 1;
+  /** Puts a message into the actor's mailbox, or settles it with the reason why not. */
+  accept(address: string, message: Message, checks: Checks = 'event'): void {
+    const { metrics } = this.#services;
+    metrics.offered += 1;
     try {
+      const isChecked =
+        checks === 'none' || (checks === 'sender' && this.#admits(address, message));
       const actor = this.#receiverOf(address, message);
-      if (!isTrusted) actor.kind.checkEvent(message.event, address);
+      if (!isChecked) actor.kind.checkEvent(message.event, address);
       const { mailbox } = actor;
       const { mailboxMax } = this.#services.limits;
       if (mailbox.size >= mailboxMax && !(message.isHint && mailbox.replaceHint(message))) {
@@ -204,6 +219,7 @@ export class Shard implements CommitListener {
       if (mailbox.size < mailboxMax) mailbox.push(message);
       this.#batches.add(actor);
     } catch (thrown) {
+      metrics.refuse(thrown instanceof RuntimeError ? thrown.code : 'INTERNAL');
       message.settle?.(thrown as Error);
     }
   }
@@ -331,6 +347,18 @@ export class Shard implements CommitListener {
     return { live: this.live.size, deadlines: this.#deadlines.size, ready: this.#batches.size };
   }
 
+  /** True when the kind chooses its senders, and this one passed with its event; false when it does not choose. */
+  #admits(address: string, { from, counter, event }: Message): boolean {
+    if (!this.#isHosting) return false;
+    const kind = this.kinds.of(address);
+    if (kind.options.admit === undefined) return false;
+    kind.checkEvent(event, address);
+    // A copy of what was taken is no new message, whatever the kind would say of it now.
+    const isCopy = counter > 0 && this.find(address)?.inbox.has(from as string, counter) === true;
+    if (!isCopy) kind.checkSender({ to: address, from, event });
+    return true;
+  }
+
   /** The actor a message is for; an unborn one when the message gives birth. */
   #receiverOf(address: string, message: Message): Actor {
     if (!this.#isHosting) throw notHosted(this.#services.place);
@@ -367,11 +395,12 @@ export class Shard implements CommitListener {
     const { mailbox, kind } = actor;
     const item = mailbox.shift();
     if (item === undefined) return false;
-    const mayFire = item.type === 'timersDue' || (kind.timersFirst && item.type === 'message');
+    const isMessage = item.type === 'message' || item.type === 'refusal';
+    const mayFire = item.type === 'timersDue' || (kind.timersFirst && isMessage);
     const dueAt = mayFire ? actor.timers.nextDueAt() : null;
     if (dueAt !== null && dueAt <= at) {
       this.#services.metrics.timerLatenessMs.record(at - dueAt);
-      if (item.type === 'message') mailbox.pushFirst(item);
+      if (isMessage) mailbox.pushFirst(item);
       this.#turns.take(actor, { type: 'timersDue' }, at);
     } else {
       this.#turns.take(actor, item, at);
@@ -450,7 +479,7 @@ export class Shard implements CommitListener {
     }
   }
 
-  /** Starts again from the stored record; what still waited goes on waiting. */
+  /** Starts again from the stored record; what still waited goes on waiting, or comes again by itself. */
   #forget(actor: Actor): void {
     const { address, deadline, mailbox } = actor;
     this.#leave(address);
@@ -459,7 +488,7 @@ export class Shard implements CommitListener {
     this.#tryFind(address);
     // Taken out one by one: it may stand in the queue still, and must find nothing when its turn comes.
     for (let item = mailbox.shift(); item !== undefined; item = mailbox.shift()) {
-      if (item.type === 'message') this.accept(address, item, true);
+      if (item.type === 'message') this.accept(address, item, 'none');
       else if (item.type === 'childSettled') this.notify(address, item);
     }
   }

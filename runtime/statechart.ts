@@ -53,17 +53,18 @@ export class Statechart {
   readonly turn: Turn = { at: 0 };
   readonly #standIns = new WeakMap<object, object>();
   readonly restored = new RestoredSnapshots();
-  readonly #descriptors: readonly string[];
+  /** Event types and wildcards that the machine has a transition for somewhere, be it to ignore them. */
+  readonly descriptors: readonly string[];
 
   constructor(machine: AnyStateMachine, limits: StatechartLimits) {
     this.limits = limits;
     this.machine = copyOf(machine, limits.microstepsMax, this.turn);
-    this.#descriptors = descriptorsOf(this.machine);
+    this.descriptors = descriptorsOf(this.machine);
   }
 
   /** Whether the machine has a transition for this event type somewhere, wildcards included. */
   declares(type: string): boolean {
-    return this.#descriptors.some((known) => matchesDescriptor(type, known));
+    return this.descriptors.some((known) => matchesDescriptor(type, known));
   }
 
   /** Gives birth to an instance; `booked`: the last number an earlier one gave away. Throws what the machine threw. */

@@ -55,6 +55,7 @@ export function emptyTurn(actor: Actor, item: Item, at: number, failure?: Runtim
 export function eventType(item: Item, timer: TimerRow | undefined): string {
   switch (item.type) {
     case 'message':
+    case 'refusal':
       return item.event.type;
     case 'timersDue':
       return timer?.event.type ?? 'timer';

@@ -10,7 +10,7 @@
 
 import { type Actor, indexEntry, type PendingEffect, stateText } from './actor.ts';
 import { wholeAddress } from './address.ts';
-import type { Commits } from './commit.ts';
+import { type AdmissionServices, admit, refuse } from './admission.ts';
 import type { Effect } from './effect.ts';
 import { RuntimeError } from './errors.ts';
 import { failureOf, revert, supervise, undeliveredOf } from './failure.ts';
@@ -18,21 +18,18 @@ import { historyText, tell } from './history.ts';
 import type { Inspection } from './inspection.ts';
 import { LEADERSHIP_ACQUIRED } from './kind.ts';
 import { SPAWN_EVENT } from './machine.ts';
-import type { Item, Message } from './mailbox.ts';
-import type { RuntimeLimits } from './options.ts';
+import type { Item } from './mailbox.ts';
 import type { OutboxRow } from './outbox.ts';
 import type { Random } from './random.ts';
 import { encodeRecord } from './record.ts';
-import { absent, early, exists, tooManySenders } from './refusals.ts';
 import type { Tree } from './statechart.ts';
 import type { TimerRow } from './timer-table.ts';
-import { type Asked, emptyTurn, eventType, isKept, NOTHING } from './turn-result.ts';
+import { type Asked, eventType, isKept, NOTHING } from './turn-result.ts';
 import { newUndelivered } from './undelivered.ts';
 
-export interface TurnServices {
+export interface TurnServices extends AdmissionServices {
+  readonly node: string;
   readonly place: string;
-  readonly limits: RuntimeLimits;
-  readonly commits: Commits;
   readonly random: Random;
   readonly inspection: Inspection;
 }
@@ -41,6 +38,7 @@ export class Turns {
   readonly #services: TurnServices;
   /** What the machine asks for in the turn that runs now. */
   readonly #effects: Effect[] = [];
+  readonly #write = (actor: Actor): void => this.write(actor);
 
   constructor(services: TurnServices) {
     this.#services = services;
@@ -48,7 +46,7 @@ export class Turns {
 
   /** Takes the item. What cannot be taken is settled at once, or with the current group. */
   take(actor: Actor, item: Item, at: number): void {
-    if (item.type === 'message' ? !this.#admit(actor, item, at) : actor.status !== 'active') return;
+    if (!this.#mayTake(actor, item, at)) return;
     this.#effects.length = 0;
     const timer = item.type === 'timersDue' ? actor.timers.takeDue(at) : undefined;
     let isApplying = false;
@@ -62,47 +60,16 @@ export class Turns {
     }
   }
 
+  #mayTake(actor: Actor, item: Item, at: number): boolean {
+    if (item.type === 'message') return admit(actor, item, at, this.#services, this.#write);
+    if (actor.status === 'active') return true;
+    if (item.type === 'refusal') item.giveUp();
+    return false;
+  }
+
   /** Writes bookkeeping (acknowledged messages, finished effects) that no turn has written meanwhile. */
   write(actor: Actor, undelivered?: readonly [id: string, row: string]): void {
     this.#stage(actor, undefined, undelivered);
-  }
-
-  /** Duplicates, and events for actors that are not there, never reach a machine. */
-  #admit(actor: Actor, item: Message, at: number): boolean {
-    const { limits, commits } = this.#services;
-    const { counter, after, event } = item;
-    const from = counter > 0 ? item.from : undefined;
-    const isBirth = event.type === SPAWN_EVENT;
-    if (from !== undefined) actor.inbox.expire(from, at, limits.dedupRetentionMs);
-    if (from !== undefined && actor.inbox.has(from, counter)) {
-      // The first one may still wait for its commit: nobody hears of it before.
-      commits.filling.turns.push(emptyTurn(actor, item, at));
-      return false;
-    }
-    if (!isBirth && actor.status !== 'active') {
-      // An end that is not durable yet may still be taken back.
-      if (actor.group === undefined) item.settle?.(absent(actor));
-      else commits.filling.turns.push(emptyTurn(actor, item, at, absent(actor)));
-      return false;
-    }
-    if (from !== undefined && actor.inbox.isEarly(from, counter, after)) {
-      item.settle?.(early(actor));
-      return false;
-    }
-    if (from !== undefined && !actor.inbox.take(from, counter, after, at, limits)) {
-      item.settle?.(tooManySenders(actor, limits.sendersMax));
-      return false;
-    }
-    if (isBirth && actor.status === 'active') {
-      const { mustBeNew } = event as { mustBeNew?: boolean };
-      // The mark is written all the same: the message must not give birth once this life is over.
-      if (from !== undefined) this.#stage(actor, undefined);
-      commits.filling.turns.push(
-        emptyTurn(actor, item, at, mustBeNew === true ? exists(actor) : undefined),
-      );
-      return false;
-    }
-    return true;
   }
 
   /** Runs the machine; false when there was nothing for it after all. */
@@ -123,9 +90,21 @@ export class Turns {
         return tree.settle(item.session, item.result, at, effects);
       case 'takeover':
         actor.term = item.fence;
-        tree.take({ type: LEADERSHIP_ACQUIRED, fence: item.fence, at } as never, at, effects);
+        tree.take(this.#takeover(item.fence, at) as never, at, effects);
+        return true;
+      case 'refusal':
+        // A turn that fails keeps this: then the event is undelivered instead of the message.
+        if (actor.outbox.settle(item.row.to, item.row.counter) === undefined) {
+          this.#services.commits.filling.whenDurable.push(item.noted);
+          return false;
+        }
+        tree.take({ ...item.event, at } as never, at, effects);
         return true;
     }
+  }
+
+  #takeover(fence: number, at: number): object {
+    return { type: LEADERSHIP_ACQUIRED, fence, node: this.#services.node, at };
   }
 
   #begin(actor: Actor, input: unknown, at: number): void {
@@ -239,11 +218,10 @@ export class Turns {
     if (isBirth) {
       // Nothing was born, so nothing is written: the sender keeps the message.
       const { code, message, address } = failure;
-      item.settle?.(
-        code === 'TURN_FAILED'
-          ? new RuntimeError('BIRTH_FAILED', message, { address, cause: thrown })
-          : failure,
-      );
+      const isDefect = code === 'TURN_FAILED';
+      const cause = { address, cause: thrown };
+      const refusal = isDefect ? new RuntimeError('BIRTH_FAILED', message, cause) : failure;
+      refuse(item, refusal, this.#services.metrics);
       return;
     }
     actor.turns += 1;

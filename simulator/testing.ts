@@ -185,6 +185,7 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
   /** Always the node of now. */
   readonly #host: HandleHost = {
     send: (...parts) => Runtime.hostOf(this.runtime as never).send(...parts),
+    hint: (...parts) => Runtime.hostOf(this.runtime as never).hint(...parts),
     ask: (...parts) => Runtime.hostOf(this.runtime as never).ask(...parts),
     committed: (address) => Runtime.hostOf(this.runtime as never).committed(address),
     persisted: (address) => Runtime.hostOf(this.runtime as never).persisted(address),

@@ -3,7 +3,7 @@
  *
  * Counters and gauges are observed: a snapshot is taken once for each collection and at
  * no other time. Histograms get each value when it is recorded, which is once for each
- * commit or timer. Attributes are `node` and `place`, as in the Prometheus text.
+ * commit or timer. Attributes are the labels of the Prometheus text.
  */
 
 import type { BatchObservableResult, Meter, Observable } from '@opentelemetry/api';
@@ -36,8 +36,12 @@ export function openInstruments(
   const observe = (result: BatchObservableResult): void =>
     sources.guarded(() => {
       const snapshot = sources.snapshot();
-      for (const [observable, metric] of observed)
-        result.observe(observable, metric.read(snapshot), labels);
+      for (const [observable, { read, parts }] of observed) {
+        if (parts === undefined) result.observe(observable, read(snapshot), labels);
+        else
+          for (const [part, value] of Object.entries(parts.read(snapshot)))
+            result.observe(observable, value, { ...labels, [parts.label]: part });
+      }
     });
   const observables = [...observed.keys()];
   meter.addBatchObservableCallback(observe, observables);

@@ -18,6 +18,11 @@ interface Named {
 export interface NumberMetric extends Named {
   readonly type: 'counter' | 'gauge';
   read(snapshot: MetricsSnapshot): number;
+  /** Where the number is a sum: what it is the sum of, by the value of one more label. */
+  readonly parts?: {
+    readonly label: string;
+    read(snapshot: MetricsSnapshot): Readonly<Record<string, number>>;
+  };
 }
 
 /** The metrics that are histograms, by their field in a snapshot. */
@@ -105,6 +110,15 @@ export const METRICS: readonly Metric[] = [
     '{message}',
     'Messages that had been taken before.',
   ),
+  {
+    name: 'escapement_messages_refused_total',
+    type: 'counter',
+    unit: '{message}',
+    help: 'Messages that no turn took, by the code their sender was told.',
+    read: ({ messagesRefused }) =>
+      Object.values(messagesRefused).reduce((sum, count) => sum + count, 0),
+    parts: { label: 'code', read: ({ messagesRefused }) => messagesRefused },
+  },
   counter(
     'escapement_undelivered_total',
     'undelivered',

@@ -1,9 +1,9 @@
 /**
  * The metrics of a runtime as Prometheus reads them: the text exposition format 0.0.4.
  *
- * The labels are `node` and `place`, never a name that a client could choose, so the
- * number of series is fixed by how many runtimes there are. It listens nowhere: whoever
- * has an HTTP server answers with the text.
+ * The labels are `node` and `place`, and `code` where refusals are told apart: never a
+ * name that a client could choose, so the number of series is bounded by how many runtimes
+ * there are. It listens nowhere: whoever has an HTTP server answers with the text.
  */
 
 import type { HistogramSnapshot, MetricsSnapshot } from '../runtime/metrics.ts';
@@ -33,7 +33,12 @@ function samplesOf(metric: Metric, snapshot: MetricsSnapshot): string {
   const { name } = metric;
   const labels = `node="${escapeLabel(snapshot.node)}",place="${escapeLabel(snapshot.place)}"`;
   if (metric.type === 'histogram') return bucketsOf(name, labels, snapshot[metric.field]);
-  return `${name}{${labels}} ${metric.read(snapshot)}\n`;
+  if (metric.parts === undefined) return `${name}{${labels}} ${metric.read(snapshot)}\n`;
+  const { label, read } = metric.parts;
+  const parts = Object.entries(read(snapshot));
+  return parts
+    .map(([part, value]) => `${name}{${labels},${label}="${escapeLabel(part)}"} ${value}\n`)
+    .join('');
 }
 
 function bucketsOf(name: string, labels: string, histogram: HistogramSnapshot): string {

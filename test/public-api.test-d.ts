@@ -164,6 +164,12 @@ export async function handles(order: ActorHandle<typeof orderMachine>) {
   // @ts-expect-error: the time comes from the runtime.
   await order.send({ type: 'order.paid', by: 'me', at: 0 });
 
+  expectTypeOf(order.hint({ type: 'order.paid', by: 'me' })).toEqualTypeOf<void>();
+  // @ts-expect-error: no such event.
+  order.hint({ type: 'order.payed' });
+  // @ts-expect-error: `by` is a text.
+  order.hint({ type: 'order.paid', by: 1 });
+
   expectTypeOf(await order.ask({ type: 'order.quote', currency: 'EUR' })).toEqualTypeOf<number>();
   expectTypeOf(await order.ask({ type: 'order.cancelled' })).toEqualTypeOf<unknown>();
   // @ts-expect-error: the answer is a number.
@@ -197,13 +203,21 @@ export async function snapshots(order: ActorHandle<typeof orderMachine>) {
 export function performers(runtime: Runtime) {
   runtime.register('order', orderMachine, {
     perform: {
-      chargeCard: async ({ params, effectId, send }) => {
+      chargeCard: async ({ params, effectId, send, reply }) => {
         expectTypeOf(params).toEqualTypeOf<{ amount: number }>();
+        reply(undefined, params.amount);
+        // @ts-expect-error: an answer goes to a text.
+        reply(7, params.amount);
         await send({ type: 'order.paid', by: effectId });
       },
     },
     validate: { 'order.paid': { '~standard': { validate: () => ({}) } } },
+    admit: ({ to, from, event }) =>
+      from?.endsWith('@shop') ? undefined : `${event.type} for ${to} by ${event['by']}`,
   });
+  expectTypeOf(runtime.fence).toEqualTypeOf<number>();
+  // @ts-expect-error: what is asked is answered at once.
+  runtime.register('order', orderMachine, { admit: async () => undefined });
   runtime.register('order', orderMachine, {
     // @ts-expect-error: the machine names no such action.
     perform: { chargeCart: () => {} },

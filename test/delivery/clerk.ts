@@ -1,7 +1,7 @@
 /** A machine that is asked things, on two nodes: for tests of questions and of requests. */
 
-import { assign, enqueueActions, sendTo, setup } from 'xstate';
-import { type Question, reply, to } from '../../runtime/machine.ts';
+import { assign, enqueueActions, setup } from 'xstate';
+import { answer, type Question, reply } from '../../runtime/machine.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { LossyNetwork } from './lossy-network.ts';
 import { listener, speaker } from './talkers.ts';
@@ -28,10 +28,10 @@ const clerk = setup({
     twice: { actions: [reply(() => 1), reply(() => 2)] },
     later: { actions: assign({ asked: ({ event }) => event.replyTo }) },
     release: {
-      actions: sendTo(({ context }) => to(context.asked ?? ''), {
-        type: 'escapement.reply',
-        value: 'at last',
-      }),
+      actions: answer(
+        ({ context }) => context.asked,
+        () => 'at last',
+      ),
     },
     never: { actions: assign({}) },
     fail: {

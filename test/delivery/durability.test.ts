@@ -1,8 +1,7 @@
 /** Nothing leaves before it is durable: what a slow or dying store must not let out. */
 
 import { expect, test } from 'vitest';
-import { message } from '../../runtime/delivery.ts';
-import { Mailbox } from '../../runtime/mailbox.ts';
+import { Mailbox, message } from '../../runtime/mailbox.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { LossyNetwork } from './lossy-network.ts';

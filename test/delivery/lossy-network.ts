@@ -25,6 +25,8 @@ export class LossyNetwork {
   /** Sees every frame before anything happens to it; false loses it. */
   filter: (from: string, to: string, frame: string) => boolean = () => true;
   frames = 0;
+  /** What every frame takes at least; with this alone they keep their order. */
+  delayMs = 0;
   readonly #clock: SimulatedClock;
   readonly #random: SeededRandom;
   readonly #network = inProcessNetwork();
@@ -60,7 +62,7 @@ export class LossyNetwork {
         if (!this.filter(node, to, frame) || this.#random.next() < lost) return true;
         const copies = this.#random.next() < doubled ? 2 : 1;
         for (let copy = 0; copy < copies; copy += 1) {
-          const delayMs = Math.floor(this.#random.next() * (delayMaxMs + 1));
+          const delayMs = this.delayMs + Math.floor(this.#random.next() * (delayMaxMs + 1));
           if (delayMs === 0) inner.send(to, frame);
           else
             this.#clock.schedule(this.#clock.now() + delayMs, () => {

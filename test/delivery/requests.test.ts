@@ -107,3 +107,46 @@ test('hints to a peer that is gone vanish; of those that find a full mailbox the
   expect(a.runtime.counts().underWay).toBe(0);
   expect(a.runtime.undelivered()).toEqual([]);
 });
+
+test.each(['near', 'far'] as const)('a hint from code arrives when it can (%s)', async (where) => {
+  const { a, b, [where]: clerk, network } = await twoNodes();
+  expect(clerk.hint({ type: 'take', number: 1 })).toBeUndefined();
+  await a.settle();
+  network.cut('a', 'b');
+  // Nobody there, nobody of that name, a node that has stopped: nothing happens.
+  a.actor('clerk/c@b').hint({ type: 'take', number: 2 });
+  a.actor('clerk/nobody').hint({ type: 'take', number: 3 });
+  a.actor('clerk/c@nowhere' as 'clerk/c').hint({ type: 'take', number: 4 });
+  a.actor('clerk/c@b').hint({ type: 'take', number: 5n } as never);
+  network.heal('a', 'b');
+  await a.advance('1m');
+  const { taken } = (where === 'near' ? a : b).actor('clerk/c').getSnapshot().context;
+  expect(taken).toEqual([1]);
+  expect(a.runtime.counts()).toMatchObject({ underWay: 0, ready: 0 });
+  expect(a.runtime.undelivered()).toEqual([]);
+  const handle = a.runtime.actor('clerk/c');
+  await a.stop();
+  expect(handle.hint({ type: 'take', number: 6 })).toBeUndefined();
+});
+
+test('of hints from code that find a full mailbox the last stays', async () => {
+  const rt = await testRuntime({ kinds: KINDS, limits: { mailboxMax: 2 } });
+  const clerk = await rt.spawn('clerk/c');
+  for (let number = 1; number <= 9; number += 1) clerk.hint({ type: 'take', number });
+  await rt.settle();
+  expect(clerk.getSnapshot().context.taken).toEqual([1, 9]);
+});
+
+test.each(['near', 'far'] as const)(
+  'a hint from code that is no event for anybody throws (%s)',
+  async (where) => {
+    const { [where]: clerk } = await twoNodes();
+    for (const [event, code] of [
+      [{ type: 'escapement.reply' }, 'EVENT_RESERVED'],
+      [{ type: 'xstate.stop' }, 'EVENT_RESERVED'],
+      [{ type: 5 }, 'EVENT_MALFORMED'],
+      [undefined, 'EVENT_MALFORMED'],
+    ] as const)
+      expect(() => clerk.hint(event as never)).toThrow(expect.objectContaining({ code }));
+  },
+);

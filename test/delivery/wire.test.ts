@@ -125,12 +125,15 @@ describe('bytes from a peer', () => {
     expect(refusal(() => parseEnvelope({ ...GOOD, [key]: wrong }))).toBe('ENVELOPE_MALFORMED');
   });
 
-  test.each(['xstate.stop', 'xstate.after.1.x', 'xstate.done.actor.c', 'leadership.acquired'])(
-    'may not bring the event %s',
-    (type) => {
-      expect(refusal(() => parseEnvelope({ ...GOOD, event: { type } }))).toBe('EVENT_RESERVED');
-    },
-  );
+  test.each([
+    'xstate.stop',
+    'xstate.after.1.x',
+    'xstate.done.actor.c',
+    'leadership.acquired',
+    'message.refused',
+  ])('may not bring the event %s', (type) => {
+    expect(refusal(() => parseEnvelope({ ...GOOD, event: { type } }))).toBe('EVENT_RESERVED');
+  });
 });
 
 describe('what one node writes', () => {

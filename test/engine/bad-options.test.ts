@@ -33,12 +33,20 @@ test("a kind is registered once, under a name that is not the runtime's own", as
   await runtime.stop();
 });
 
-test('every limit is a positive integer, and known', async () => {
+test('every limit is a positive integer, and known; a percentage is from 0 to 100', async () => {
+  const { retryJitterPercent: _, ...counts } = DEFAULT_LIMITS;
+  for (const name of Object.keys(counts))
+    expect(await codeOf(createRuntime({ limits: { [name]: 0 } }))).toBe('OPTION_INVALID');
   for (const name of Object.keys(DEFAULT_LIMITS))
-    for (const value of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null])
+    for (const value of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null])
       expect(await codeOf(createRuntime({ limits: { [name]: value as never } }))).toBe(
         'OPTION_INVALID',
       );
+  for (const retryJitterPercent of [0, 1, 100])
+    await (await createRuntime({ limits: { retryJitterPercent } })).stop();
+  expect(await codeOf(createRuntime({ limits: { retryJitterPercent: 101 } }))).toBe(
+    'OPTION_INVALID',
+  );
   expect(await codeOf(createRuntime({ limits: { mailboxmax: 5 } as never }))).toBe(
     'OPTION_INVALID',
   );
@@ -60,6 +68,7 @@ const kindOptions: readonly object[] = [
   { perform: { print: { run: () => {}, durable: true, attemptsMax: 0 } } },
   { perform: { print: { durable: true } } },
   { migrate: { 2: 'later' } },
+  { admit: 'everybody' },
   { validate: { go: {} } },
 ];
 

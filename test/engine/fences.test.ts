@@ -189,6 +189,23 @@ describe('a lease that is lost', () => {
   });
 });
 
+test('the runtime says under which fence it hosts, and 0 while it does not', async () => {
+  const { rt, lease } = await open();
+  const first = rt.runtime.fence;
+  expect(first).toBeGreaterThan(0);
+  expect(first).toBe(rt.runtime.metrics().fence);
+  const other = lease.hold('test', { acquired() {}, standsBy() {}, lost() {} });
+  lease.expire('test');
+  await rt.settle();
+  expect([rt.runtime.isHosting, rt.runtime.fence]).toEqual([false, 0]);
+  other.release();
+  await rt.settle();
+  expect(rt.runtime.isHosting).toBe(true);
+  expect(rt.runtime.fence).toBeGreaterThan(first);
+  await rt.stop();
+  expect(rt.runtime.fence).toBe(0);
+});
+
 describe('leadership.acquired', () => {
   test('comes before every message and timer, with a higher fence each time, once per fence', async () => {
     const { rt, lease } = await open();

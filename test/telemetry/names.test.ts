@@ -51,8 +51,12 @@ test('every number of a snapshot is a metric, under the field that the documents
     const metric = METRICS.find((each) => each.name === name);
     if (metric?.type === 'histogram') expect(metric.field).toBe(field);
     else {
-      const odd = { ...runtime.metrics(), [field]: 97 };
+      const odd = {
+        ...runtime.metrics(),
+        [field]: metric?.parts === undefined ? 97 : { ABORTED: 97 },
+      };
       expect(metric?.read(odd), name).toBe(field === 'isHosting' ? 1 : 97);
+      if (metric?.parts !== undefined) expect(metric.parts.read(odd)).toEqual({ ABORTED: 97 });
     }
   }
 });

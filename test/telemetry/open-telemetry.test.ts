@@ -32,6 +32,10 @@ describe('metrics', () => {
     const attributes = { node: 'n', place: 'p' };
     expect(seen.get('escapement_turns_total')).toMatchObject({ value: 1, attributes });
     expect(seen.get('escapement_is_hosting')).toMatchObject({ value: 1, attributes });
+    expect(seen.get('escapement_messages_refused_total')).toMatchObject({
+      value: 0,
+      attributes: { ...attributes, code: expect.stringMatching(/^[A-Z_]+$/) },
+    });
     expect(sdk.recorded).toContainEqual({ name: 'escapement_group_turns', value: 1, attributes });
     const bounds = sdk.instruments.get('escapement_commit_duration_milliseconds')?.advice;
     expect(bounds?.explicitBucketBoundaries).toEqual(runtime.metrics().commitDurationMs.bounds);

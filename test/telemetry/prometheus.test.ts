@@ -44,9 +44,34 @@ test('names no actor, whoever chose the names', async () => {
   const after = prometheusText(runtime);
   expect(after).not.toMatch(/secret|client/);
   expect(after.split('\n')).toHaveLength(before.split('\n').length);
-  for (const { samples } of parseExposition(after).values())
+  for (const { name, samples } of parseExposition(after).values()) {
+    const known = name === 'escapement_messages_refused_total' ? ['code'] : [];
     for (const { labels } of samples)
-      expect(Object.keys(labels).filter((label) => label !== 'le')).toEqual(['node', 'place']);
+      expect(Object.keys(labels).filter((label) => label !== 'le')).toEqual([
+        'node',
+        'place',
+        ...known,
+      ]);
+  }
+  await runtime.stop();
+});
+
+test('tells refusals apart by their code, and knows the usual ones before they happen', async () => {
+  const runtime = await busyRuntime('shop-1');
+  const refused = () =>
+    new Map(
+      parseExposition(prometheusText(runtime))
+        .get('escapement_messages_refused_total')
+        ?.samples.map(({ labels, value }) => [labels['code'], value]),
+    );
+  expect(refused().get('EVENT_UNDECLARED')).toBe(0);
+  const order = runtime.actor('order/secret-43');
+  for (const type of ['a', 'b'])
+    await expect(order.send({ type } as never)).rejects.toMatchObject({ code: 'EVENT_UNDECLARED' });
+  await expect(runtime.actor('order/nobody').send({ type: 'go' })).rejects.toThrow();
+  expect(refused().get('EVENT_UNDECLARED')).toBe(2);
+  expect(refused().get('ACTOR_UNKNOWN')).toBe(1);
+  expect([...refused().values()].reduce((sum, count) => sum + count, 0)).toBe(3);
   await runtime.stop();
 });
 

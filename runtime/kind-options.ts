@@ -1,0 +1,52 @@
+/**
+ * What a kind may be told: the default of its supervision, and the check of everything that
+ * `register` is given, before anything is kept of it. What the options mean is kind.ts.
+ */
+
+import type { AnyStateMachine } from 'xstate';
+import { excerpt } from './errors.ts';
+import type { DurablePerformer, KindOptions, Supervision } from './kind.ts';
+
+export const DEFAULT_SUPERVISION: Supervision = {
+  onFailure: 'skip',
+  failuresMax: 100,
+  withinMs: 60_000,
+};
+
+/** The first thing about a kind that makes no sense. */
+export function wrongOption(
+  name: string,
+  machine: unknown,
+  options: KindOptions,
+): string | undefined {
+  const { version = 1, supervise, ties = 'messages' } = options;
+  const { onFailure, failuresMax, withinMs } = { ...DEFAULT_SUPERVISION, ...supervise };
+  const isCount = (value: unknown, min: number) =>
+    Number.isSafeInteger(value) && (value as number) >= min;
+  const isCallable = (value: unknown) => typeof value === 'function';
+  // Answers go to `ask/…`.
+  if (name === 'ask') return 'the runtime has this name for itself';
+  if (typeof (machine as AnyStateMachine | null)?.provide !== 'function')
+    return `a machine is what createMachine returns, got ${excerpt(machine)}`;
+  if (!isCount(version, 1)) return `version must be a positive integer, got ${version}`;
+  if (!['skip', 'restart', 'stop'].includes(onFailure))
+    return `supervise.onFailure is skip, restart or stop, got ${excerpt(onFailure)}`;
+  if (!isCount(failuresMax, 0)) return `supervise.failuresMax must be an integer of 0 or more`;
+  if (!isCount(withinMs, 1)) return `supervise.withinMs must be a positive integer`;
+  if (ties !== 'messages' && ties !== 'timers')
+    return `ties is messages or timers, got ${excerpt(ties)}`;
+  for (const [action, performer] of Object.entries(options.perform ?? {})) {
+    const { run, attemptsMax = 1 } = isCallable(performer)
+      ? { run: performer }
+      : ((performer ?? {}) as Partial<DurablePerformer>);
+    if (!isCallable(run)) return `performer "${action}" is a function, or has one called "run"`;
+    if (!isCount(attemptsMax, 1)) return `attemptsMax of "${action}" must be a positive integer`;
+  }
+  if (options.admit !== undefined && !isCallable(options.admit)) return 'admit is a function';
+  for (const [step, migrate] of Object.entries(options.migrate ?? {}))
+    if (!isCallable(migrate)) return `migrate[${step}] is a function`;
+  for (const [type, schema] of Object.entries(options.validate ?? {}))
+    if (!isCallable(schema?.['~standard']?.validate))
+      return `the validator of "${type}" follows standardschema.dev`;
+  return undefined;
+}
