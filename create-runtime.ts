@@ -53,6 +53,8 @@ export interface RuntimeOptions<TKinds extends KindMap = KindMap> {
   readonly telemetry?: boolean;
   /** Told each time this node begins to host its place: at the start, and after a takeover. */
   readonly onHosting?: (fence: number) => void;
+  /** Told each time this node has ceased to host it because the lease was lost. */
+  readonly onHostingEnded?: (fence: number) => void;
   /**
    * Told when the store has failed and nobody knows what of the last commit is on disk; the runtime
    * has ended then. Default: says so on standard error and ends the process with exit code 74.
@@ -82,6 +84,7 @@ export async function createRuntime<TKinds extends KindMap = Record<never, never
     logger,
     fatal: options.onFatal ?? endProcess,
     hosting: options.onHosting,
+    hostingEnded: options.onHostingEnded,
     signal,
     attend: isWatched ? channels.attend : undefined,
   });

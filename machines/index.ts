@@ -1,8 +1,49 @@
 /**
- * `escapement/machines`: statecharts to register as they are.
+ * `escapement/machines`: the statecharts of the project, to register, to look at and to test.
  *
- * This is a public entry. Machines are pure: they need nothing but XState and the runtime's
- * vocabulary for addresses and time, and run in any runtime, simulated or not.
+ * This is a public entry. Machines are pure: they need nothing but XState, the runtime's
+ * vocabulary for addresses and time, and zod for what their messages look like; they run in any
+ * runtime, simulated or not. `reminderMachine` is complete as it is. The machines of the jobs
+ * system ask for named effects, which the programs of `escapement/jobs` carry out.
  */
 
+export { type AttemptEvent, type AttemptInput, attemptMachine } from './jobs/attempt.ts';
+export { type DeskEvent, deskMachine } from './jobs/desk.ts';
+export {
+  type GateJobContext,
+  type GateJobEvent,
+  type GateJobInput,
+  gateJobMachine,
+} from './jobs/gate-job.ts';
+export { type JobContext, type JobEvent, type JobInput, jobMachine } from './jobs/job.ts';
+export {
+  type LeadershipEvent,
+  type LeadershipInput,
+  leadershipMachine,
+} from './jobs/leadership.ts';
+export {
+  type SubmissionPageEvent,
+  type SubmissionPageInput,
+  submissionPageMachine,
+} from './jobs/submission-page.ts';
+export { workerMachine } from './jobs/worker.ts';
+export type { WorkerContext, WorkerEvent, WorkerInput } from './jobs/worker-context.ts';
+export {
+  type WorkerHealthContext,
+  type WorkerHealthEvent,
+  type WorkerHealthInput,
+  workerHealthMachine,
+} from './jobs/worker-health.ts';
+export {
+  type WorkerPoolContext,
+  type WorkerPoolEvent,
+  type WorkerPoolInput,
+  workerPoolMachine,
+} from './jobs/worker-pool.ts';
+export {
+  type WorkflowContext,
+  type WorkflowEvent,
+  type WorkflowInput,
+  workflowMachine,
+} from './jobs/workflow.ts';
 export { type ReminderEvent, type ReminderInput, reminderMachine } from './reminder.ts';

@@ -47,6 +47,8 @@ export interface NodePorts {
   readonly fatal: (failure: Error) => void;
   /** Told each time this node begins to host its place, under which fence. */
   readonly hosting?: ((fence: number) => void) | undefined;
+  /** Told each time it has ceased to host it, under which fence. */
+  readonly hostingEnded?: ((fence: number) => void) | undefined;
   /** Called before each batch of turns, and before a fact outside of one: the moment to begin or end reading. */
   readonly attend?: ((inspection: Inspection) => void) | undefined;
 }
@@ -252,6 +254,7 @@ export class Node {
     this.#performers.stop(new RuntimeError('NOT_HOSTED', `This node no longer hosts "${place}".`));
     this.#delivery.forgetAllOf(this.#ledger);
     this.#peers.announce([]);
+    this.ports.hostingEnded?.(fence);
   }
 
   /** Better no node than a wrong one. */

@@ -7,6 +7,7 @@
  */
 
 export type { Lease, LeaseClaim, LeaseHolder } from '../runtime/lease.ts';
+export type { LeaseBoard } from '../runtime/lease-board.ts';
 export type {
   ActorWrite,
   Group,
@@ -17,5 +18,6 @@ export type {
   StoreQuery,
 } from '../runtime/store.ts';
 export { type DirectoryLeaseOptions, directoryLease } from './directory/lease.ts';
+export { type MemoryLeaseBoard, memoryLeaseBoard } from './lease-board.ts';
 export { type LmdbStoreOptions, lmdbStore } from './lmdb.ts';
 export { type MemoryStoreOptions, memoryStore } from './memory.ts';

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { main as counter } from '../examples/counter.ts';
 import { createShopServer, orderMachine } from '../examples/http-server.ts';
 import { main as invokedPromise } from '../examples/invoked-promise.ts';
+import { main as jobs } from '../examples/jobs.ts';
 import { main as orderDeadline } from '../examples/order-deadline.ts';
 import { main as standby } from '../examples/standby.ts';
 import { main as twoActors } from '../examples/two-actors.ts';
@@ -66,6 +67,31 @@ test('two-actors: stock, orders and a parcel come to an agreement', async () => 
     'the stock has 3 left',
     'parcel/1@node-1 is onItsWay',
   ]);
+});
+
+test('jobs: one is done, one gets more time, one is ended by the gate in both datacenters', async () => {
+  const lines = await linesOf(jobs);
+  const about = (name: string) => {
+    const begin = lines.findIndex((line) => line.startsWith(`${name}: `));
+    const end = lines.findIndex((line, index) => index > begin && line.includes('laptop'));
+    return lines.slice(begin + 1, end + 1).map((line) => line.trim().replaceAll(/ +/g, ' '));
+  };
+  expect(about('short').sort()).toEqual([
+    '30.000 s A.manager-1 job.ended completed',
+    '30.000 s B.manager-1 job.ended completed',
+    '30.000 s gate job.ended completed',
+    '30.000 s laptop completed, 30 steps, 0 ms added',
+  ]);
+  expect(about('long')).toContain('50.000 s A.manager-1 extension.granted 30000 ms');
+  expect(about('long').at(-1)).toBe('80.000 s laptop completed, 80 steps, 30000 ms added');
+  const stuck = about('stuck');
+  expect(stuck.slice(0, 2)).toEqual([
+    '25.001 s B.manager-1 timeout.detected stuck: 20001 ms without progress',
+    '25.001 s gate timeout.declared datacenterTimeout',
+  ]);
+  for (const datacenter of ['A', 'B'])
+    expect(stuck).toContain(`25.001 s ${datacenter}.manager-1 job.ended timedOut, global`);
+  expect(stuck.at(-1)).toBe('25.001 s laptop timedOut, datacenterTimeout, 0 ms added');
 });
 
 test('standby: the second process goes on with what the first had on disk', {

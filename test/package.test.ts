@@ -14,9 +14,10 @@ const TIMEOUT = { timeout: 30_000 };
 /** What each entry must have, as users write it; one that is not listed here fails the first test. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   escapement: ['createRuntime', 'directoryLease', 'lmdbStore', 'RuntimeError'],
+  'escapement/jobs': ['connectClient', 'startGate', 'startManager', 'startWorker'],
   'escapement/machine': ['to', 'reply', 'spawnRoot'],
-  'escapement/machines': ['reminderMachine'],
-  'escapement/stores': ['directoryLease', 'lmdbStore', 'memoryStore'],
+  'escapement/machines': ['gateJobMachine', 'jobMachine', 'reminderMachine', 'workflowMachine'],
+  'escapement/stores': ['directoryLease', 'lmdbStore', 'memoryLeaseBoard', 'memoryStore'],
   'escapement/telemetry': ['prometheusText'],
   'escapement/testing': ['testRuntime'],
   'escapement/transports': ['inProcessNetwork'],
@@ -146,7 +147,9 @@ test('every source that a map of the package points to is in it', () => {
 describe('the types', () => {
   const program = `
 import { createRuntime, type Runtime } from 'escapement';
+import { connectClient, type Handler, startManager, startWorker } from 'escapement/jobs';
 import type { Timed } from 'escapement/machine';
+import { jobMachine } from 'escapement/machines';
 import { directoryLease, lmdbStore, type Store } from 'escapement/stores';
 import { prometheusText } from 'escapement/telemetry';
 import { testRuntime } from 'escapement/testing';
@@ -164,6 +167,23 @@ export async function run(): Promise<Runtime<{ order: typeof order }>> {
   prometheusText(runtime);
   void testRuntime;
   return runtime;
+}
+
+const hello: Handler = async ({ payload, progress }) => {
+  progress({ completedItems: 1, totalItems: 2 });
+  // @ts-expect-error: progress is a number or items.
+  progress('half');
+  return payload;
+};
+export async function runJob(): Promise<string> {
+  const network = inProcessNetwork();
+  await startManager({ datacenter: 'A', transport: network.join('A.manager-1') });
+  await startWorker({ worker: 'w', datacenter: 'A', cores: 1, handlers: { hello }, transport: network.join('w') });
+  const client = await connectClient({ to: 'A', client: 'c', transport: network.join('c') });
+  await client.submit({ timeoutMs: 1_000, workflows: [{ id: 'one', handler: 'hello' }] });
+  // @ts-expect-error: a job has a time budget.
+  void client.submit({ workflows: [] });
+  return jobMachine.id;
 }
 `;
 

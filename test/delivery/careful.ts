@@ -73,7 +73,7 @@ export const careful = setup({
 });
 
 /** Has no transition for what it hears of. */
-export const careless = setup({
+const careless = setup({
   types: { events: {} as { type: 'say'; to: string; sayings: ReadonlyArray<{ type: string }> } },
 }).createMachine({
   on: {

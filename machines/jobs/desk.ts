@@ -1,0 +1,67 @@
+/**
+ * Where clients ask: one in each datacenter and at each gate.
+ *
+ *   open ◀─┐
+ *     └────┘ any question: its performer answers
+ *
+ * The desk decides nothing and remembers nothing. Each question is handed to the performer of its
+ * name, which looks into committed records or asks an actor, and answers whoever asked.
+ */
+
+import { setup } from 'xstate';
+import type { Timed } from '../../runtime/machine.ts';
+import type {
+  ClientCancelRequested,
+  ClientExtendRequested,
+  JobAsked,
+  JobSubmitted,
+  JobsAsked,
+  JobWatched,
+  SinceProgressAsked,
+  StuckAsked,
+} from './messages/client.ts';
+
+export type DeskEvent = Timed<
+  | JobSubmitted
+  | JobAsked
+  | JobsAsked
+  | JobWatched
+  | ClientCancelRequested
+  | ClientExtendRequested
+  | StuckAsked
+  | SinceProgressAsked
+>;
+
+const asked = { params: ({ event }: { event: unknown }) => event as never };
+
+export const deskMachine = setup({
+  types: { events: {} as DeskEvent },
+  actions: {
+    // Done by the program at whose place the desk stands.
+    submitJob: (_, _question: JobSubmitted) => {},
+    viewJob: (_, _question: JobAsked) => {},
+    listJobs: (_, _question: JobsAsked) => {},
+    watchJob: (_, _question: JobWatched) => {},
+    cancelJob: (_, _question: ClientCancelRequested) => {},
+    extendJob: (_, _question: ClientExtendRequested) => {},
+    listStuck: (_, _question: StuckAsked) => {},
+    tellSinceProgress: (_, _question: SinceProgressAsked) => {},
+  },
+}).createMachine({
+  id: 'desk',
+  initial: 'open',
+  states: {
+    open: {
+      on: {
+        'job.submitted': { actions: { type: 'submitJob', ...asked } },
+        'job.asked': { actions: { type: 'viewJob', ...asked } },
+        'jobs.asked': { actions: { type: 'listJobs', ...asked } },
+        'job.watched': { actions: { type: 'watchJob', ...asked } },
+        'jobCancel.requested': { actions: { type: 'cancelJob', ...asked } },
+        'jobExtend.requested': { actions: { type: 'extendJob', ...asked } },
+        'stuckWorkflows.asked': { actions: { type: 'listStuck', ...asked } },
+        'sinceProgress.asked': { actions: { type: 'tellSinceProgress', ...asked } },
+      },
+    },
+  },
+});

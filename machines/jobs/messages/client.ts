@@ -1,0 +1,259 @@
+/**
+ * What clients ask the desk of a datacenter or a gate, and what they are answered.
+ *
+ * All of it are questions: the client asks again until it is answered, under the same request id.
+ */
+
+import { z } from 'zod';
+import {
+  type Authority,
+  JOB_STATUSES,
+  type JobStatus,
+  QUORUMS,
+  type Reason,
+  type WorkflowStatus,
+} from '../words.ts';
+import {
+  count,
+  decisionEpoch,
+  durationMs,
+  id,
+  paging,
+  payload,
+  replyTo,
+  requestId,
+  text,
+  timeoutMs,
+} from './fields.ts';
+
+export const CORES_MAX = 1_024;
+export const WORKFLOWS_MAX = 10_000;
+
+export const workflowSpec = z
+  .strictObject({
+    id,
+    handler: id,
+    payload: payload.default(''),
+    cores: z.int().min(1).max(CORES_MAX).default(1),
+    dependsOn: z.array(id).max(WORKFLOWS_MAX).readonly().default([]),
+  })
+  .readonly();
+export type WorkflowSpec = z.infer<typeof workflowSpec>;
+
+/** All of a submission but its workflows. */
+export const jobTerms = z
+  .strictObject({
+    timeoutMs,
+    stuckThresholdMs: z.int().min(1_000).max(5_184_000_000).optional(),
+    allStuckThresholdMs: z.int().min(1_000).max(5_184_000_000).optional(),
+    failFast: z.boolean().optional(),
+    /** False: timeouts are evaluated and recorded, and end nothing. */
+    enforce: z.boolean().optional(),
+    targetDatacenters: z.array(id).min(1).max(100).readonly().optional(),
+    datacenterTimeoutQuorum: z.enum(QUORUMS).optional(),
+  })
+  .readonly();
+export type JobTerms = z.infer<typeof jobTerms>;
+
+/** What a gate adds when it sends a job to a datacenter. */
+export const gateTerms = z
+  .strictObject({
+    gateId: id,
+    elapsedMs: durationMs,
+    decisionEpoch,
+  })
+  .readonly();
+export type GateTerms = z.infer<typeof gateTerms>;
+
+/** JobSubmission, a page of it. The answer to the last page that was missing is a SubmissionAnswer; to others, `null`. */
+export const jobSubmitted = z.strictObject({
+  type: z.literal('job.submitted'),
+  jobId: id,
+  terms: jobTerms,
+  gate: gateTerms.optional(),
+  workflows: z.array(workflowSpec).max(500).readonly(),
+  ...paging,
+  replyTo,
+});
+
+/** JobSubmissionAck */
+export interface SubmissionAnswer {
+  readonly jobId: string;
+  readonly accepted: boolean;
+  readonly created: boolean;
+  readonly status: JobStatus | null;
+  readonly reason: 'invalid' | 'conflict' | 'notLeader' | 'jobFinal' | 'overloaded' | null;
+  /** The field that is wrong, for `invalid`. */
+  readonly field?: string;
+  readonly detail?: string;
+  readonly leaderFence?: number;
+  readonly managerId?: string;
+}
+
+/** JobGet → JobView */
+export const jobAsked = z.strictObject({
+  type: z.literal('job.asked'),
+  requestId,
+  jobId: id,
+  /** Page of the workflows, first is 1. */
+  page: z.int().min(1).default(1),
+  replyTo,
+});
+
+/** JobList → JobPage */
+export const jobsAsked = z.strictObject({
+  type: z.literal('jobs.asked'),
+  requestId,
+  status: z.enum(JOB_STATUSES).optional(),
+  stuckForMs: durationMs.optional(),
+  limit: z.int().min(1).max(500),
+  cursor: z.string().max(1_024).optional(),
+  replyTo,
+});
+
+/** JobWatch: answered as soon as the job's view has another `seq` than the one that was seen. */
+export const jobWatched = z.strictObject({
+  type: z.literal('job.watched'),
+  requestId,
+  jobId: id,
+  seenSeq: count,
+  replyTo,
+});
+
+/** JobCancel of a client */
+export const clientCancelRequested = z.strictObject({
+  type: z.literal('jobCancel.requested'),
+  requestId,
+  jobId: id,
+  replyTo,
+});
+
+export interface CancelAnswer {
+  readonly accepted: boolean;
+  readonly reason: 'alreadyCancelled' | 'alreadyFinal' | 'unknown' | 'notLeader' | null;
+}
+
+/** JobExtend of an operator */
+export const clientExtendRequested = z.strictObject({
+  type: z.literal('jobExtend.requested'),
+  requestId,
+  jobId: id,
+  byMs: z.number(),
+  by: text,
+  datacenter: id.optional(),
+  replyTo,
+});
+
+export type ExtendRefusal =
+  | 'alreadyReported'
+  | 'alreadyFinal'
+  | 'unknown'
+  | 'invalid'
+  | 'notLeader'
+  | 'notAllowed';
+
+export interface ExtendAnswer {
+  readonly accepted: boolean;
+  readonly reason: ExtendRefusal | null;
+  readonly extensionsMs: number;
+  readonly datacenters?: ReadonlyArray<{
+    readonly datacenter: string;
+    readonly accepted: boolean;
+    readonly reason: ExtendRefusal | null;
+    readonly extensionsMs: number;
+  }>;
+}
+
+/** TimeSinceProgress and StuckWorkflows */
+export const stuckAsked = z.strictObject({
+  type: z.literal('stuckWorkflows.asked'),
+  requestId,
+  thresholdMs: durationMs,
+  limit: z.int().min(1).max(500),
+  replyTo,
+});
+
+export const sinceProgressAsked = z.strictObject({
+  type: z.literal('sinceProgress.asked'),
+  requestId,
+  jobId: id,
+  workflowId: id.optional(),
+  replyTo,
+});
+
+export interface StuckWorkflow {
+  readonly jobId: string;
+  readonly workflowId: string;
+  readonly workerId: string;
+  readonly sinceProgressMs: number;
+}
+
+export interface WorkflowView {
+  readonly workflowId: string;
+  readonly status: WorkflowStatus;
+  /** Runs dispatched so far. */
+  readonly attempts: number;
+  readonly workerId: string | null;
+  readonly result: string | null;
+  readonly truncated: boolean;
+  readonly error: { readonly code: string; readonly detail: string } | null;
+}
+
+/** A job as one datacenter, or its gate, sees it. */
+export interface JobView {
+  readonly jobId: string;
+  readonly status: JobStatus;
+  readonly reason: Reason | null;
+  readonly localReason: Reason | null;
+  readonly gateReason: Reason | null;
+  readonly authority: Authority;
+  readonly enforce: boolean;
+  readonly elapsedMs: number;
+  readonly timeoutMs: number;
+  readonly extensionsMs: number;
+  /** Until the overall deadline; null once the job has ended. */
+  readonly dueInMs: number | null;
+  readonly sinceProgressMs: number;
+  readonly queued: boolean;
+  /** The manager that leads, or the gate. */
+  readonly leader: string;
+  readonly leaderFence: number;
+  /** What would have ended it first, where its timeouts only watch. */
+  readonly shadow: { readonly reason: Reason; readonly atMs: number } | null;
+  /** Rises with each change of status. */
+  readonly seq: number;
+  readonly workflowsTotal: number;
+  readonly workflowsCompleted: number;
+  readonly workflowsFailed: number;
+  readonly workflows: readonly WorkflowView[];
+  readonly page: number;
+  readonly pages: number;
+  /** At a gate: how the job stands in each. */
+  readonly datacenters?: readonly DatacenterView[];
+}
+
+export interface DatacenterView {
+  readonly datacenter: string;
+  readonly status: JobStatus | 'reported' | 'silent' | 'unheard';
+  readonly reason: Reason | null;
+  readonly leaderFence: number;
+  readonly extensionsMs: number;
+  readonly sinceProgressMs: number;
+  readonly queued: boolean;
+  /** The gate had to presume the end. */
+  readonly unconfirmed: boolean;
+}
+
+export interface JobPage {
+  readonly jobs: readonly JobView[];
+  readonly cursor: string | null;
+}
+
+export type JobSubmitted = z.infer<typeof jobSubmitted>;
+export type JobAsked = z.infer<typeof jobAsked>;
+export type JobsAsked = z.infer<typeof jobsAsked>;
+export type JobWatched = z.infer<typeof jobWatched>;
+export type ClientCancelRequested = z.infer<typeof clientCancelRequested>;
+export type ClientExtendRequested = z.infer<typeof clientExtendRequested>;
+export type StuckAsked = z.infer<typeof stuckAsked>;
+export type SinceProgressAsked = z.infer<typeof sinceProgressAsked>;

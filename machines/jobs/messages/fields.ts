@@ -1,0 +1,105 @@
+/**
+ * The fields that messages are made of, each checked once where a message enters a place.
+ *
+ * Durations are whole milliseconds, fences and counters whole numbers up to 2^53 − 1, progress
+ * is a finite number from 0 to 1. Unknown fields are refused.
+ */
+
+import { z } from 'zod';
+import { ID_PATTERN } from '../addresses.ts';
+
+/** Entries of one page of a list that grows with the job. */
+export const PAGE_ENTRIES_MAX = 500;
+export const TIMEOUT_MS_MAX = 5_184_000_000;
+export const PAYLOAD_BYTES_MAX = 64 * 1024;
+
+export const id = z.string().regex(ID_PATTERN, 'must be 1 to 128 letters, digits or "._:-"');
+/** `workflowId#n` */
+export const attemptId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}#[1-9][0-9]{0,5}$/);
+/** `jobId/workflowId#n` */
+export const operationId = z
+  .string()
+  .regex(/^[A-Za-z0-9._:-]{1,128}\/[A-Za-z0-9._:-]{1,128}#[1-9][0-9]{0,5}$/);
+export const count = z.int().min(0);
+export const fence = z.int().min(1);
+export const durationMs = z.int().min(0);
+export const timeoutMs = z.int().min(1).max(TIMEOUT_MS_MAX);
+export const progress = z.number().min(0).max(1);
+export const text = z.string().max(8_192);
+/** Opaque to everybody but handlers. Its limit is in bytes of UTF-8. */
+export const payload = z
+  .string()
+  .max(PAYLOAD_BYTES_MAX)
+  .refine(fits, `must take at most ${PAYLOAD_BYTES_MAX} bytes`);
+export const requestId = z.string().regex(/^[A-Za-z0-9._:~-]{1,128}$/);
+/** `[gateBoot, counter]`, compared left to right. */
+export const decisionEpoch = z.tuple([count, count]).readonly();
+export type DecisionEpoch = z.infer<typeof decisionEpoch>;
+
+/** Set by `ask` of the runtime. */
+export const replyTo = z.string().max(512).optional();
+
+export const paging = { page: z.int().min(1), pages: z.int().min(1) };
+
+/** Who a manager's message about a job comes from. */
+export const origin = {
+  jobId: id,
+  datacenter: id,
+  managerId: id,
+  leaderFence: fence,
+};
+export type Origin = {
+  readonly jobId: string;
+  readonly datacenter: string;
+  readonly managerId: string;
+  readonly leaderFence: number;
+};
+
+/** How a job stands in one datacenter: what a gate decides by, and rebuilds itself from. */
+export const figures = z
+  .strictObject({
+    elapsedMs: durationMs,
+    timeoutMs,
+    sinceProgressMs: durationMs,
+    queued: z.boolean(),
+    extensionsMs: durationMs,
+    maxWorkerExtensionMs: durationMs,
+    workersWithExtensions: count,
+    holdMs: durationMs,
+    locallyTimedOut: z.boolean(),
+    targetDatacenters: z.array(id).max(100).readonly(),
+    gateId: id,
+  })
+  .readonly();
+export type Figures = z.infer<typeof figures>;
+
+export const tally = {
+  workflowsTotal: count,
+  workflowsCompleted: count,
+  workflowsFailed: count,
+};
+
+/** What a worker says about one attempt. */
+export const attemptReport = z
+  .strictObject({
+    jobId: id,
+    attemptId,
+    progress,
+    completedItems: count.optional(),
+    totalItems: count.optional(),
+    sinceProgressMs: durationMs,
+    finished: z.boolean(),
+  })
+  .readonly();
+export type AttemptReport = z.infer<typeof attemptReport>;
+
+function fits(text: string): boolean {
+  // A code unit takes at most three bytes, so most texts need not be measured.
+  if (text.length * 3 <= PAYLOAD_BYTES_MAX) return true;
+  let bytes = 0;
+  for (const character of text) {
+    const point = character.codePointAt(0) as number;
+    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x1_0000 ? 3 : 4;
+  }
+  return bytes <= PAYLOAD_BYTES_MAX;
+}

@@ -1,0 +1,217 @@
+/**
+ * What the actors of one datacenter say to each other. It never leaves the place.
+ *
+ * Each is kept by its sender until it is taken, but for `workflow.progressed`: progress that a
+ * crash swallowed is told again by the worker's next heartbeat.
+ */
+
+import type { WorkerState, WorkflowState } from '../words.ts';
+
+/** `workflow` → `job`: the state it has come to rest in. */
+export interface WorkflowChanged {
+  readonly type: 'workflow.changed';
+  readonly workflowId: string;
+  readonly state: WorkflowState;
+  readonly run: number;
+  /** Nothing more will come of it. */
+  readonly final: boolean;
+  readonly workerId: string | null;
+  /** Why it failed last. */
+  readonly cause: FailureCause | null;
+  /** What came too late to count: `job` notes it. */
+  readonly lateEvent: string | null;
+}
+
+export type FailureCause = 'dispatch' | 'workerLost' | 'failed' | 'parentFailed';
+
+/** `workflow` → `job`, a hint: an attempt has got further. */
+export interface WorkflowProgressed {
+  readonly type: 'workflow.progressed';
+  readonly workflowId: string;
+  readonly sinceProgressMs: number;
+}
+
+/** `job` → `workflow`: all it depends on has succeeded. */
+export interface WorkflowReady {
+  readonly type: 'workflow.ready';
+}
+
+/** `job` → `workflow`: the job has ended or is cancelled. */
+export interface WorkflowCancel {
+  readonly type: 'workflow.cancel';
+  readonly cause: string;
+}
+
+/** `job` → `workflow`: something it depends on has failed for good. */
+export interface ParentFailed {
+  readonly type: 'parent.failed';
+  readonly workflowId: string;
+}
+
+/** `workflow` → `worker-pool` */
+export interface SlotRequested {
+  readonly type: 'slot.requested';
+  readonly jobId: string;
+  readonly attemptId: string;
+  readonly cores: number;
+  readonly handler: string;
+  /** Registrations not to be used while another worker is large enough. */
+  readonly avoid: readonly number[];
+  /** Workers not to be used while another one is large enough. */
+  readonly avoidWorkers: readonly string[];
+  readonly acceptedAt: number;
+  readonly index: number;
+}
+
+/** `workflow` → `worker-pool`: it does not need one any more. */
+export interface SlotWithdrawn {
+  readonly type: 'slot.withdrawn';
+  readonly jobId: string;
+  readonly attemptId: string;
+}
+
+/** `worker-pool` → `workflow` */
+export interface SlotGranted {
+  readonly type: 'slot.granted';
+  readonly attemptId: string;
+  readonly workerId: string;
+  readonly registration: number;
+  readonly bootEpoch: number;
+  readonly cores: number;
+  readonly term: number;
+}
+
+/** `workflow` → `worker-pool`, once for each reservation. */
+export interface SlotReleased {
+  readonly type: 'slot.released';
+  readonly workerId: string;
+  readonly registration: number;
+  readonly cores: number;
+}
+
+/** `worker-pool` → `workflow`: the queue is full; ask again at `slot.room`. */
+export interface SlotFull {
+  readonly type: 'slot.full';
+  readonly attemptId: string;
+}
+
+export interface SlotRoom {
+  readonly type: 'slot.room';
+}
+
+/** `worker-pool` → `worker-health`: the worker registered; the number is new unless it said so again. */
+export interface RegistrationTold {
+  readonly type: 'registration.told';
+  readonly registration: number;
+  readonly bootEpoch: number;
+  readonly coresTotal: number;
+  readonly handlers: readonly string[];
+  readonly term: number;
+  /** Attempts the worker says it has. */
+  readonly attempts: readonly string[];
+}
+
+/** `worker-health` → `worker-pool` */
+export interface WorkerChanged {
+  readonly type: 'worker.changed';
+  readonly workerId: string;
+  readonly registration: number;
+  readonly state: WorkerState;
+  /** It was heard since the leader of that term took over. */
+  readonly heard: boolean;
+  readonly term: number;
+}
+
+/** `worker-health` → `worker-pool`, `workflow`, `job` */
+export interface WorkerLost {
+  readonly type: 'worker.lost';
+  readonly workerId: string;
+  readonly registration: number;
+  readonly cause: 'evicted' | 'replaced';
+}
+
+/** `worker-health` → `workflow`: the worker does not have the attempt any more. */
+export interface AttemptLost {
+  readonly type: 'attempt.lost';
+  readonly attemptId: string;
+}
+
+/** `workflow` → `worker-health`: an attempt was given to the worker. */
+export interface AttemptPlaced {
+  readonly type: 'attempt.placed';
+  readonly jobId: string;
+  readonly attemptId: string;
+  readonly registration: number;
+}
+
+/** `workflow` → `worker-health`: the worker took it, after the heartbeat of that number. */
+export interface AttemptRunning {
+  readonly type: 'attempt.running';
+  readonly jobId: string;
+  readonly attemptId: string;
+  readonly registration: number;
+  readonly heartbeatSeq: number;
+}
+
+/** `workflow` → `worker-health`: the attempt is over for the manager. */
+export interface AttemptEnded {
+  readonly type: 'attempt.ended';
+  readonly jobId: string;
+  readonly attemptId: string;
+  readonly registration: number;
+}
+
+/** `worker-health` → `workflow`, a hint: what a heartbeat said, where it rose. */
+export interface AttemptProgressed {
+  readonly type: 'attempt.progressed';
+  readonly attemptId: string;
+  readonly progress: number;
+  readonly completedItems?: number | undefined;
+  readonly totalItems?: number | undefined;
+  readonly sinceProgressMs: number;
+}
+
+/** `worker-health` → `job` */
+export interface ExtensionCredited {
+  readonly type: 'extension.credited';
+  readonly creditId: string;
+  readonly workerId: string;
+  readonly registration: number;
+  readonly grantMs: number;
+  /** The attempt that asked, for people. */
+  readonly operationId: string;
+}
+
+/** `job` → `worker-health` */
+export interface CreditAnswered {
+  readonly type: 'credit.answered';
+  readonly creditId: string;
+  readonly jobId: string;
+  readonly answer: 'applied' | 'void';
+}
+
+/** `job` → `worker-health`: it has ended and wants to hear of no loss any more. */
+export interface CreditClosed {
+  readonly type: 'credit.closed';
+  readonly jobId: string;
+}
+
+/** From the runtime. */
+export interface LeadershipAcquired {
+  readonly type: 'leadership.acquired';
+  readonly fence: number;
+  /** The node that leads now. */
+  readonly node?: string;
+}
+
+export interface LeadershipLost {
+  readonly type: 'leadership.lost';
+}
+
+/** From the runtime: a receiver refused one of the actor's own messages for good. */
+export interface MessageRefused {
+  readonly type: 'message.refused';
+  readonly to: string;
+  readonly event: { readonly type: string; readonly [field: string]: unknown };
+  readonly code: string;
+}

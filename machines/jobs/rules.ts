@@ -1,0 +1,71 @@
+/**
+ * The numbers and choices that the machines of the jobs system go by.
+ *
+ * They come from the configuration when an actor is born and stay in its record: a job keeps the
+ * rules it was accepted under, whoever leads later. `programs/jobs/configuration.ts` has the
+ * options, their ranges and their defaults.
+ */
+
+import type { Quorum } from './words.ts';
+
+/** How `job` goes about its deadlines. */
+export interface JobRules {
+  readonly gateFallbackMs: number;
+  readonly reportIntervalMs: number;
+  readonly allStuckThresholdMs: number;
+  readonly extensionAggregation: 'sum' | 'max';
+  /** null: the job's own timeout. */
+  readonly extensionJobCapMs: number | null;
+  readonly stuckWhileQueued: boolean;
+  /** How long nothing fires after a worker's credit was taken away. */
+  readonly checkIntervalMs: number;
+}
+
+/** How `workflow` goes about its attempts. */
+export interface WorkflowRules {
+  readonly maxRetries: number;
+  readonly maxDispatchAttempts: number;
+  readonly dispatchBackoffMinMs: number;
+  readonly dispatchBackoffMaxMs: number;
+  readonly dispatchAckTimeoutMs: number;
+  readonly cancelGraceMs: number;
+}
+
+/** How `worker-health` judges a worker. */
+export interface HealthRules {
+  readonly baseDeadlineMs: number;
+  readonly minGrantMs: number;
+  readonly maxExtensions: number;
+  readonly suspectGraceMs: number;
+  /** 0: denials evict nobody. */
+  readonly evictAfterDenials: number;
+  readonly extensionWarningRemaining: number;
+  /** How long an evicted worker that does not come back is remembered. */
+  readonly retentionMs: number;
+}
+
+/** How `gate-job` decides. */
+export interface GateRules {
+  readonly allStuckThresholdMs: number;
+  readonly silentAfterMs: number;
+  readonly quorum: Quorum;
+  readonly settleLimitMs: number;
+  readonly gateDispatchLimitMs: number;
+  readonly reportIntervalMs: number;
+}
+
+/** How `worker` and `attempt` behave. */
+export interface WorkerRules {
+  readonly heartbeatIntervalMs: number;
+  readonly managerLostMs: number;
+  readonly orphanGraceMs: number;
+  readonly cancelGraceMs: number;
+}
+
+/** How `leadership` keeps its lease. */
+export interface LeaseRules {
+  readonly leaseMs: number;
+  readonly leaseRenewMs: number;
+  readonly leaseMarginMs: number;
+  readonly leaseJitterMs: number;
+}

@@ -1,0 +1,48 @@
+/**
+ * What taking an event means for an actor, as plain data: what it remembers then, what it says to
+ * whom, what it notes.
+ *
+ * Where an event concerns a number of others that only the context knows, a machine works out a
+ * step with a pure function and carries it out in one action.
+ */
+
+import { hint, REPLY_EVENT, to } from '../../runtime/machine.ts';
+import type { NoteParams } from './notes.ts';
+
+export interface Saying {
+  readonly to: string;
+  readonly event: { readonly type: string };
+  /** Best effort. */
+  readonly isHint?: boolean;
+}
+
+export interface Step<TContext> {
+  readonly next?: Partial<TContext>;
+  readonly says?: readonly Saying[];
+  readonly notes?: readonly NoteParams[];
+}
+
+/** The part of XState's `enqueue` that a step needs. */
+interface Enqueue<TContext> {
+  // biome-ignore lint/suspicious/noExplicitAny: a step fits any machine whose `note` is a named action.
+  (action: any): void;
+  assign(next: Partial<TContext>): void;
+  // biome-ignore lint/suspicious/noExplicitAny: targets are addresses.
+  sendTo(target: any, event: any): void;
+}
+
+export function carryOut<TContext>(
+  enqueue: Enqueue<TContext>,
+  { next, says = [], notes = [] }: Step<TContext>,
+): void {
+  if (next !== undefined) enqueue.assign(next);
+  for (const { to: address, event, isHint } of says)
+    enqueue.sendTo(isHint === true ? hint(address) : to(address), event);
+  for (const params of notes) enqueue({ type: 'note', params });
+}
+
+/** The answer to a question whose `replyTo` was kept; nobody may be there to hear it. */
+export function answering(replyTo: string | undefined, value: unknown): readonly Saying[] {
+  if (replyTo === undefined || replyTo === '') return [];
+  return [{ to: replyTo, event: { type: REPLY_EVENT, value } as { type: string } }];
+}

@@ -1,0 +1,43 @@
+/**
+ * A page of a submission at a gate, kept until every datacenter has answered.
+ *
+ *   kept ──page.dropped | after abandonLimit──▶ dropped ■
+ *
+ * It lets a gate finish what it began after a crash, without the workflows in the job's own record.
+ * A page that nobody drops belongs to a job that never came to be, and goes by itself.
+ */
+
+import { assign, setup } from 'xstate';
+import type { WorkflowSpec } from './messages/client.ts';
+
+export type SubmissionPageEvent = { readonly type: 'page.dropped' };
+
+export interface SubmissionPageInput {
+  readonly workflows: readonly WorkflowSpec[];
+  /** How long a page is kept that nobody drops. */
+  readonly keepMs: number;
+}
+
+export const submissionPageMachine = setup({
+  types: {
+    context: {} as SubmissionPageInput,
+    events: {} as SubmissionPageEvent,
+    input: {} as SubmissionPageInput,
+  },
+  actions: {
+    // Ended actors stay to be looked up; the payloads need not.
+    forgetWorkflows: assign({ workflows: [] }),
+  },
+  delays: { abandonLimit: ({ context }) => context.keepMs },
+}).createMachine({
+  id: 'submissionPage',
+  context: ({ input }) => ({ workflows: input.workflows, keepMs: input.keepMs }),
+  initial: 'kept',
+  states: {
+    kept: {
+      on: { 'page.dropped': 'dropped' },
+      after: { abandonLimit: 'dropped' },
+    },
+    dropped: { type: 'final', entry: 'forgetWorkflows' },
+  },
+});

@@ -1,0 +1,51 @@
+/**
+ * The option that somebody probably meant by a name that is none.
+ *
+ * A name of AD-26 or AD-34 (`JOB_STUCK_THRESHOLD`), another way of writing (`stuck_threshold_ms`)
+ * or a few wrong letters lead to the option; anything further away leads to nothing.
+ */
+
+import { JOBS_OPTIONS, type JobsOption, type JobsOptionName } from './options.ts';
+
+/** One wrong letter in four is a typing mistake, more is another word. */
+const LETTERS_PER_MISTAKE = 4;
+/** Longer than any option with its mistakes: not worth comparing. */
+const NAME_LENGTH_MAX = 64;
+
+export function findLikelyName(name: string): JobsOptionName | undefined {
+  if (name.length > NAME_LENGTH_MAX) return undefined;
+  const wanted = bare(name);
+  let likely: JobsOptionName | undefined;
+  let least = Math.floor(wanted.length / LETTERS_PER_MISTAKE) + 1;
+  for (const [known, option] of Object.entries<JobsOption>(JOBS_OPTIONS)) {
+    for (const spelling of [known, option.sourceName ?? known]) {
+      const distance = editDistance(wanted, bare(spelling));
+      if (distance >= least) continue;
+      least = distance;
+      likely = known as JobsOptionName;
+    }
+  }
+  return likely;
+}
+
+/** Without what is a matter of habit: capitals, separators and the unit. */
+function bare(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '')
+    .replace(/(ms|millis|seconds|secs?)$/, '');
+}
+
+/** How many letters have to be put in, taken out or changed. */
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const change = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

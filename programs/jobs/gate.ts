@@ -1,0 +1,197 @@
+/**
+ * A gate: takes jobs that run in several datacenters, and decides about each of them as a whole.
+ *
+ * Guarantees: what it has acknowledged survives it; a decision that was made is delivered, also
+ * after a restart; a gate without its data is given its jobs back by the datacenters that run them.
+ */
+
+import { createRuntime } from '../../create-runtime.ts';
+import { deskAddress } from '../../machines/jobs/addresses.ts';
+import { deskMachine } from '../../machines/jobs/desk.ts';
+import { gateJobMachine } from '../../machines/jobs/gate-job.ts';
+import type { JobView } from '../../machines/jobs/messages/client.ts';
+import type { StatusFound } from '../../machines/jobs/messages/gate.ts';
+import type { NoteParams } from '../../machines/jobs/notes.ts';
+import { submissionPageMachine } from '../../machines/jobs/submission-page.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf, RuntimeError } from '../../runtime/errors.ts';
+import type { Lease } from '../../runtime/lease.ts';
+import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Store } from '../../runtime/store.ts';
+import { systemClock } from '../../runtime/system-clock.ts';
+import { systemRandom } from '../../runtime/system-random.ts';
+import type { Transport } from '../../runtime/transport.ts';
+import { gateRules, type JobsConfiguration, resolveConfiguration } from './configuration.ts';
+import { Counters } from './counters.ts';
+import { admitNobody, admitToGateJob } from './gate/admission.ts';
+import { deskPerformers } from './gate/desk.ts';
+import { dispatch } from './gate/dispatch.ts';
+import { type GateKinds, type GateNode, readGateJob } from './gate/node.ts';
+import { startSweep } from './gate/sweep.ts';
+import { viewAt } from './gate/views.ts';
+import { JOBS_LIMITS } from './limits.ts';
+import { admitToDesk } from './manager/admission.ts';
+import { notePerformer } from './notes.ts';
+import { submissionPages } from './submission-pages.ts';
+
+export interface GateOptions {
+  /** Name of the gate: the place of its actors, and of its node unless that has another one. */
+  readonly gate: string;
+  readonly node?: string;
+  /** The datacenters it sends jobs to, and takes reports from. */
+  readonly datacenters: readonly string[];
+  /** Options that differ from their defaults. */
+  readonly config?: Partial<JobsConfiguration>;
+  readonly transport?: Transport;
+  /** Where jobs live; nodes of one gate share it. Default: in memory. */
+  readonly store?: Store;
+  /** Who hosts the gate. Default: this process, without asking anybody. */
+  readonly lease?: Lease;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly logger?: Logger;
+  readonly signal?: AbortSignal;
+  /** Hears what the machines note, beside the log. */
+  readonly onNote?: (note: NoteParams) => void;
+  /** As `createRuntime`'s. */
+  readonly onFatal?: (failure: Error) => void;
+  /** As `createRuntime`'s. */
+  readonly telemetry?: boolean;
+}
+
+export interface Gate {
+  readonly gate: string;
+  readonly runtime: GateNode['runtime'];
+  readonly config: JobsConfiguration;
+  readonly counters: Counters;
+  stop(): Promise<void>;
+  /** As if the process had died; for tests. */
+  crash(): void;
+}
+
+/** @throws {RuntimeError} OPTION_INVALID, ABORTED */
+export async function startGate(options: GateOptions): Promise<Gate> {
+  const config = resolveConfiguration(options.config);
+  const { gate, datacenters, clock = systemClock(), logger = SILENT_LOGGER, signal } = options;
+  checkDatacenters(datacenters);
+  const counters = new Counters();
+  const ending = new AbortController();
+  let node: GateNode | undefined;
+  const { transport, store, lease, onFatal, telemetry } = options;
+  const runtime = await createRuntime<GateKinds>({
+    node: options.node ?? gate,
+    place: gate,
+    clock,
+    random: options.random ?? systemRandom(),
+    logger,
+    limits: { ...JOBS_LIMITS, endedRetentionMs: config.jobRetentionMs },
+    onHosting: () => {
+      if (node !== undefined) openDesk(node);
+    },
+    ...(transport !== undefined && { transport }),
+    ...(store !== undefined && { store }),
+    ...(lease !== undefined && { lease }),
+    ...(signal !== undefined && { signal }),
+    ...(onFatal !== undefined && { onFatal }),
+    ...(telemetry !== undefined && { telemetry }),
+  });
+  const program: GateNode = {
+    gate,
+    datacenters,
+    config,
+    clock,
+    logger,
+    counters,
+    runtime,
+    ending: ending.signal,
+  };
+  node = program;
+  const perform = { note: notePerformer(logger, counters, options.onNote) };
+  registerKinds(program, perform);
+  if (runtime.isHosting) openDesk(program);
+  const endSweep = startSweep(program, (params) => void perform.note({ params } as never));
+  const end = (): void => {
+    endSweep();
+    ending.abort();
+  };
+  signal?.addEventListener('abort', end, { once: true });
+  return {
+    gate,
+    runtime,
+    config,
+    counters,
+    stop() {
+      end();
+      return runtime.stop();
+    },
+    crash() {
+      endSweep();
+      runtime.crash();
+    },
+  };
+}
+
+function checkDatacenters(datacenters: readonly string[]): void {
+  if (datacenters.length > 0 && new Set(datacenters).size === datacenters.length) return;
+  const what = `A gate needs "datacenters", each once, got ${JSON.stringify(datacenters)}.`;
+  throw new RuntimeError('OPTION_INVALID', what);
+}
+
+function registerKinds(
+  node: GateNode,
+  perform: { readonly note: ReturnType<typeof notePerformer> },
+): void {
+  const { runtime, gate, datacenters, config } = node;
+  // First, because jobs that are being dispatched go on as soon as their kind is known.
+  runtime.register('submission-page', submissionPageMachine, { admit: admitNobody });
+  runtime.register('gate-job', gateJobMachine, {
+    perform: {
+      ...perform,
+      dispatchTo: {
+        durable: true,
+        run: async ({ params: { datacenter }, address, signal, send }) =>
+          send(await dispatch(node, jobIdOf(address), datacenter, signal)),
+      },
+      findStatus: {
+        durable: true,
+        run: async ({ params: { datacenter }, address, send }) => {
+          const there = await viewAt(node, datacenter, jobIdOf(address), 1, config.silentAfterMs);
+          if (there === undefined) throw new Error(`${datacenter} does not answer`);
+          const found = there.job === null ? null : endIn(there.job);
+          await send({ type: 'status.found', datacenter, found });
+        },
+      },
+      fetchRules: {
+        durable: true,
+        run: async ({ address, send }) => {
+          const terms = readGateJob(node, jobIdOf(address))?.terms;
+          if (terms === undefined) return;
+          const rules = gateRules(config, terms);
+          await send({ type: 'rules.given', rules, fence: runtime.fence });
+        },
+      },
+    },
+    admit: admitToGateJob(new Set(datacenters), gate),
+  });
+  runtime.register('desk', deskMachine, {
+    perform: deskPerformers(node, submissionPages),
+    admit: admitToDesk,
+  });
+}
+
+function openDesk({ runtime, gate, logger }: GateNode): void {
+  runtime
+    .spawn(deskAddress(gate) as `desk/${string}`, { ifAbsent: true })
+    .catch((thrown: unknown) => {
+      logger.error({ gate, error: messageOf(thrown) }, 'the desk of the gate could not be opened');
+    });
+}
+
+/** What a datacenter's view says of an end: the words are its own, checked when they were set. */
+function endIn({ status, reason, localReason, gateReason }: JobView): StatusFound['found'] {
+  return { status, reason, localReason, gateReason } as StatusFound['found'];
+}
+
+const jobIdOf = (address: string): string =>
+  address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));

@@ -1,0 +1,116 @@
+/**
+ * Taking a submission at a gate: its pages, then the job, then the answer.
+ *
+ * Guarantees: an acknowledged job is on disk and is dispatched, whatever happens to the process;
+ * the same submission again finds the same job; another body under the same id is refused and
+ * touches nothing.
+ */
+
+import { gateJobAddress, submissionPageAddress } from '../../../machines/jobs/addresses.ts';
+import type { GateJobContext, GateJobSubmission } from '../../../machines/jobs/gate-job.ts';
+import type {
+  JobSubmitted,
+  SubmissionAnswer,
+  WorkflowSpec,
+} from '../../../machines/jobs/messages/client.ts';
+import { RuntimeError } from '../../../runtime/errors.ts';
+import { gateRules } from '../configuration.ts';
+import type { Submission } from '../submission.ts';
+import { type GateNode, readGateJob } from './node.ts';
+import { statusOf } from './views.ts';
+
+/**
+ * A page as its datacenters will get it, so that the digest is the same here and there: a job that
+ * one of them gives back to a gate that has lost it is known again.
+ */
+export function addressed({ gate, datacenters }: GateNode, page: JobSubmitted): JobSubmitted {
+  const { terms } = page;
+  return {
+    ...page,
+    terms:
+      typeof terms === 'object' && terms !== null
+        ? { ...terms, targetDatacenters: terms.targetDatacenters ?? datacenters }
+        : terms,
+    gate: { gateId: gate, elapsedMs: 0, decisionEpoch: [0, 0] },
+  };
+}
+
+/** Cuts workflows into pages that each fit into one message, and into one record. */
+export type CutIntoPages = (
+  workflows: readonly WorkflowSpec[],
+) => ReadonlyArray<{ readonly workflows: readonly WorkflowSpec[]; readonly page: number }>;
+
+export async function accept(
+  node: GateNode,
+  cut: CutIntoPages,
+  submission: Submission,
+): Promise<SubmissionAnswer> {
+  const { jobId, digest, terms } = submission;
+  const known = readGateJob(node, jobId);
+  if (known !== undefined) return found(known, digest);
+  const unknown = terms.targetDatacenters?.find((name) => !node.datacenters.includes(name));
+  if (unknown !== undefined) {
+    const detail = `${unknown} is not a datacenter of this gate`;
+    return { ...refused(jobId, 'invalid'), field: 'targetDatacenters', detail };
+  }
+  try {
+    return await open(node, cut, submission);
+  } catch (thrown) {
+    if (!(thrown instanceof RuntimeError)) throw thrown;
+    const raced = thrown.code === 'ACTOR_EXISTS' ? readGateJob(node, jobId) : undefined;
+    if (raced !== undefined) return found(raced, digest);
+    if (thrown.retryable) return { ...refused(jobId, 'overloaded'), detail: thrown.message };
+    throw thrown;
+  }
+}
+
+async function open(
+  node: GateNode,
+  cut: CutIntoPages,
+  submission: Submission,
+): Promise<SubmissionAnswer> {
+  const { runtime, gate, config } = node;
+  const { jobId, digest, terms, workflows } = submission;
+  const pages = cut(workflows);
+  const keepMs = 2 * config.gateDispatchLimitMs;
+  await Promise.all(
+    pages.map(({ page, workflows: entries }) => {
+      const address = submissionPageAddress(jobId, digest, page) as `submission-page/${string}`;
+      return runtime.spawn(address, { input: { workflows: entries, keepMs }, ifAbsent: true });
+    }),
+  );
+  const input: GateJobSubmission = {
+    jobId,
+    gateId: gate,
+    gateBoot: runtime.fence,
+    terms,
+    targetDatacenters: [...new Set(terms.targetDatacenters)],
+    digest,
+    rules: gateRules(config, terms),
+    workflowsTotal: workflows.length,
+    pages: pages.length,
+  };
+  await runtime.spawn(gateJobAddress(jobId, gate) as `gate-job/${string}`, { input });
+  return accepted(jobId, true, 'submitted');
+}
+
+function found(known: GateJobContext, digest: string): SubmissionAnswer {
+  const { jobId } = known;
+  if (known.digest !== digest) return refused(jobId, 'conflict');
+  return accepted(jobId, false, statusOf(known));
+}
+
+function accepted(
+  jobId: string,
+  created: boolean,
+  status: SubmissionAnswer['status'],
+): SubmissionAnswer {
+  return { jobId, accepted: true, created, status, reason: null };
+}
+
+export function refused(
+  jobId: string,
+  reason: NonNullable<SubmissionAnswer['reason']>,
+): SubmissionAnswer {
+  return { jobId, accepted: false, created: false, status: null, reason };
+}

@@ -1,0 +1,88 @@
+/**
+ * Who may say what to the actors of a gate.
+ *
+ * A datacenter's job speaks about itself, to the job of the same id; anybody may ask the desk, and
+ * nobody outside speaks to the pages of submissions. Each message has the fields its schema says.
+ * What is refused reaches no machine and is counted by the runtime.
+ */
+
+import type { ZodType } from 'zod';
+import { placeOf } from '../../../machines/jobs/addresses.ts';
+import {
+  ackReceived,
+  finalReported,
+  gateJobRebuilt,
+  leaderTransferred,
+  progressReported,
+  statusCorrected,
+  submissionAnswered,
+  timeoutReported,
+} from '../../../machines/jobs/messages/gate.ts';
+import type { KindOptions } from '../../../runtime/kind.ts';
+import { SPAWN_EVENT } from '../../../runtime/machine.ts';
+
+type Admit = NonNullable<KindOptions['admit']>;
+
+const FROM_JOB: Readonly<Record<string, ZodType>> = {
+  'progress.reported': progressReported,
+  'timeout.reported': timeoutReported,
+  'leader.transferred': leaderTransferred,
+  'final.reported': finalReported,
+  'status.corrected': statusCorrected,
+  'ack.received': ackReceived,
+  'submission.answered': submissionAnswered,
+};
+
+export function admitToGateJob(datacenters: ReadonlySet<string>, gate: string): Admit {
+  return ({ to, from = '', event }) => {
+    const jobId = keyOf(to);
+    const datacenter = placeOf(from);
+    if (!datacenters.has(datacenter)) return `${datacenter} is not a datacenter of this gate`;
+    if (!from.startsWith('job/') || keyOf(from) !== jobId)
+      return 'only the job itself, at a datacenter, speaks to it';
+    if (event.type === SPAWN_EVENT) return refuseBirth(event.input, jobId, datacenter, gate);
+    const schema = Object.hasOwn(FROM_JOB, event.type) ? FROM_JOB[event.type] : undefined;
+    if (schema === undefined) return 'it does not come from another place';
+    return breachOf(schema, event) ?? refuseOther(event, jobId, datacenter);
+  };
+}
+
+export const admitNobody: Admit = () => 'nobody outside speaks to it';
+
+/** A gate that has lost a job is given it back by the datacenters that have it. */
+function refuseBirth(
+  input: unknown,
+  jobId: string,
+  datacenter: string,
+  gate: string,
+): string | undefined {
+  const birth = gateJobRebuilt.safeParse(input);
+  if (!birth.success) return issueOf(birth.error.issues);
+  const { rebuiltFrom, gateId } = birth.data;
+  if (gateId !== gate) return 'it is a job of another gate';
+  return refuseOther(birth.data, jobId, datacenter) ?? refuseOther(rebuiltFrom, jobId, datacenter);
+}
+
+/** A job names itself and its own datacenter in what it says. */
+function refuseOther(said: object, jobId: string, datacenter: string): string | undefined {
+  const about = said as { readonly jobId?: unknown; readonly datacenter?: unknown };
+  if (about.jobId !== jobId) return 'it is about another job';
+  if (about.datacenter !== undefined && about.datacenter !== datacenter)
+    return 'it is about another datacenter';
+  return undefined;
+}
+
+function breachOf(schema: ZodType, event: unknown): string | undefined {
+  const checked = schema.safeParse(event);
+  return checked.success ? undefined : issueOf(checked.error.issues);
+}
+
+function issueOf(
+  issues: ReadonlyArray<{ readonly path: readonly PropertyKey[]; readonly message: string }>,
+): string {
+  const [issue] = issues;
+  return `${issue?.path.map(String).join('.') || 'it'}: ${issue?.message}`;
+}
+
+const keyOf = (address: string): string =>
+  address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));

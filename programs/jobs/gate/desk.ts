@@ -1,0 +1,176 @@
+/**
+ * What the desk of a gate answers: each question of `machines/jobs/desk.ts` by its performer.
+ *
+ * Questions about what only datacenters know are passed on to all of them; one that does not
+ * answer is left out, or said not to have answered.
+ */
+
+import { deskAddress } from '../../../machines/jobs/addresses.ts';
+import { runningNames } from '../../../machines/jobs/gate-deciding.ts';
+import type {
+  CancelAnswer,
+  ClientCancelRequested,
+  ClientExtendRequested,
+  ExtendAnswer,
+  JobAsked,
+  JobSubmitted,
+  JobsAsked,
+  JobWatched,
+  SinceProgressAsked,
+  StuckAsked,
+  StuckWorkflow,
+} from '../../../machines/jobs/messages/client.ts';
+import { RuntimeError } from '../../../runtime/errors.ts';
+import type { PerformerCall } from '../../../runtime/kind.ts';
+import { isBreach, Submissions } from '../submission.ts';
+import { accept, addressed, type CutIntoPages, refused } from './acceptance.ts';
+import { type GateNode, isGone, jobOf, readGateJob } from './node.ts';
+import { jobSummary, jobView, listJobs, statusOf } from './views.ts';
+import { watchJob } from './watch.ts';
+
+/** How long datacenters are waited for by somebody who waits himself. */
+const DATACENTER_LIMIT_MS = 900;
+/** An extension has to be on disk at each of them. */
+const EXTENSION_LIMIT_MS = 3_000;
+
+type Call<TQuestion> = PerformerCall & { readonly params: TQuestion };
+
+export function deskPerformers(node: GateNode, cut: CutIntoPages) {
+  const submissions = new Submissions(node.clock);
+  const count = (reason: string) => node.counters.add('job_submissions_refused_total', { reason });
+  return {
+    submitJob: async ({ params, reply }: Call<JobSubmitted>) => {
+      const { jobId, replyTo = '' } = params;
+      const sender = replyTo.slice(replyTo.lastIndexOf('@') + 1);
+      if (params.gate !== undefined) {
+        count('invalid');
+        const detail = 'a job that comes from a gate goes to a datacenter';
+        reply(replyTo, { ...refused(jobId, 'invalid'), field: 'gate', detail });
+        return;
+      }
+      const submission = submissions.take(sender, addressed(node, params));
+      if (submission === null) reply(replyTo, null);
+      else if (isBreach(submission)) {
+        count('invalid');
+        reply(replyTo, { ...refused(jobId, 'invalid'), ...submission });
+      } else {
+        const answer = await accept(node, cut, submission);
+        if (answer.reason !== null) count(answer.reason);
+        reply(replyTo, answer);
+      }
+    },
+    viewJob: async ({ params: { jobId, page, replyTo }, reply }: Call<JobAsked>) => {
+      const job = await jobView(node, jobId, page);
+      reply(replyTo, { found: job !== undefined, job: job ?? null });
+    },
+    listJobs: ({ params, reply }: Call<JobsAsked>) => {
+      reply(params.replyTo, listJobs(node, params));
+    },
+    watchJob: ({ params, reply }: Call<JobWatched>) => {
+      watchJob(node, params, (answer) => reply(params.replyTo, answer));
+    },
+    cancelJob: async ({ params, reply }: Call<ClientCancelRequested>) => {
+      reply(params.replyTo, await cancelJob(node, params.jobId));
+    },
+    extendJob: async ({ params, reply }: Call<ClientExtendRequested>) => {
+      reply(params.replyTo, await extendJob(node, params));
+    },
+    listStuck: async ({ params, reply }: Call<StuckAsked>) => {
+      reply(params.replyTo, await stuckWorkflows(node, params));
+    },
+    tellSinceProgress: async ({ params, reply }: Call<SinceProgressAsked>) => {
+      reply(params.replyTo, await sinceProgress(node, params));
+    },
+  };
+}
+
+async function cancelJob(node: GateNode, jobId: string): Promise<CancelAnswer> {
+  const { runtime, gate } = node;
+  try {
+    const asked = { type: 'cancel.requested', jobId, datacenter: gate } as const;
+    return (await jobOf(runtime, gate, jobId).ask(asked)) as CancelAnswer;
+  } catch (thrown) {
+    if (!isGone(thrown)) throw thrown;
+    const context = readGateJob(node, jobId);
+    if (context === undefined) return { accepted: false, reason: 'unknown' };
+    return statusOf(context) === 'cancelled'
+      ? { accepted: true, reason: 'alreadyCancelled' }
+      : { accepted: false, reason: 'alreadyFinal' };
+  }
+}
+
+/** Every running datacenter, or the one that is named, under the same request: each does it once. */
+async function extendJob(node: GateNode, asked: ClientExtendRequested): Promise<ExtendAnswer> {
+  const { jobId, datacenter: named } = asked;
+  const context = readGateJob(node, jobId);
+  const refusal = (reason: ExtendAnswer['reason']): ExtendAnswer => ({
+    accepted: false,
+    reason,
+    extensionsMs: 0,
+  });
+  if (context === undefined) return refusal('unknown');
+  if (context.outcome !== null) return refusal('alreadyFinal');
+  if (named !== undefined && !Object.hasOwn(context.datacenters, named)) return refusal('unknown');
+  const names = named === undefined ? runningNames(context) : [named];
+  const { replyTo: _, datacenter: __, ...question } = asked;
+  const datacenters = await Promise.all(
+    names.map(async (name) => {
+      const answer = await ask<ExtendAnswer>(node, name, question, EXTENSION_LIMIT_MS);
+      const { accepted, reason, extensionsMs } = answer ?? refusal('notLeader');
+      return { datacenter: name, accepted, reason, extensionsMs };
+    }),
+  );
+  const granted = datacenters.filter(({ accepted }) => accepted);
+  return {
+    accepted: granted.length > 0,
+    reason: granted.length > 0 ? null : (datacenters[0]?.reason ?? 'unknown'),
+    extensionsMs: Math.max(0, ...datacenters.map(({ extensionsMs }) => extensionsMs)),
+    datacenters,
+  };
+}
+
+async function stuckWorkflows(
+  node: GateNode,
+  { replyTo: _, ...question }: StuckAsked,
+): Promise<readonly StuckWorkflow[]> {
+  const lists = await Promise.all(
+    node.datacenters.map((name) => ask<readonly StuckWorkflow[]>(node, name, question)),
+  );
+  return lists
+    .flatMap((list) => list ?? [])
+    .sort((one, other) => other.sinceProgressMs - one.sinceProgressMs)
+    .slice(0, question.limit);
+}
+
+/** Of a job what the gate knows, of a workflow what the datacenters do; the smallest of all. */
+async function sinceProgress(
+  node: GateNode,
+  { replyTo: _, ...question }: SinceProgressAsked,
+): Promise<number | null> {
+  const context = readGateJob(node, question.jobId);
+  if (context === undefined) return null;
+  if (question.workflowId === undefined) return jobSummary(node, context).sinceProgressMs;
+  const answers = await Promise.all(
+    Object.keys(context.datacenters).map((name) => ask<number | null>(node, name, question)),
+  );
+  const known = answers.filter((answer) => typeof answer === 'number');
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+/** Undefined when the datacenter did not answer. */
+async function ask<TAnswer>(
+  { runtime }: GateNode,
+  datacenter: string,
+  asked: { readonly type: string },
+  timeoutMs = DATACENTER_LIMIT_MS,
+): Promise<TAnswer | undefined> {
+  // When the gate took the question is its own affair, and no field of it.
+  const { at: _, ...question } = asked as { readonly type: string; readonly at?: number };
+  const desk = runtime.actor(deskAddress(datacenter) as `desk/${string}`);
+  try {
+    return (await desk.ask(question as never, { timeoutMs })) as TAnswer;
+  } catch (thrown) {
+    if (thrown instanceof RuntimeError) return undefined;
+    throw thrown;
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Carries a job to a datacenter: page by page to its desk, again until it is answered or too late.
+ *
+ * Guarantees: it ends by the dispatch limit and always tells the job how it went; begun again after
+ * a crash it does no harm, because a datacenter takes the same job once.
+ */
+
+import { deskAddress } from '../../../machines/jobs/addresses.ts';
+import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
+import { UNREACHABLE } from '../../../machines/jobs/gate-joining.ts';
+import type { SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
+import type { SubmissionAnswered } from '../../../machines/jobs/messages/gate.ts';
+import { type ErrorCode, RuntimeError } from '../../../runtime/errors.ts';
+import { type GateNode, pause, readGateJob, readPage } from './node.ts';
+
+/** How long an answer is waited for; the last one goes on. */
+const PATIENCE_MS = [1_000, 2_000, 4_000, 5_000];
+/** Answers after which it is worth trying again. */
+const PASSING = new Set(['notLeader', 'overloaded']);
+/** What a datacenter that does not want to hear of us says; any other error may pass. */
+const FINAL = new Set<ErrorCode>(['SENDER_REFUSED', 'EVENT_REFUSED', 'EVENT_UNDECLARED']);
+
+export async function dispatch(
+  node: GateNode,
+  jobId: string,
+  datacenter: string,
+  signal: AbortSignal,
+): Promise<SubmissionAnswered> {
+  const { clock } = node;
+  const answered = (
+    answer: Partial<Omit<SubmissionAnswer, 'reason'>> & { readonly reason?: string | null },
+  ): SubmissionAnswered => ({
+    type: 'submission.answered',
+    jobId,
+    datacenter,
+    accepted: answer.accepted ?? false,
+    created: answer.created ?? false,
+    reason: answer.reason ?? (answer.accepted === true ? null : UNREACHABLE),
+    leaderFence: answer.leaderFence ?? 1,
+    managerId: answer.managerId ?? '',
+  });
+  for (let attempt = 0; !signal.aborted; attempt += 1) {
+    const job = readGateJob(node, jobId);
+    const leftMs = job === undefined ? 0 : leftOf(job, clock.now());
+    // Somebody who has cancelled meanwhile wants no more datacenters.
+    if (job === undefined || leftMs <= 0 || job.decision !== null) break;
+    const patienceMs = PATIENCE_MS[Math.min(attempt, PATIENCE_MS.length - 1)] as number;
+    const startedAt = clock.now();
+    try {
+      const answer = await submit(node, job, datacenter, Math.min(patienceMs, leftMs), signal);
+      if (answer !== undefined && !PASSING.has(answer.reason ?? '')) return answered(answer);
+    } catch (thrown) {
+      if (!(thrown instanceof RuntimeError)) throw thrown;
+      if (FINAL.has(thrown.code)) return answered({ reason: thrown.code });
+    }
+    const restMs = Math.min(patienceMs, leftMs) - (clock.now() - startedAt);
+    if (restMs > 0) await pause(clock, restMs, signal);
+  }
+  return answered({});
+}
+
+function leftOf({ bornAt, rules }: GateJobContext, now: number): number {
+  return bornAt + (rules?.gateDispatchLimitMs ?? 0) + 1 - now;
+}
+
+/** One try, all pages of it; undefined when none of them made the job whole. @throws {RuntimeError} */
+async function submit(
+  node: GateNode,
+  job: GateJobContext,
+  datacenter: string,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<SubmissionAnswer | undefined> {
+  const { jobId, gateId, gateBoot, terms, pages } = job;
+  const desk = node.runtime.actor(deskAddress(datacenter) as `desk/${string}`);
+  const gate = {
+    gateId,
+    elapsedMs: Math.max(0, node.clock.now() - job.submittedAt),
+    decisionEpoch: [gateBoot, 0] as const,
+  };
+  const answers = Array.from({ length: pages }, async (_, index) => {
+    const workflows = readPage(node, job, index + 1);
+    if (workflows === undefined) return null;
+    const page = { workflows, page: index + 1, pages };
+    const event = { type: 'job.submitted', jobId, terms, gate, ...page } as const;
+    return (await desk.ask(event, { timeoutMs, signal })) as SubmissionAnswer | null;
+  });
+  // The page that made it whole has the answer, the others have none.
+  return (await Promise.all(answers)).find((answer) => answer !== null);
+}

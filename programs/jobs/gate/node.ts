@@ -1,0 +1,87 @@
+/**
+ * What the parts of a gate share: its runtime with the kinds of a gate, and who it is.
+ */
+
+import { gateJobAddress, submissionPageAddress } from '../../../machines/jobs/addresses.ts';
+import type { deskMachine } from '../../../machines/jobs/desk.ts';
+import type { GateJobContext, gateJobMachine } from '../../../machines/jobs/gate-job.ts';
+import type { WorkflowSpec } from '../../../machines/jobs/messages/client.ts';
+import type { submissionPageMachine } from '../../../machines/jobs/submission-page.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { RuntimeError } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/options.ts';
+import type { Runtime } from '../../../runtime/runtime.ts';
+import type { JobsConfiguration } from '../configuration.ts';
+import type { Counters } from '../counters.ts';
+
+export type GateKinds = {
+  readonly 'gate-job': typeof gateJobMachine;
+  readonly 'submission-page': typeof submissionPageMachine;
+  readonly desk: typeof deskMachine;
+};
+
+export interface GateNode {
+  readonly gate: string;
+  readonly datacenters: readonly string[];
+  readonly config: JobsConfiguration;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly counters: Counters;
+  readonly runtime: Runtime<GateKinds>;
+  /** Aborted when the gate stops: whoever waits for news is answered. */
+  readonly ending: AbortSignal;
+}
+
+/** A job as it was last committed, ended ones included; undefined when there is none. */
+export function readGateJob(
+  { runtime, gate }: GateNode,
+  jobId: string,
+): GateJobContext | undefined {
+  return read(() => jobOf(runtime, gate, jobId).getSnapshot().context);
+}
+
+export function jobOf(runtime: GateNode['runtime'], gate: string, jobId: string) {
+  return runtime.actor(gateJobAddress(jobId, gate) as `gate-job/${string}`);
+}
+
+/** The workflows of a page of a submission; undefined when it has been dropped. */
+export function readPage(
+  { runtime }: GateNode,
+  { jobId, digest }: GateJobContext,
+  page: number,
+): readonly WorkflowSpec[] | undefined {
+  const address = submissionPageAddress(jobId, digest, page) as `submission-page/${string}`;
+  const workflows = read(() => runtime.actor(address).getSnapshot().context.workflows);
+  return workflows === undefined || workflows.length === 0 ? undefined : workflows;
+}
+
+function read<T>(reading: () => T): T | undefined {
+  try {
+    return reading();
+  } catch (thrown) {
+    if (thrown instanceof RuntimeError && thrown.code === 'ACTOR_UNKNOWN') return undefined;
+    throw thrown;
+  }
+}
+
+/** Resolves `byMs` later, or as soon as the signal is aborted. */
+export function pause(clock: Clock, byMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.schedule(clock.now() + byMs, end);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
+}
+
+/** True when there is no such actor, or none any more. */
+export function isGone(thrown: unknown): boolean {
+  return (
+    thrown instanceof RuntimeError &&
+    (thrown.code === 'ACTOR_UNKNOWN' || thrown.code === 'ACTOR_ENDED')
+  );
+}

@@ -1,0 +1,212 @@
+/**
+ * Jobs as clients of a gate see them: read from committed records, changing nothing.
+ *
+ * How the job stands in each datacenter is in the gate's record. Its workflows are at the
+ * datacenters, which are asked for them when somebody wants to see them.
+ */
+
+import { deskAddress } from '../../../machines/jobs/addresses.ts';
+import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
+import { type DatacenterRecord, running, targets } from '../../../machines/jobs/gate-record.ts';
+import { isSilent, overallDueAt } from '../../../machines/jobs/gate-rules.ts';
+import type {
+  DatacenterView,
+  JobPage,
+  JobsAsked,
+  JobView,
+  WorkflowView,
+} from '../../../machines/jobs/messages/client.ts';
+import type { WorkflowResultEntry } from '../../../machines/jobs/messages/gate.ts';
+import type { JobStatus } from '../../../machines/jobs/words.ts';
+import { type GateNode, readGateJob } from './node.ts';
+
+/** How long a datacenter is waited for; whoever asked the gate waits too. */
+const DESK_LIMIT_MS = 900;
+/** Rows of the index that are looked at for one page. */
+const ROWS_AT_ONCE = 500;
+
+const SEQ_OF: Readonly<Record<JobStatus, number>> = {
+  submitted: 1,
+  running: 2,
+  completed: 3,
+  failed: 3,
+  cancelled: 3,
+  timedOut: 3,
+};
+
+/** Submitted until a datacenter has taken it, running until the outcome is published. */
+export function statusOf({ outcome, decision, datacenters, isRebuilt }: GateJobContext): JobStatus {
+  if (outcome !== null) return outcome.status;
+  const isDispatched = isRebuilt || decision !== null || targets(datacenters).length > 0;
+  return isDispatched ? 'running' : 'submitted';
+}
+
+/** A job without its workflows, but for the results that the gate itself has. */
+export function jobSummary({ clock, gate }: GateNode, context: GateJobContext): JobView {
+  const { datacenters, decision, outcome, terms } = context;
+  const now = clock.now();
+  const status = statusOf(context);
+  const took = targets(datacenters).map(([, record]) => record);
+  const alive = running(datacenters).map(([, record]) => record);
+  const most = (figure: (record: DatacenterRecord) => number, records = took) =>
+    Math.max(0, ...records.map(figure));
+  const progressAt = most(({ lastProgressAt }) => lastProgressAt) || context.submittedAt;
+  return {
+    jobId: context.jobId,
+    status,
+    reason: outcome?.reason ?? null,
+    localReason: null,
+    gateReason: decision?.kind === 'timeout' ? decision.reason : null,
+    authority: 'gateCoordinated',
+    enforce: terms.enforce !== false,
+    elapsedMs: Math.max(0, (outcome?.at ?? now) - context.submittedAt),
+    timeoutMs: terms.timeoutMs,
+    extensionsMs: most(({ extensionsMs }) => extensionsMs, outcome === null ? alive : took),
+    dueInMs: outcome === null ? Math.max(0, overallDueAt(context) - now) : null,
+    sinceProgressMs: Math.max(0, (outcome?.at ?? now) - progressAt),
+    queued: alive.length > 0 && alive.every(({ queued }) => queued),
+    leader: gate,
+    leaderFence: Math.max(1, context.gateBoot),
+    shadow:
+      context.shadowed === null
+        ? null
+        : {
+            reason: context.shadowed.reason,
+            atMs: context.shadowed.at - context.submittedAt,
+          },
+    seq: SEQ_OF[status],
+    workflowsTotal: context.workflowsTotal,
+    workflowsCompleted: most(({ workflowsCompleted }) => workflowsCompleted),
+    workflowsFailed: most(({ workflowsFailed }) => workflowsFailed),
+    workflows: [],
+    page: 1,
+    pages: 1,
+    datacenters: Object.entries(datacenters).map(([name, record]) =>
+      datacenterView(name, record, context, now),
+    ),
+  };
+}
+
+function datacenterView(
+  datacenter: string,
+  record: DatacenterRecord,
+  { outcome, rules }: GateJobContext,
+  now: number,
+): DatacenterView {
+  const { phase, final, leaderFence, lastSeenAt } = record;
+  const isQuiet = rules !== null && isSilent(lastSeenAt, now, rules.silentAfterMs);
+  const status = (): DatacenterView['status'] => {
+    if (final !== null) return final.status;
+    if (phase === 'asked' || phase === 'refused' || phase === 'late') return 'unheard';
+    if (isQuiet && outcome === null) return 'silent';
+    return phase === 'reported' ? 'reported' : 'running';
+  };
+  return {
+    datacenter,
+    status: status(),
+    reason: final === null ? record.report : (final.gateReason ?? final.reason),
+    leaderFence,
+    extensionsMs: record.extensionsMs,
+    sinceProgressMs: Math.max(0, (final?.endedAt ?? now) - record.lastProgressAt),
+    queued: record.queued,
+    unconfirmed: outcome?.unconfirmed.includes(datacenter) ?? false,
+  };
+}
+
+/**
+ * A job with a page of its workflows, as they are at the datacenter that got furthest. Where that
+ * one does not answer, what the gate has of the results has to do.
+ */
+export async function jobView(
+  node: GateNode,
+  jobId: string,
+  page: number,
+): Promise<JobView | undefined> {
+  const context = readGateJob(node, jobId);
+  if (context === undefined) return undefined;
+  const summary = jobSummary(node, context);
+  const datacenter = furthest(context);
+  if (datacenter === undefined) return summary;
+  const there = await viewAt(node, datacenter, jobId, page);
+  if (there === undefined || there.job === null)
+    return { ...summary, workflows: keptWorkflows(context, datacenter) };
+  const { workflows, pages } = there.job;
+  return { ...summary, workflows, page, pages };
+}
+
+/** What a datacenter's desk says about a job; undefined when it does not answer. */
+export async function viewAt(
+  { runtime, clock }: GateNode,
+  datacenter: string,
+  jobId: string,
+  page: number,
+  timeoutMs = DESK_LIMIT_MS,
+): Promise<{ readonly job: JobView | null } | undefined> {
+  const desk = runtime.actor(deskAddress(datacenter) as `desk/${string}`);
+  const requestId = `${jobId.slice(0, 100)}~${clock.now()}`;
+  try {
+    const asked = { type: 'job.asked', requestId, jobId, page } as const;
+    return (await desk.ask(asked, { timeoutMs })) as { readonly job: JobView | null };
+  } catch {
+    // Whatever it was, the datacenter has not answered.
+    return undefined;
+  }
+}
+
+function furthest({ datacenters }: GateJobContext): string | undefined {
+  const took = targets(datacenters);
+  const completed = took.find(([, { final }]) => final?.status === 'completed');
+  const [first] = [...took].sort(
+    ([, one], [, other]) => other.workflowsCompleted - one.workflowsCompleted,
+  );
+  return (completed ?? first)?.[0];
+}
+
+function keptWorkflows(
+  { outcome, datacenters }: GateJobContext,
+  datacenter: string,
+): readonly WorkflowView[] {
+  const published = outcome?.results.find((results) => results.datacenter === datacenter);
+  const entries = published?.entries ?? datacenters[datacenter]?.final?.results ?? [];
+  return entries.map(workflowOf);
+}
+
+const workflowOf = ({ workflowId, ok, result, truncated }: WorkflowResultEntry): WorkflowView => ({
+  workflowId,
+  status: ok ? 'completed' : 'failed',
+  attempts: 0,
+  workerId: null,
+  result: result ?? null,
+  truncated,
+  error: null,
+});
+
+/** Jobs page by page, by what is asked of them. */
+export function listJobs(node: GateNode, asked: JobsAsked): JobPage {
+  const { status, stuckForMs, limit, cursor } = asked;
+  const jobs: JobView[] = [];
+  let after = cursor;
+  do {
+    const rows = node.runtime.query({
+      kind: 'gate-job',
+      limit: Math.min(limit - jobs.length, ROWS_AT_ONCE),
+      ...(status !== undefined && { tag: tagOf(status) }),
+      ...(after !== undefined && { cursor: after }),
+    });
+    for (const { address } of rows.actors) {
+      const jobId = address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
+      const context = readGateJob(node, jobId);
+      if (context === undefined) continue;
+      const view = jobSummary(node, context);
+      const isAskedFor = status === undefined || view.status === status;
+      const isStuck = stuckForMs === undefined || view.sinceProgressMs > stuckForMs;
+      if (isAskedFor && isStuck) jobs.push(view);
+    }
+    after = rows.cursor;
+  } while (after !== undefined && jobs.length < limit);
+  return { jobs, cursor: after ?? null };
+}
+
+function tagOf(status: JobStatus): string {
+  return status === 'submitted' || status === 'running' ? status : 'ended';
+}

@@ -1,0 +1,18 @@
+/**
+ * Limits of the runtimes under the programs of the jobs system.
+ *
+ * Messages that nobody acknowledges are sent again after 1, 2, 4 and then every 5 seconds, exactly.
+ * A job of ten thousand workflows speaks to each of them in one turn, and has a large record.
+ */
+
+import type { RuntimeLimits } from '../../runtime/options.ts';
+
+export const JOBS_LIMITS = {
+  retryMinMs: 1_000,
+  retryMaxMs: 5_000,
+  retryJitterPercent: 0,
+  mailboxMax: 50_000,
+  outboxMax: 25_000,
+  sendersMax: 25_000,
+  recordBytesMax: 4 * 1024 * 1024,
+} satisfies Partial<RuntimeLimits>;

@@ -1,0 +1,182 @@
+/**
+ * A manager: hosts a datacenter's jobs while it leads, stands by while another does.
+ *
+ * Guarantees: what it has acknowledged survives it; whichever manager of the datacenter leads next
+ * goes on at the same deadlines. All managers of a datacenter share one store and one lease.
+ */
+
+import { createRuntime } from '../../create-runtime.ts';
+import { deskAddress, workerPoolAddress } from '../../machines/jobs/addresses.ts';
+import { deskMachine } from '../../machines/jobs/desk.ts';
+import { jobMachine } from '../../machines/jobs/job.ts';
+import type { NoteParams } from '../../machines/jobs/notes.ts';
+import { workerHealthMachine } from '../../machines/jobs/worker-health.ts';
+import { workerPoolMachine } from '../../machines/jobs/worker-pool.ts';
+import { workflowMachine } from '../../machines/jobs/workflow.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import type { Lease } from '../../runtime/lease.ts';
+import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Store } from '../../runtime/store.ts';
+import { systemClock } from '../../runtime/system-clock.ts';
+import { systemRandom } from '../../runtime/system-random.ts';
+import type { Transport } from '../../runtime/transport.ts';
+import { healthRules, type JobsConfiguration, resolveConfiguration } from './configuration.ts';
+import { Counters } from './counters.ts';
+import { JOBS_LIMITS } from './limits.ts';
+import {
+  admitToDesk,
+  admitToHealth,
+  admitToJob,
+  admitToPool,
+  admitToWorkflow,
+} from './manager/admission.ts';
+import { deskPerformers } from './manager/desk.ts';
+import { observeDatacenter } from './manager/gauges.ts';
+import type { ManagerKinds, ManagerNode } from './manager/node.ts';
+import { observedJobs } from './manager/observed.ts';
+import { startSweep } from './manager/sweep.ts';
+import { notePerformer } from './notes.ts';
+import { type Recommendation, type RecommendOptions, recommend } from './recommend.ts';
+
+export interface ManagerOptions {
+  /** The datacenter whose jobs it hosts: the place of all its actors. */
+  readonly datacenter: string;
+  /** Name of this manager among all nodes. Default: the datacenter's name and `.manager-1`. */
+  readonly manager?: string;
+  /** The gates that may send jobs here. Default: none. */
+  readonly gates?: readonly string[];
+  /** Options that differ from their defaults. */
+  readonly config?: Partial<JobsConfiguration>;
+  readonly transport?: Transport;
+  /** Where jobs live; managers of one datacenter share it. Default: in memory. */
+  readonly store?: Store;
+  /** Who leads. Default: this process, without asking anybody. */
+  readonly lease?: Lease;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly logger?: Logger;
+  readonly signal?: AbortSignal;
+  /** Hears what the machines note, beside the log. */
+  readonly onNote?: (note: NoteParams) => void;
+  /** As `createRuntime`'s. */
+  readonly onFatal?: (failure: Error) => void;
+  /** As `createRuntime`'s. */
+  readonly telemetry?: boolean;
+}
+
+export interface Manager {
+  readonly datacenter: string;
+  readonly manager: string;
+  readonly runtime: ManagerNode['runtime'];
+  readonly config: JobsConfiguration;
+  readonly counters: Counters;
+  /** True while this manager leads its datacenter. */
+  readonly isLeading: boolean;
+  /** Timeouts that would fit the jobs completed here, as far as their records are kept. */
+  recommend(options?: RecommendOptions): Recommendation | undefined;
+  stop(): Promise<void>;
+  /** As if the process had died; for tests. */
+  crash(): void;
+}
+
+/** @throws {RuntimeError} OPTION_INVALID, ABORTED */
+export async function startManager(options: ManagerOptions): Promise<Manager> {
+  const config = resolveConfiguration(options.config);
+  const { datacenter, manager = `${datacenter}.manager-1` } = options;
+  const { clock = systemClock(), logger = SILENT_LOGGER } = options;
+  const counters = new Counters();
+  let node: ManagerNode | undefined;
+  const { transport, store, lease, signal, onFatal, telemetry } = options;
+  const runtime = await createRuntime<ManagerKinds>({
+    node: manager,
+    place: datacenter,
+    clock,
+    random: options.random ?? systemRandom(),
+    logger,
+    limits: { ...JOBS_LIMITS, endedRetentionMs: config.jobRetentionMs },
+    onHosting: () => {
+      if (node !== undefined) openDatacenter(node);
+    },
+    onHostingEnded: (fence) => {
+      const fields = { event: 'leader.lost', at: clock.now(), datacenter, manager, term: fence };
+      logger.warn(fields, 'leader.lost');
+    },
+    ...(transport !== undefined && { transport }),
+    ...(store !== undefined && { store }),
+    ...(lease !== undefined && { lease }),
+    ...(signal !== undefined && { signal }),
+    ...(onFatal !== undefined && { onFatal }),
+    ...(telemetry !== undefined && { telemetry }),
+  });
+  const { gates = [] } = options;
+  const program = { datacenter, manager, gates, config, clock, logger, counters, runtime };
+  node = program;
+  registerKinds(program, options);
+  observeDatacenter(program);
+  if (runtime.isHosting) openDatacenter(program);
+  const endSweep = startSweep(program);
+  return {
+    datacenter,
+    manager,
+    runtime,
+    config,
+    counters,
+    get isLeading() {
+      return runtime.isHosting;
+    },
+    recommend: (how) => recommend(observedJobs(program), how),
+    stop() {
+      endSweep();
+      return runtime.stop();
+    },
+    crash() {
+      endSweep();
+      runtime.crash();
+    },
+  };
+}
+
+function registerKinds(node: ManagerNode, { onNote }: ManagerOptions): void {
+  const { runtime, gates, datacenter, logger, counters } = node;
+  const perform = { note: notePerformer(logger, counters, onNote) };
+  runtime.register('job', jobMachine, {
+    perform,
+    admit: admitToJob(new Set(gates), datacenter),
+  });
+  runtime.register('workflow', workflowMachine, { perform, admit: admitToWorkflow });
+  runtime.register('worker-health', workerHealthMachine, { perform, admit: admitToHealth });
+  runtime.register('worker-pool', workerPoolMachine, {
+    perform: { ...perform, announceRoom: () => announceRoom(node) },
+    admit: admitToPool,
+  });
+  runtime.register('desk', deskMachine, { perform: deskPerformers(node), admit: admitToDesk });
+}
+
+/** What every datacenter has, from its first day on. */
+function openDatacenter({ runtime, datacenter, config, logger }: ManagerNode): void {
+  const rules = healthRules(config);
+  const births = [
+    runtime.spawn(workerPoolAddress(datacenter), {
+      input: { datacenter, term: runtime.fence, rules },
+      ifAbsent: true,
+    }),
+    runtime.spawn(deskAddress(datacenter), { ifAbsent: true }),
+  ];
+  Promise.all(births).catch((thrown: unknown) => {
+    logger.error({ datacenter, error: messageOf(thrown) }, 'the datacenter could not be opened');
+  });
+}
+
+/** Workflows told at a time that there is room in the queue again. */
+const ROOM_AT_ONCE = 1_000;
+
+async function announceRoom({ runtime }: ManagerNode): Promise<void> {
+  const { actors } = runtime.query({ kind: 'workflow', tag: 'turnedAway', limit: ROOM_AT_ONCE });
+  await Promise.allSettled(
+    actors.map(({ address }) =>
+      runtime.actor(address as `workflow/${string}`).send({ type: 'slot.room' }),
+    ),
+  );
+}

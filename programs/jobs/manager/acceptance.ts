@@ -1,0 +1,120 @@
+/**
+ * Taking a submission into a datacenter: the job, then all its workflows, then its start.
+ *
+ * Guarantees: an acknowledged job is on disk with all its workflows; the same submission again
+ * finds the same job, at whatever point the one before was interrupted; another body under the
+ * same id is refused and touches nothing.
+ */
+
+import { jobAddress, workflowAddress } from '../../../machines/jobs/addresses.ts';
+import type { JobContext, JobInput } from '../../../machines/jobs/job.ts';
+import type { SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
+import type { WorkflowInput } from '../../../machines/jobs/workflow.ts';
+import { RuntimeError } from '../../../runtime/errors.ts';
+import { jobRules, workflowRules } from '../configuration.ts';
+import type { Submission } from '../submission.ts';
+import { type ManagerNode, readJob } from './node.ts';
+
+export async function accept(node: ManagerNode, submission: Submission): Promise<SubmissionAnswer> {
+  const { jobId, digest } = submission;
+  const known = readJob(node, jobId);
+  if (known !== undefined && known.isAbandoned !== true) {
+    if (known.digest !== digest) return refused(jobId, 'conflict');
+    if (known.status !== 'submitted') return accepted(node, known, false);
+  }
+  const { runtime } = node;
+  const address = jobAddress(jobId, node.datacenter);
+  const job = runtime.actor(address);
+  try {
+    await runtime.spawn(address, { input: jobInput(node, submission), ifAbsent: true });
+    const { context } = job.getSnapshot();
+    if (context.digest !== digest) return refused(jobId, 'conflict');
+    await Promise.all(spawnWorkflows(node, submission, context.startedAt));
+    await job.send({ type: 'job.assembled' });
+    return accepted(
+      node,
+      job.getSnapshot().context,
+      known === undefined || known.isAbandoned === true,
+    );
+  } catch (thrown) {
+    if (thrown instanceof RuntimeError && thrown.retryable)
+      return { ...refused(jobId, 'overloaded'), detail: thrown.message };
+    throw thrown;
+  }
+}
+
+function spawnWorkflows(
+  node: ManagerNode,
+  { jobId, workflows }: Submission,
+  acceptedAt: number,
+): Array<Promise<unknown>> {
+  const { datacenter, runtime } = node;
+  const rules = workflowRules(node.config);
+  return workflows.map(({ id, handler, payload, cores }, index) => {
+    const input: WorkflowInput = {
+      jobId,
+      workflowId: id,
+      datacenter,
+      index,
+      handler,
+      payload,
+      cores,
+      acceptedAt,
+      rules,
+    };
+    const address = workflowAddress(jobId, id, datacenter);
+    return runtime.spawn(address, { input, ifAbsent: true });
+  });
+}
+
+function jobInput(
+  node: ManagerNode,
+  { jobId, terms, gate, digest, workflows }: Submission,
+): JobInput {
+  const { config, datacenter, manager } = node;
+  const place = new Map(workflows.map(({ id }, index) => [id, index]));
+  const dependsOn: Record<string, number[]> = {};
+  for (const [index, workflow] of workflows.entries())
+    if (workflow.dependsOn.length > 0)
+      dependsOn[index] = workflow.dependsOn.map((id) => place.get(id) as number);
+  return {
+    jobId,
+    datacenter,
+    managerId: manager,
+    term: node.runtime.fence,
+    gateId: gate?.gateId ?? null,
+    digest,
+    timeoutMs: terms.timeoutMs,
+    stuckThresholdMs: terms.stuckThresholdMs ?? config.stuckThresholdMs,
+    failFast: terms.failFast ?? config.failFast,
+    enforce: terms.enforce ?? true,
+    targetDatacenters: terms.targetDatacenters ?? [datacenter],
+    ...(terms.datacenterTimeoutQuorum !== undefined && {
+      datacenterTimeoutQuorum: terms.datacenterTimeoutQuorum,
+    }),
+    decisionEpoch: gate?.decisionEpoch ?? [0, 0],
+    rules: jobRules(config, terms),
+    ids: workflows.map(({ id }) => id),
+    dependsOn,
+  };
+}
+
+export function refused(
+  jobId: string,
+  reason: NonNullable<SubmissionAnswer['reason']>,
+): SubmissionAnswer {
+  return { jobId, accepted: false, created: false, status: null, reason };
+}
+
+function accepted(node: ManagerNode, context: JobContext, created: boolean): SubmissionAnswer {
+  const { jobId, status, leaderFence } = context;
+  return {
+    jobId,
+    accepted: true,
+    created,
+    status,
+    reason: null,
+    leaderFence,
+    managerId: node.manager,
+  };
+}

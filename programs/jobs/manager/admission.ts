@@ -1,0 +1,123 @@
+/**
+ * Who may say what to the actors of a datacenter.
+ *
+ * A gate speaks about its jobs, a worker about itself, anybody may ask the desk; and each message
+ * has the fields its schema says. What is refused is refused by name, reaches no machine, and is
+ * counted by the runtime.
+ */
+
+import type { ZodType } from 'zod';
+import {
+  clientCancelRequested,
+  clientExtendRequested,
+  jobAsked,
+  jobsAsked,
+  jobWatched,
+  sinceProgressAsked,
+  stuckAsked,
+} from '../../../machines/jobs/messages/client.ts';
+import {
+  ackReceived,
+  cancelRequested,
+  extendRequested,
+  statusRequested,
+  timeoutDeclared,
+} from '../../../machines/jobs/messages/gate.ts';
+import {
+  announceAnswered,
+  attemptStopped,
+  cancelAnswered,
+  dispatchAnswered,
+  extensionRequested,
+  heartbeatReceived,
+  progressReceived,
+  resultReceived,
+  workerRegistered,
+} from '../../../machines/jobs/messages/worker.ts';
+import type { KindOptions } from '../../../runtime/kind.ts';
+
+type Admit = NonNullable<KindOptions['admit']>;
+type Schemas = Readonly<Record<string, ZodType>>;
+type Message = Parameters<Admit>[0];
+
+const FROM_GATE: Schemas = {
+  'timeout.declared': timeoutDeclared,
+  'cancel.requested': cancelRequested,
+  'status.requested': statusRequested,
+  'job.extend': extendRequested,
+  'ack.received': ackReceived,
+};
+
+const TO_WORKFLOW: Schemas = {
+  'dispatch.answered': dispatchAnswered,
+  'progress.received': progressReceived,
+  'result.received': resultReceived,
+  'attempt.stopped': attemptStopped,
+  'cancel.answered': cancelAnswered,
+};
+
+const TO_HEALTH: Schemas = {
+  'heartbeat.received': heartbeatReceived,
+  'extension.requested': extensionRequested,
+  'announce.answered': announceAnswered,
+};
+
+const TO_POOL: Schemas = { 'worker.registered': workerRegistered };
+
+/** The desk checks a submission itself, so that it can name the field that is wrong. */
+const TO_DESK: Schemas = {
+  'job.asked': jobAsked,
+  'jobs.asked': jobsAsked,
+  'job.watched': jobWatched,
+  'jobCancel.requested': clientCancelRequested,
+  'jobExtend.requested': clientExtendRequested,
+  'stuckWorkflows.asked': stuckAsked,
+  'sinceProgress.asked': sinceProgressAsked,
+};
+
+/** Of jobs: their own gate, which has to be one of those configured. */
+export function admitToJob(gates: ReadonlySet<string>, datacenter: string): Admit {
+  return (message) => {
+    const { to, from = '', event } = message;
+    const gate = placeOf(from);
+    if (!gates.has(gate)) return `${gate} is not a gate of this datacenter`;
+    if (!from.startsWith('gate-job/') || keyOf(from) !== keyOf(to))
+      return 'only the actor of this job at its gate speaks to it';
+    const meant = (event as { datacenter?: unknown }).datacenter;
+    if (meant !== undefined && meant !== datacenter) return `it is meant for another datacenter`;
+    return checked(FROM_GATE, message);
+  };
+}
+
+export const admitToWorkflow: Admit = (message) => fromItself(TO_WORKFLOW, message);
+
+export const admitToHealth: Admit = (message) =>
+  keyOf(message.to) === placeOf(message.from ?? '')
+    ? fromItself(TO_HEALTH, message)
+    : 'a worker speaks for itself only';
+
+export const admitToPool: Admit = (message) => fromItself(TO_POOL, message);
+
+export const admitToDesk: Admit = (message) =>
+  message.event.type === 'job.submitted' ? undefined : checked(TO_DESK, message);
+
+/** Workers name themselves in what they say. */
+function fromItself(schemas: Schemas, message: Message): string | undefined {
+  const { workerId } = message.event as { workerId?: unknown };
+  if (workerId !== placeOf(message.from ?? '')) return 'a worker speaks for itself only';
+  return checked(schemas, message);
+}
+
+function checked(schemas: Schemas, { event }: Message): string | undefined {
+  const schema = Object.hasOwn(schemas, event.type) ? schemas[event.type] : undefined;
+  if (schema === undefined) return `${event.type} does not come from another place`;
+  const result = schema.safeParse(event);
+  if (result.success) return undefined;
+  const [issue] = result.error.issues;
+  return `${issue?.path.map(String).join('.') || 'it'}: ${issue?.message}`;
+}
+
+const placeOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
+
+const keyOf = (address: string): string =>
+  address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));

@@ -1,0 +1,152 @@
+/**
+ * What the desk of a datacenter answers: each question of `machines/jobs/desk.ts` by its performer.
+ *
+ * Guarantees: every question that can be answered is, also about jobs that have ended; what is
+ * wrong with one is said by a word of the specification, and changes nothing.
+ */
+
+import { jobAddress } from '../../../machines/jobs/addresses.ts';
+import type {
+  CancelAnswer,
+  ClientCancelRequested,
+  ClientExtendRequested,
+  ExtendAnswer,
+  JobAsked,
+  JobSubmitted,
+  JobsAsked,
+  JobWatched,
+  SinceProgressAsked,
+  StuckAsked,
+} from '../../../machines/jobs/messages/client.ts';
+import { RuntimeError } from '../../../runtime/errors.ts';
+import type { PerformerCall } from '../../../runtime/kind.ts';
+import { isBreach, Submissions } from '../submission.ts';
+import { accept, refused } from './acceptance.ts';
+import { type ManagerNode, readJob } from './node.ts';
+import { jobSummary, jobView, listJobs, stuckWorkflows, timeSinceProgress } from './views.ts';
+
+/** How long a watch waits for news before it answers that there are none. */
+const WATCH_MS = 20_000;
+/** A cancel is answered when nothing can start any more, which may take a commit or two. */
+const CANCEL_LIMIT_MS = 10_000;
+
+type Call<TQuestion> = PerformerCall & { readonly params: TQuestion };
+
+export function deskPerformers(node: ManagerNode) {
+  const submissions = new Submissions(node.clock);
+  return {
+    submitJob: async ({ params, reply }: Call<JobSubmitted>) => {
+      const { jobId, replyTo = '' } = params;
+      const { gateId } = params.gate ?? {};
+      if (gateId !== undefined && !node.gates.includes(gateId)) {
+        node.counters.add('job_submissions_refused_total', { reason: 'invalid' });
+        const detail = 'is not a gate of this datacenter';
+        reply(replyTo, { ...refused(jobId, 'invalid'), field: 'gate.gateId', detail });
+        return;
+      }
+      const submission = submissions.take(placeOf(replyTo), params);
+      if (submission === null) reply(replyTo, null);
+      else if (isBreach(submission)) {
+        node.counters.add('job_submissions_refused_total', { reason: 'invalid' });
+        reply(replyTo, { ...refused(jobId, 'invalid'), ...submission });
+      } else {
+        const answer = await accept(node, submission);
+        if (answer.reason !== null)
+          node.counters.add('job_submissions_refused_total', { reason: answer.reason });
+        reply(replyTo, answer);
+      }
+    },
+    viewJob: ({ params: { jobId, page, replyTo = '' }, reply }: Call<JobAsked>) => {
+      const job = jobView(node, jobId, page);
+      reply(replyTo, { found: job !== undefined, job: job ?? null });
+    },
+    listJobs: ({ params, reply }: Call<JobsAsked>) => {
+      reply(params.replyTo ?? '', listJobs(node, params));
+    },
+    watchJob: ({ params, reply }: Call<JobWatched>) => {
+      watchJob(node, params, (answer) => reply(params.replyTo ?? '', answer));
+    },
+    cancelJob: async ({ params, reply }: Call<ClientCancelRequested>) => {
+      reply(params.replyTo ?? '', await cancelJob(node, params.jobId));
+    },
+    extendJob: async ({ params, reply }: Call<ClientExtendRequested>) => {
+      reply(params.replyTo ?? '', await extendJob(node, params));
+    },
+    listStuck: ({ params, reply }: Call<StuckAsked>) => {
+      reply(params.replyTo ?? '', stuckWorkflows(node, params.thresholdMs, params.limit));
+    },
+    tellSinceProgress: ({ params, reply }: Call<SinceProgressAsked>) => {
+      const { jobId, workflowId, replyTo = '' } = params;
+      reply(replyTo, timeSinceProgress(node, jobId, workflowId) ?? null);
+    },
+  };
+}
+
+const placeOf = (replyTo: string): string => replyTo.slice(replyTo.lastIndexOf('@') + 1);
+
+/** Answers as soon as the job is another one than the client has seen. */
+function watchJob(
+  node: ManagerNode,
+  { jobId, seenSeq }: JobWatched,
+  answer: (news: object) => void,
+): void {
+  const look = (): object | undefined => {
+    const context = readJob(node, jobId);
+    if (context === undefined) return { found: false, job: null };
+    return context.seq === seenSeq ? undefined : { found: true, job: jobSummary(node, context) };
+  };
+  const now = look();
+  if (now !== undefined) {
+    answer(now);
+    return;
+  }
+  const end = (): void => {
+    cancelLimit();
+    subscription.unsubscribe();
+    const context = readJob(node, jobId);
+    answer({
+      found: context !== undefined,
+      job: context === undefined ? null : jobSummary(node, context),
+    });
+  };
+  const cancelLimit = node.clock.schedule(node.clock.now() + WATCH_MS, end);
+  const subscription = node.runtime.actor(jobAddress(jobId, node.datacenter)).subscribe(() => {
+    if (look() !== undefined) end();
+  });
+}
+
+async function cancelJob(node: ManagerNode, jobId: string): Promise<CancelAnswer> {
+  const { datacenter, runtime } = node;
+  const job = runtime.actor(jobAddress(jobId, datacenter));
+  try {
+    const asked = { type: 'cancel.requested', jobId, datacenter } as const;
+    return (await job.ask(asked, { timeoutMs: CANCEL_LIMIT_MS })) as CancelAnswer;
+  } catch (thrown) {
+    const context = gone(thrown) ? readJob(node, jobId) : undefined;
+    if (context !== undefined)
+      return context.status === 'cancelled'
+        ? { accepted: true, reason: 'alreadyCancelled' }
+        : { accepted: false, reason: 'alreadyFinal' };
+    if (gone(thrown)) return { accepted: false, reason: 'unknown' };
+    throw thrown;
+  }
+}
+
+async function extendJob(
+  node: ManagerNode,
+  { jobId, requestId, byMs, by }: ClientExtendRequested,
+): Promise<ExtendAnswer> {
+  const job = node.runtime.actor(jobAddress(jobId, node.datacenter));
+  try {
+    return (await job.ask({ type: 'job.extend', requestId, byMs, by })) as ExtendAnswer;
+  } catch (thrown) {
+    if (!gone(thrown)) throw thrown;
+    const context = readJob(node, jobId);
+    const reason = context === undefined ? 'unknown' : 'alreadyFinal';
+    return { accepted: false, reason, extensionsMs: 0 };
+  }
+}
+
+const gone = (thrown: unknown): boolean =>
+  thrown instanceof RuntimeError &&
+  (thrown.code === 'ACTOR_UNKNOWN' || thrown.code === 'ACTOR_ENDED');

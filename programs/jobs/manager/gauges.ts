@@ -1,0 +1,47 @@
+/**
+ * What of a datacenter is measured when somebody looks: jobs that are tracked, requests that wait.
+ *
+ * Both are read from committed records. A manager that does not lead has none of either.
+ */
+
+import { workerPoolAddress } from '../../../machines/jobs/addresses.ts';
+import { RuntimeError } from '../../../runtime/errors.ts';
+import type { ManagerNode } from './node.ts';
+
+export function observeDatacenter(node: ManagerNode): void {
+  const whenLeading = (read: () => number) => () => (node.runtime.isHosting ? read() : 0);
+  node.counters.observe(
+    'timeout_strategies_active_count',
+    whenLeading(() => trackedJobs(node)),
+  );
+  node.counters.observe(
+    'dispatch_queue_length',
+    whenLeading(() => queueLength(node)),
+  );
+}
+
+function trackedJobs({ runtime }: ManagerNode): number {
+  let count = 0;
+  let cursor: string | undefined;
+  do {
+    const page = runtime.query({
+      kind: 'job',
+      tag: 'tracked',
+      limit: 1_000,
+      ...(cursor !== undefined && { cursor }),
+    });
+    count += page.actors.length;
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return count;
+}
+
+function queueLength({ runtime, datacenter }: ManagerNode): number {
+  try {
+    return runtime.actor(workerPoolAddress(datacenter)).getSnapshot().context.queue.length;
+  } catch (thrown) {
+    // The place was taken a moment ago: its pool is still to be born.
+    if (thrown instanceof RuntimeError && thrown.code === 'ACTOR_UNKNOWN') return 0;
+    throw thrown;
+  }
+}

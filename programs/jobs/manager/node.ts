@@ -1,0 +1,60 @@
+/**
+ * What the parts of a manager share: its runtime with the kinds of a datacenter, and who it is.
+ */
+
+import { jobAddress } from '../../../machines/jobs/addresses.ts';
+import type { deskMachine } from '../../../machines/jobs/desk.ts';
+import type { JobContext, jobMachine } from '../../../machines/jobs/job.ts';
+import type { workerHealthMachine } from '../../../machines/jobs/worker-health.ts';
+import type { workerPoolMachine } from '../../../machines/jobs/worker-pool.ts';
+import type { WorkflowContext, workflowMachine } from '../../../machines/jobs/workflow.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { RuntimeError } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/options.ts';
+import type { Runtime } from '../../../runtime/runtime.ts';
+import type { JobsConfiguration } from '../configuration.ts';
+import type { Counters } from '../counters.ts';
+
+export type ManagerKinds = {
+  readonly job: typeof jobMachine;
+  readonly workflow: typeof workflowMachine;
+  readonly 'worker-health': typeof workerHealthMachine;
+  readonly 'worker-pool': typeof workerPoolMachine;
+  readonly desk: typeof deskMachine;
+};
+
+export interface ManagerNode {
+  readonly datacenter: string;
+  readonly manager: string;
+  /** Those that may send jobs here. */
+  readonly gates: readonly string[];
+  readonly config: JobsConfiguration;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly counters: Counters;
+  readonly runtime: Runtime<ManagerKinds>;
+}
+
+/** A job as it was last committed, ended ones included; undefined when there is none. */
+export function readJob(
+  { runtime, datacenter }: ManagerNode,
+  jobId: string,
+): JobContext | undefined {
+  return read(() => runtime.actor(jobAddress(jobId, datacenter)).getSnapshot().context);
+}
+
+export function readWorkflow(
+  { runtime }: ManagerNode,
+  address: `workflow/${string}`,
+): WorkflowContext | undefined {
+  return read(() => runtime.actor(address).getSnapshot().context);
+}
+
+function read<T>(reading: () => T): T | undefined {
+  try {
+    return reading();
+  } catch (thrown) {
+    if (thrown instanceof RuntimeError && thrown.code === 'ACTOR_UNKNOWN') return undefined;
+    throw thrown;
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Jobs as clients see them: read from committed records, changing nothing.
+ */
+
+import { workflowAddress } from '../../../machines/jobs/addresses.ts';
+import type { JobContext } from '../../../machines/jobs/job.ts';
+import { elapsedMs, extensionsMs, overallDue } from '../../../machines/jobs/job-context.ts';
+import { isQueued, tallyOf } from '../../../machines/jobs/job-workflows.ts';
+import type {
+  JobPage,
+  JobsAsked,
+  JobView,
+  StuckWorkflow,
+  WorkflowView,
+} from '../../../machines/jobs/messages/client.ts';
+import { PAGE_ENTRIES_MAX } from '../../../machines/jobs/messages/fields.ts';
+import { statusOfWorkflow, type WorkflowState } from '../../../machines/jobs/words.ts';
+import { type ManagerNode, readJob, readWorkflow } from './node.ts';
+
+/** Workflows of one page of a view. Results may be long, so a page of them is short. */
+const VIEW_PAGE = 100;
+/** What a page of a view may take with all its results. */
+const VIEW_LENGTH_MAX = 128 * 1024;
+
+/** A job without its workflows. */
+export function jobSummary(node: ManagerNode, context: JobContext): JobView {
+  const now = node.clock.now();
+  const at = context.endedAt ?? now;
+  return {
+    jobId: context.jobId,
+    status: context.status,
+    reason: context.reason,
+    localReason: context.localReason,
+    gateReason: context.gateReason,
+    authority: context.gateId === null ? 'localAuthority' : 'gateCoordinated',
+    enforce: context.enforce,
+    elapsedMs: elapsedMs(context, at),
+    timeoutMs: context.timeoutMs,
+    extensionsMs: extensionsMs(context),
+    dueInMs: context.endedAt === null ? Math.max(0, overallDue(context) - now) : null,
+    sinceProgressMs: Math.max(0, at - context.lastProgressAt),
+    queued: isQueued(context.table),
+    leader: context.managerId,
+    leaderFence: context.leaderFence,
+    shadow: shadowOf(context),
+    seq: context.seq,
+    ...tallyOf(context.table),
+    workflows: [],
+    page: 1,
+    pages: 1,
+  };
+}
+
+/** When it would have ended, counted from its acceptance. */
+function shadowOf({ shadows: [first], baseAt }: JobContext): JobView['shadow'] {
+  return first === undefined ? null : { reason: first.reason, atMs: first.at - baseAt };
+}
+
+/** A job with a page of its workflows; results that do not fit into one message are left for a page of their own. */
+export function jobView(node: ManagerNode, jobId: string, page: number): JobView | undefined {
+  const context = readJob(node, jobId);
+  if (context === undefined) return undefined;
+  const { ids } = context.table;
+  const pages = Math.max(1, Math.ceil(ids.length / VIEW_PAGE));
+  const from = (page - 1) * VIEW_PAGE;
+  let length = 0;
+  const workflows = ids.slice(from, from + VIEW_PAGE).map((workflowId) => {
+    const view = workflowView(node, jobId, workflowId);
+    length += view.result?.length ?? 0;
+    return length > VIEW_LENGTH_MAX ? { ...view, result: null, truncated: true } : view;
+  });
+  return { ...jobSummary(node, context), workflows, page, pages };
+}
+
+function workflowView(node: ManagerNode, jobId: string, workflowId: string): WorkflowView {
+  const address = workflowAddress(jobId, workflowId, node.datacenter);
+  const context = readWorkflow(node, address);
+  const { value } = node.runtime.actor(address).getSnapshot();
+  return {
+    workflowId,
+    status: statusOfWorkflow(stateOf(value)),
+    attempts: context?.dispatched ?? 0,
+    workerId: context?.lastWorkerId ?? null,
+    result: context?.result ?? null,
+    truncated: context?.truncated ?? false,
+    error: context?.error ?? null,
+  };
+}
+
+/** The outermost state: one of AD-33's ten. */
+export function stateOf(value: unknown): WorkflowState {
+  const state = typeof value === 'string' ? value : (Object.keys(value as object)[0] as string);
+  return (state === 'FAILED_FOR_GOOD' ? 'FAILED' : state) as WorkflowState;
+}
+
+/** Jobs page by page, by what is asked of them. */
+export function listJobs(node: ManagerNode, asked: JobsAsked): JobPage {
+  const { status, stuckForMs, limit, cursor } = asked;
+  const jobs: JobView[] = [];
+  let after = cursor;
+  do {
+    const rows = node.runtime.query({
+      kind: 'job',
+      limit: Math.min(limit - jobs.length, PAGE_ENTRIES_MAX),
+      ...(after !== undefined && { cursor: after }),
+    });
+    for (const { address } of rows.actors) {
+      const jobId = address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
+      const context = readJob(node, jobId);
+      if (context === undefined || (status !== undefined && context.status !== status)) continue;
+      const view = jobSummary(node, context);
+      if (stuckForMs === undefined || view.sinceProgressMs > stuckForMs) jobs.push(view);
+    }
+    after = rows.cursor;
+  } while (after !== undefined && jobs.length < limit);
+  return { jobs, cursor: after ?? null };
+}
+
+/** Workflows with an attempt out whose own last progress is older, the longest first. */
+export function stuckWorkflows(
+  node: ManagerNode,
+  thresholdMs: number,
+  limit: number,
+): readonly StuckWorkflow[] {
+  const now = node.clock.now();
+  const stuck: StuckWorkflow[] = [];
+  let cursor: string | undefined;
+  do {
+    const rows = node.runtime.query({
+      kind: 'workflow',
+      tag: 'out',
+      limit: 1_000,
+      ...(cursor !== undefined && { cursor }),
+    });
+    for (const { address } of rows.actors) {
+      const context = readWorkflow(node, address as `workflow/${string}`);
+      if (context === undefined) continue;
+      const { jobId, workflowId, lastProgressAt, slot } = context;
+      const sinceProgressMs = now - lastProgressAt;
+      if (sinceProgressMs > thresholdMs)
+        stuck.push({ jobId, workflowId, workerId: slot?.workerId ?? '', sinceProgressMs });
+    }
+    cursor = rows.cursor;
+  } while (cursor !== undefined);
+  stuck.sort((one, other) => other.sinceProgressMs - one.sinceProgressMs);
+  return stuck.slice(0, limit);
+}
+
+/** Milliseconds since a job, or one of its workflows, got further. */
+export function timeSinceProgress(
+  node: ManagerNode,
+  jobId: string,
+  workflowId: string | undefined,
+): number | undefined {
+  const now = node.clock.now();
+  if (workflowId === undefined) {
+    const job = readJob(node, jobId);
+    return job === undefined ? undefined : Math.max(0, now - job.lastProgressAt);
+  }
+  const workflow = readWorkflow(node, workflowAddress(jobId, workflowId, node.datacenter));
+  return workflow === undefined ? undefined : Math.max(0, now - workflow.lastProgressAt);
+}

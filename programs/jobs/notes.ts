@@ -1,0 +1,101 @@
+/**
+ * What machines note becomes log lines and counters.
+ *
+ * Each note is one line of the log, under the level of its table here. Counting needs no log: a
+ * silent program has the same numbers.
+ */
+
+import type { NoteName, NoteParams } from '../../machines/jobs/notes.ts';
+import type { Performer } from '../../runtime/kind.ts';
+import type { Logger } from '../../runtime/options.ts';
+import type { Counters, Labels } from './counters.ts';
+
+/** What a user should look at, what he may want to know, and what happens all the time. */
+const WARNINGS: ReadonlySet<NoteName> = new Set<NoteName>([
+  'timeout.detected',
+  'timeout.declared',
+  'timeout.fallback',
+  'timeout.rejected',
+  'timeout.shadowed',
+  'timeout.repaired',
+  'leader.fenceRaised',
+  'leader.lost',
+  'worker.suspect',
+  'worker.evicted',
+  'worker.orphaned',
+  'workflow.transition.refused',
+  'dispatch.failed',
+  'datacenter.silent',
+]);
+const DETAILS: ReadonlySet<NoteName> = new Set<NoteName>([
+  'workflow.transition',
+  'workflow.attempt.stale',
+  'report.received',
+  'extension.credited',
+]);
+
+/** Which counters a note moves; what is missing in a label is called `none`. */
+const COUNTED: Partial<
+  Record<NoteName, (note: NoteParams) => ReadonlyArray<readonly [string, Labels]>>
+> = {
+  'timeout.detected': ({ reason }) => [
+    ['job_timeouts_detected_total', { reason: text(reason) }],
+    ['job_timeout_checks_total', { strategy: 'deadline' }],
+  ],
+  'timeout.reported': ({ datacenter }) => [
+    ['job_timeout_reports_sent_total', { dc: text(datacenter) }],
+  ],
+  'timeout.reportFailed': ({ datacenter }) => [
+    ['job_timeout_reports_failed_total', { dc: text(datacenter) }],
+  ],
+  'timeout.declared': ({ reason }) => [
+    ['gate_global_timeouts_declared_total', { reason: text(reason) }],
+  ],
+  'timeout.rejected': ({ rejection }) => [
+    ['timeout_fence_token_rejections_total', { reason: text(rejection) }],
+  ],
+  'timeout.repaired': ({ timer }) => [['timeout_repairs_total', { timer: text(timer) }]],
+  'report.received': ({ kind }) => [
+    kind === 'timeout'
+      ? ['gate_dc_timeout_reports_received_total', {}]
+      : ['gate_dc_progress_reports_received_total', {}],
+  ],
+  'leader.acquired': () => [['timeout_leader_transfers_total', {}]],
+  'job.ended': ({ status }) => [['timeout_tracking_stopped_total', { reason: text(status) }]],
+  'job.extended': () => [['operator_extensions_total', { result: 'granted' }]],
+  'job.extensionRefused': ({ refusal }) => [
+    ['operator_extensions_total', { result: text(refusal) }],
+  ],
+  'extension.granted': () => [['worker_extensions_total', { result: 'granted' }]],
+  'extension.denied': ({ denialReason }) => [
+    ['worker_extensions_total', { result: text(denialReason) }],
+  ],
+  'extension.removed': ({ cause }) => [
+    ['worker_extensions_cleaned_total', { reason: text(cause) }],
+  ],
+  'dispatch.failed': () => [['dispatches_failed_total', {}]],
+  'worker.evicted': ({ reason }) => [['workers_evicted_total', { reason: text(reason) }]],
+  'worker.attemptLost': ({ cause }) => [['worker_attempts_lost_total', { cause: text(cause) }]],
+  'workflow.retried': ({ cause }) => [['workflow_retries_total', { cause: text(cause) }]],
+  'workflow.attempt.stale': ({ message }) => [['stale_attempts_total', { type: text(message) }]],
+  'status.corrected': () => [['job_status_corrections_total', {}]],
+  'event.late': ({ kind }) => [['late_events_total', { kind: text(kind) }]],
+};
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : 'none');
+
+/** The performer of every machine's `note`. */
+export function notePerformer(
+  logger: Logger,
+  counters: Counters,
+  listener: ((note: NoteParams) => void) | undefined,
+): Performer {
+  return ({ params }: { readonly params: NoteParams }) => {
+    for (const [name, labels] of COUNTED[params.event]?.(params) ?? []) counters.add(name, labels);
+    listener?.(params);
+    const { event } = params;
+    if (WARNINGS.has(event)) logger.warn(params, event);
+    else if (DETAILS.has(event)) logger.debug(params, event);
+    else logger.info(params, event);
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * The kinds of a worker's runtime: who carries out what its machines ask for, and whom they hear.
+ */
+
+import { placeOf } from '../../../machines/jobs/addresses.ts';
+import { attemptMachine } from '../../../machines/jobs/attempt.ts';
+import {
+  cancelOrdered,
+  dispatchRequested,
+  heartbeatAcked,
+  leaderAnnounced,
+  registerAnswered,
+} from '../../../machines/jobs/messages/worker.ts';
+import { workerMachine } from '../../../machines/jobs/worker.ts';
+import type { Performer, StandardSchema } from '../../../runtime/kind.ts';
+import type { Runtime } from '../../../runtime/runtime.ts';
+import type { Extensions } from './extension.ts';
+import type { Runs } from './runs.ts';
+
+export type WorkerKinds = {
+  readonly worker: typeof workerMachine;
+  readonly attempt: typeof attemptMachine;
+};
+
+export interface WorkerParts {
+  readonly runs: Runs;
+  readonly extensions: Extensions;
+  readonly note: Performer;
+  /** Whether what lives there may give orders. */
+  isDatacenter(place: string): boolean;
+}
+
+/** Registers them. */
+export function hostWorker(
+  runtime: Runtime,
+  { runs, extensions, note, isDatacenter }: WorkerParts,
+): Runtime<WorkerKinds> {
+  return runtime
+    .register('attempt', attemptMachine, {
+      perform: runs.performers,
+      admit: () => 'an attempt hears its worker only',
+    })
+    .register('worker', workerMachine, {
+      perform: {
+        note: note as () => unknown,
+        composeRegistration: ({ send }) =>
+          send({ type: 'registration.composed', progress: runs.progress() }),
+        composeHeartbeat: ({ send }) =>
+          send({ type: 'heartbeat.composed', progress: runs.progress() }),
+        learnDeadline: ({ params }) => extensions.learnDeadline(params.deadlineInMs),
+        confirmStopped: ({ params }) => runs.report(params),
+      },
+      validate: {
+        'register.answered': schema(registerAnswered),
+        'heartbeat.acked': schema(heartbeatAcked),
+        'leader.announced': schema(leaderAnnounced),
+        'dispatch.requested': schema(dispatchRequested),
+        'cancel.ordered': schema(cancelOrdered),
+      },
+      admit: ({ from }) =>
+        isDatacenter(placeOf(from ?? '')) ? undefined : 'its datacenter alone gives it orders',
+    });
+}
+
+/** zod says of the same thing that it may be there and undefined. */
+const schema = (validator: { readonly '~standard': { validate(value: unknown): unknown } }) =>
+  validator as StandardSchema;

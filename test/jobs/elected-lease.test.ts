@@ -1,0 +1,255 @@
+import { describe, expect, test } from 'vitest';
+import { electedLease } from '../../programs/jobs/elected-lease.ts';
+import type { LeaseBoard } from '../../runtime/lease-board.ts';
+import { SimulatedClock } from '../../simulator/clock.ts';
+import { NodeClock } from '../../simulator/node-clock.ts';
+import { SeededRandom } from '../../simulator/random.ts';
+import { memoryLeaseBoard } from '../../stores/lease-board.ts';
+import { describeLease } from '../contracts/describe-lease.ts';
+
+const rules = { leaseMs: 6_000, leaseRenewMs: 2_000, leaseMarginMs: 500, leaseJitterMs: 1_000 };
+
+for (const isWatched of [true, false]) {
+  describeLease(
+    `a lease elected over a board that is ${isWatched ? '' : 'not '}watched`,
+    async () => {
+      const clock = new SimulatedClock();
+      const board = memoryLeaseBoard(clock);
+      const { watch: _, ...calls } = bound(board);
+      let isClosed = false;
+      // Somebody has to move the clock while a test waits for what a holder is told.
+      const step = (): void => {
+        clock.step();
+        if (!isClosed) setImmediate(step);
+      };
+      step();
+      const contender = (node: string) => {
+        const random = new SeededRandom(1, node);
+        return electedLease({ node, board: isWatched ? board : calls, rules, clock, random });
+      };
+      return {
+        one: contender('A.manager-1'),
+        other: contender('A.manager-2'),
+        expire: async (name) => board.revoke(name),
+        close: async () => {
+          isClosed = true;
+        },
+      };
+    },
+  );
+}
+
+function bound(board: LeaseBoard): Required<LeaseBoard> {
+  return {
+    acquire: (...asked) => board.acquire(...asked),
+    renew: (...asked) => board.renew(...asked),
+    release: (...asked) => board.release(...asked),
+    raise: (...asked) => board.raise(...asked),
+    watch: (...asked) => board.watch?.(...asked) ?? (() => {}),
+  };
+}
+
+/** Two managers, or more, each with a clock and a way to the board of its own. */
+async function elect(nodes: readonly string[] = ['m1', 'm2'], isWatched = true) {
+  const clock = new SimulatedClock();
+  const board = memoryLeaseBoard(clock);
+  const startedAt = clock.now();
+  const log: string[] = [];
+  const stand = (node: string) => {
+    const own = new NodeClock(clock);
+    const way = { isOpen: true, isStuck: false };
+    const reach = async <T>(call: () => Promise<T>): Promise<T> => {
+      if (way.isStuck) return new Promise(() => {});
+      if (!way.isOpen) throw new Error('The board cannot be reached.');
+      return call();
+    };
+    const seen: LeaseBoard = {
+      acquire: (...asked) => reach(() => board.acquire(...asked)),
+      renew: (...asked) => reach(() => board.renew(...asked)),
+      release: (...asked) => reach(() => board.release(...asked)),
+      raise: (...asked) => reach(() => board.raise(...asked)),
+      ...(isWatched ? { watch: bound(board).watch } : {}),
+    };
+    const random = new SeededRandom(1, node);
+    const lease = electedLease({ node, board: seen, rules, clock: own, random });
+    const note = (what: string) => log.push(`${clock.now() - startedAt} ${node} ${what}`);
+    const claim = lease.hold('A', {
+      acquired: (fence) => note(`leads ${fence}`),
+      standsBy: () => note('follows'),
+      lost: () => note('lost'),
+    });
+    return {
+      claim,
+      way,
+      clock: own,
+      die: () => {
+        way.isOpen = false;
+        own.end();
+      },
+    };
+  };
+  const drain = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const advance = async (durationMs: number) => {
+    const endsAt = clock.now() + durationMs;
+    await drain();
+    while (clock.step(endsAt)) await drain();
+    clock.advanceTo(endsAt);
+    await drain();
+  };
+  const managers = [];
+  for (const node of nodes) {
+    managers.push(stand(node));
+    await advance(0);
+  }
+  const [first, second] = managers as [ReturnType<typeof stand>, ReturnType<typeof stand>];
+  return { first, second, board, advance, asks: () => log.splice(0), log, clock };
+}
+
+/** When somebody else led, in the last line. */
+const atOf = (line: string | undefined) => Number.parseInt(line ?? '', 10);
+
+describe('an elected leader', () => {
+  test('is the first that asks, and stays it', async () => {
+    const { first, second, advance, log } = await elect();
+    await advance(3_600_000);
+    expect(log).toEqual(['0 m1 leads 1', '0 m2 follows']);
+    expect([first.claim.isHeld(), second.claim.isHeld()]).toEqual([true, false]);
+  });
+
+  test('that dies is followed within 8 s, and not before its lease is over', async () => {
+    for (let at = 60_000; at < 64_000; at += 331) {
+      const { first, advance, log } = await elect();
+      await advance(at);
+      const renewedAt = Math.floor(at / rules.leaseRenewMs) * rules.leaseRenewMs;
+      first.die();
+      await advance(20_000);
+      expect(log.at(-1)).toMatch(/^\d+ m2 leads 2$/);
+      expect(atOf(log.at(-1))).toBeGreaterThanOrEqual(renewedAt + rules.leaseMs);
+      expect(atOf(log.at(-1))).toBeLessThanOrEqual(at + 8_000);
+    }
+  });
+
+  test('that resigns is followed at once', async () => {
+    const { first, advance, log, asks } = await elect();
+    await advance(61_234);
+    asks();
+    first.claim.release();
+    await advance(0);
+    expect(log).toEqual(['61234 m2 leads 2']);
+  });
+
+  test('that resigns is followed within a renewal where the board tells nobody', async () => {
+    const { first, advance, asks } = await elect(['m1', 'm2'], false);
+    await advance(61_234);
+    asks();
+    first.claim.release();
+    await advance(2_000);
+    expect(asks()).toEqual([expect.stringMatching(/ m2 leads 2$/)]);
+  });
+
+  test('that does not reach the board stops before another leads', async () => {
+    for (const isStuck of [false, true]) {
+      const { first, second, advance, log, asks } = await elect();
+      await advance(60_500);
+      asks();
+      first.way.isOpen = false;
+      first.way.isStuck = isStuck;
+      await advance(5_000);
+      expect(first.claim.isHeld()).toBe(true);
+      await advance(15_000);
+      expect(log[0]).toBe('65501 m1 lost');
+      expect(log[1]).toMatch(/m2 leads 2$/);
+      expect(atOf(log[1])).toBeGreaterThanOrEqual(66_000);
+      expect([first.claim.isHeld(), second.claim.isHeld()]).toEqual([false, true]);
+    }
+  });
+
+  test('leads on when the board was away for a moment', async () => {
+    const { first, advance, asks } = await elect();
+    await advance(60_500);
+    asks();
+    first.way.isOpen = false;
+    await advance(4_000);
+    first.way.isOpen = true;
+    await advance(60_000);
+    expect(asks()).toEqual([]);
+  });
+
+  test('that was paused holds nothing when it wakes, before it is told anything', async () => {
+    const { first, advance, asks, clock } = await elect();
+    await advance(60_500);
+    asks();
+    let wasHeld: boolean | undefined;
+    clock.schedule(clock.now() + 40_000, () => {
+      wasHeld = first.claim.isHeld();
+    });
+    first.clock.pause(40_000);
+    await advance(60_000);
+    expect(asks()).toEqual([expect.stringMatching(/ m2 leads 2$/), '100500 m1 lost']);
+    expect(wasHeld).toBe(false);
+  });
+
+  test('that found its lease over is told so and stands again, though the board would renew it', async () => {
+    const { first, advance, asks, clock } = await elect(['m1']);
+    await advance(60_500);
+    asks();
+    // Within the margin: over for its holder, not yet for the board.
+    clock.advanceTo(clock.now() + 5_100);
+    expect(first.claim.isHeld()).toBe(false);
+    await advance(0);
+    expect(asks()).toEqual(['65600 m1 lost', '65600 m1 leads 2']);
+    expect(first.claim.isHeld()).toBe(true);
+  });
+
+  test('is alone at every moment, whoever is cut off, paused or revoked', async () => {
+    const random = new SeededRandom(3);
+    const { first, second, advance, board, log } = await elect();
+    for (let round = 0; round < 150; round++) {
+      const one = random.next() < 0.5 ? first : second;
+      const what = random.next();
+      if (what < 0.3) one.way.isOpen = !one.way.isOpen;
+      else if (what < 0.5) one.clock.pause(Math.floor(random.next() * 12_000));
+      else if (what < 0.6) one.claim.raise(100 + round).catch(() => {});
+      // Without a word of warning, which is why the store checks fences.
+      const isRevoked = what > 0.97;
+      if (isRevoked) board.revoke('A');
+      for (let step = 0; step < 20; step++) {
+        await advance(Math.floor(random.next() * 300));
+        const leading = [first, second].filter(({ claim }) => claim.isHeld());
+        if (!isRevoked) expect(leading.length).toBeLessThanOrEqual(1);
+      }
+    }
+    const fences = log.flatMap((line) => / leads (\d+)$/.exec(line)?.[1] ?? []).map(Number);
+    expect(fences.length).toBeGreaterThan(10);
+    expect(fences).toEqual([...new Set(fences)].sort((a, b) => a - b));
+  });
+});
+
+describe('the fence of an elected leader', () => {
+  test('is raised on the board before it is told', async () => {
+    const { first, second, advance } = await elect();
+    const raised = first.claim.raise(50);
+    await advance(0);
+    expect(await raised).toBe(50);
+    first.claim.release();
+    await advance(0);
+    expect(second.claim.isHeld()).toBe(true);
+    expect(await second.claim.raise(1)).toBe(51);
+  });
+
+  test('stays as it was when the lease is lost meanwhile', async () => {
+    const { first, advance, board } = await elect();
+    first.way.isOpen = false;
+    const raised = first.claim.raise(50);
+    await advance(10_000);
+    expect(await raised).toBe(1);
+    expect(board.holderOf('A')).toBe('m2');
+  });
+
+  test('is never raised for who does not lead', async () => {
+    const { second, advance, board } = await elect();
+    expect(await second.claim.raise(50)).toBe(0);
+    await advance(10_000);
+    expect(board.holderOf('A')).toBe('m1');
+  });
+});

@@ -1,0 +1,60 @@
+/** Clients that wait for news of a job at a gate. */
+
+import { describe, expect, test } from 'vitest';
+import { watchJob } from '../../../programs/jobs/gate/watch.ts';
+import { SILENT_LOGGER } from '../../../runtime/options.ts';
+import { final, running, TO } from './running-job.ts';
+
+describe('a watch', () => {
+  test('tells each status once and ends with the job', async () => {
+    const { stage, client } = await running();
+    const seen: string[] = [];
+    const watching = (async () => {
+      for await (const { status } of client.watch('j1')) seen.push(status);
+    })();
+    await stage.until(50);
+    expect(seen).toEqual(['running']);
+    await stage.say('A', TO, final('A', 'completed'));
+    expect(seen).toEqual(['running']);
+    await stage.say('B', TO, final('B', 'completed'));
+    await stage.during(watching);
+    expect(seen).toEqual(['running', 'completed']);
+    expect(stage.now).toBeLessThan(51_000);
+  });
+
+  test('is answered after 20 s, and when the gate stops', async () => {
+    const { stage } = await running();
+    const ending = new AbortController();
+    const { gate, clock } = stage;
+    const { runtime, config, counters } = gate;
+    const parts = { gate: 'gate-1', datacenters: [], logger: SILENT_LOGGER };
+    const node = { ...parts, runtime, config, counters, clock, ending: ending.signal };
+    const answers: unknown[] = [];
+    const watch = () =>
+      watchJob(node, { type: 'job.watched', requestId: 'r', jobId: 'j1', seenSeq: 2 }, (news) =>
+        answers.push([stage.now, news.job?.seq]),
+      );
+    watch();
+    await stage.until(30);
+    expect(answers).toEqual([[21_000, 2]]);
+    watch();
+    ending.abort();
+    watch();
+    await stage.until(60);
+    expect(answers.slice(1)).toEqual([
+      [30_000, 2],
+      [30_000, 2],
+    ]);
+  });
+});
+
+test('a watch that a crash interrupted harms nobody', async () => {
+  const { stage, client } = await running();
+  const waiting = client.wait('j1');
+  await stage.until(2);
+  await stage.restart();
+  await stage.until(60);
+  await stage.say('A', TO, final('A', 'completed'));
+  await stage.say('B', TO, final('B', 'completed'));
+  expect(await stage.during(waiting)).toMatchObject({ status: 'completed' });
+});

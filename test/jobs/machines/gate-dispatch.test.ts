@@ -1,0 +1,97 @@
+/** Which datacenters take part in a job at a gate, and until when they may. */
+
+import { describe, expect, test } from 'vitest';
+import { accepted, gateWorld } from './gate-world.ts';
+
+describe('dispatching', () => {
+  test('tracks as soon as one has accepted, and is submitted until then', async () => {
+    const world = await gateWorld({ targets: ['A', 'B'], accepting: [] });
+    expect(world.state).toBe('dispatching');
+    expect(world.job.getSnapshot().hasTag('submitted')).toBe(true);
+    await world.job.send(accepted('B'));
+    expect(world.state).toBe('tracking');
+    expect(world.context.datacenters).toMatchObject({
+      A: { phase: 'asked' },
+      B: { phase: 'running', leaderFence: 1 },
+    });
+  });
+
+  test('fails when nobody accepts in time, and tells those who did not answer to drop it', async () => {
+    const world = await gateWorld({ targets: ['A', 'B'], accepting: [] });
+    await world.job.send(accepted('A', false, 'invalid'));
+    await world.until(10);
+    expect(world.state).toBe('dispatching');
+    await world.until(10.001);
+    expect(world.state).toBe('settled');
+    expect(world.context.outcome).toMatchObject({ status: 'failed', reason: 'noDatacenter' });
+    expect(world.heard('A')).toEqual([]);
+    expect(world.heard('B')).toMatchObject([{ type: 'cancel.requested', decisionEpoch: [1, 1] }]);
+  });
+
+  test('fails at once when all refuse', async () => {
+    const world = await gateWorld({ targets: ['A'], accepting: [] });
+    await world.job.send(accepted('A', false, 'conflict'));
+    expect(world.context.outcome).toMatchObject({ status: 'failed', reason: 'noDatacenter' });
+    expect(world.state).toBe('closed');
+  });
+
+  test('who accepts later is told to drop the job, and does not count', async () => {
+    const world = await gateWorld({ targets: ['A', 'B'], accepting: ['A'], empty: ['B'] });
+    await world.until(10.001);
+    expect(world.context.datacenters['B']).toMatchObject({
+      phase: 'late',
+      told: { answer: 'gone' },
+    });
+    await world.job.send(accepted('B'));
+    expect(world.context.datacenters['B']?.told?.epoch).toEqual([1, 2]);
+    await world.final('A', 'completed');
+    expect(world.context.outcome).toMatchObject({ status: 'completed', unconfirmed: [] });
+  });
+
+  test('a report from somebody who was asked means that he has the job', async () => {
+    const world = await gateWorld({ targets: ['A', 'B'], accepting: ['A'] });
+    await world.progress('B');
+    expect(world.context.datacenters['B']?.phase).toBe('running');
+    expect(world.heard('B', 'ack.received')).toMatchObject([{ accepted: true }]);
+  });
+
+  test('a report from a late one is refused and answered with a cancel', async () => {
+    const world = await gateWorld({ targets: ['A', 'B'], accepting: ['A'] });
+    await world.until(10.001);
+    expect(world.heard('B', 'cancel.requested')).toHaveLength(1);
+    await world.progress('B', { leaderFence: 2 });
+    expect(world.heard('B', 'ack.received')).toMatchObject([
+      { accepted: false, reason: 'notTarget' },
+    ]);
+    expect(world.heard('B', 'cancel.requested')).toMatchObject([
+      { leaderFence: 1 },
+      { leaderFence: 2 },
+    ]);
+  });
+
+  test('a rule can be due before all have answered', async () => {
+    const world = await gateWorld({ targets: ['A', 'B'], accepting: ['A'], timeoutMs: 5_000 });
+    await world.until(5.001);
+    expect(world.state).toBe('declaring');
+    await world.job.send(accepted('B'));
+    await world.gate.settle();
+    expect(world.heard('B', 'timeout.declared')).toMatchObject([{ reason: 'overall' }]);
+  });
+
+  test('who accepts after the limit, while all are told a timeout, has to drop the job', async () => {
+    const world = await gateWorld({ targets: ['A', 'B'], accepting: ['A'], timeoutMs: 5_000 });
+    await world.until(15);
+    expect(world.context.datacenters['B']?.phase).toBe('asked');
+    await world.job.send(accepted('B'));
+    await world.gate.settle();
+    expect(world.heard('B').map(({ type }) => type)).toEqual(['cancel.requested']);
+  });
+
+  test('waits for the answer of the last one before it is over', async () => {
+    const world = await gateWorld({ targets: ['A', 'B'], accepting: ['A'] });
+    await world.final('A', 'completed');
+    expect(world.state).toBe('tracking');
+    await world.until(10.001);
+    expect(world.context.outcome?.status).toBe('completed');
+  });
+});

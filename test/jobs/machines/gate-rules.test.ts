@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest';
+import {
+  bornGateJob,
+  type DatacenterRecord,
+  type RuledContext,
+} from '../../../machines/jobs/gate-record.ts';
+import {
+  dueReason,
+  isQuorumMet,
+  overallDueAt,
+  silenceDueAt,
+  toBeAsked,
+} from '../../../machines/jobs/gate-rules.ts';
+import type { Quorum } from '../../../machines/jobs/words.ts';
+import { RULES } from './gate-world.ts';
+
+const running = { phase: 'running', sinceProgressMs: 0 } as const;
+const stuck = { phase: 'reported', report: 'stuck' } as const;
+const overall = { phase: 'reported', report: 'overall' } as const;
+const ended = (status: string) =>
+  ({ phase: 'final', final: { status } }) as unknown as Partial<DatacenterRecord>;
+
+/** Submitted at 0 with a timeout of 300 s; all are heard at 0 unless they say otherwise. */
+function job(
+  datacenters: Readonly<Record<string, Partial<DatacenterRecord>>>,
+  quorum: Quorum = 'any',
+): RuledContext {
+  const context = bornGateJob({
+    jobId: 'j1',
+    gateId: 'gate-1',
+    gateBoot: 1,
+    terms: { timeoutMs: 300_000 },
+    targetDatacenters: Object.keys(datacenters),
+    digest: '',
+    rules: { ...RULES, quorum },
+    workflowsTotal: 1,
+    pages: 0,
+    at: 0,
+  });
+  const records = Object.entries(datacenters).map(([name, record]) => [
+    name,
+    { ...context.datacenters[name], ...record },
+  ]);
+  return { ...context, datacenters: Object.fromEntries(records) } as RuledContext;
+}
+
+describe('rule 1, overall', () => {
+  test('is not due at its deadline, and is a millisecond later', () => {
+    const alone = job({ A: running });
+    expect(dueReason(alone, 300_000)).toBe(null);
+    expect(dueReason(alone, 300_001)).toBe('overall');
+  });
+
+  test('counts the largest credit of the running datacenters', () => {
+    const credited = job({
+      A: { ...running, extensionsMs: 30_000 },
+      B: { ...running, extensionsMs: 45_000 },
+    });
+    expect(overallDueAt(credited)).toBe(345_000);
+    const { A = {} } = credited.datacenters;
+    expect(overallDueAt(job({ A, B: { ...ended('completed'), extensionsMs: 45_000 } }))).toBe(
+      330_000,
+    );
+  });
+
+  test('waits for the hold of a running datacenter', () => {
+    expect(overallDueAt(job({ A: { ...running, holdUntil: 320_000 }, B: running }))).toBe(320_000);
+    const over = job({ A: { ...ended('failed'), holdUntil: 320_000 }, B: running });
+    expect(overallDueAt(over)).toBe(300_000);
+  });
+
+  test('is nothing where nobody runs the job', () => {
+    expect(dueReason(job({ A: ended('completed'), B: ended('failed') }), 999_999)).toBe(null);
+  });
+});
+
+describe('rule 2, the quorum of datacenters that timed out', () => {
+  const CASES: ReadonlyArray<
+    readonly [string, Record<string, Partial<DatacenterRecord>>, boolean[]]
+  > = [
+    // any, majority, all
+    ['nobody reported', { A: running, B: running }, [false, false, false]],
+    ['one of two', { A: stuck, B: running }, [true, false, false]],
+    ['one of three', { A: stuck, B: running, C: running }, [true, false, false]],
+    ['two of three', { A: stuck, B: stuck, C: running }, [true, true, false]],
+    ['all', { A: stuck, B: stuck }, [true, true, true]],
+    ['the only one', { A: stuck }, [true, true, true]],
+    ['a final timeout votes', { A: ended('timedOut'), B: running }, [true, false, false]],
+    ['a final timeout and a report', { A: ended('timedOut'), B: stuck }, [true, true, true]],
+    ['other ends do not vote', { A: ended('completed'), B: stuck }, [true, true, true]],
+    [
+      'nobody is left to end',
+      { A: ended('timedOut'), B: ended('completed') },
+      [false, false, false],
+    ],
+    ['one that is only asked yet', { A: stuck, B: { phase: 'asked' } }, [true, false, false]],
+    ['a late one does not vote', { A: stuck, B: { phase: 'late' } }, [true, true, true]],
+    ['half is no majority', { A: stuck, B: stuck, C: running, D: running }, [true, false, false]],
+  ];
+
+  test.each(CASES)('%s', (_, datacenters, met) => {
+    const { datacenters: records } = job(datacenters);
+    const quorums = ['any', 'majority', 'all'] as const;
+    expect(quorums.map((quorum) => isQuorumMet(records, quorum))).toEqual(met);
+  });
+
+  test.each([
+    ['less credit than another', 30_000, 45_000, false],
+    ['no credit at all', 0, 45_000, false],
+    ['the same credit', 45_000, 45_000, true],
+    ['more credit', 45_000, 30_000, true],
+  ])('an overall report with %s', (_, mine, others, counts) => {
+    const { datacenters } = job({
+      A: { ...overall, extensionsMs: mine },
+      B: { ...running, extensionsMs: others },
+    });
+    expect(isQuorumMet(datacenters, 'any')).toBe(counts);
+  });
+
+  test('a stuck report is never deferred, nor one that only ended datacenters exceed', () => {
+    const over = { ...ended('completed'), extensionsMs: 45_000 };
+    expect(
+      isQuorumMet(job({ A: stuck, B: { ...running, extensionsMs: 9 } }).datacenters, 'any'),
+    ).toBe(true);
+    expect(isQuorumMet(job({ A: overall, B: over }).datacenters, 'any')).toBe(true);
+  });
+});
+
+describe('rule 3, nothing moves anywhere', () => {
+  const still = { phase: 'running', sinceProgressMs: 180_001, lastSeenAt: 200_000 } as const;
+
+  test.each([
+    ['all say so', { A: still, B: still }, 'allDatacentersStuck'],
+    [
+      'one is exactly at the threshold',
+      { A: still, B: { ...still, sinceProgressMs: 180_000 } },
+      null,
+    ],
+    ['one only queues', { A: still, B: { ...still, queued: true } }, null],
+    ['one has not reported', { A: still, B: { ...still, sinceProgressMs: null } }, null],
+    ['one is silent', { A: still, B: { ...still, lastSeenAt: 169_999 } }, null],
+    [
+      'one is just not silent',
+      { A: still, B: { ...still, lastSeenAt: 170_000 } },
+      'allDatacentersStuck',
+    ],
+    ['one is still asked', { A: still, B: { phase: 'asked' } }, null],
+    ['one has ended', { A: still, B: ended('completed') }, 'allDatacentersStuck'],
+  ] as const)('%s', (_, datacenters, reason) => {
+    expect(dueReason(job(datacenters as never), 200_000)).toBe(reason);
+  });
+});
+
+test('the first rule that is due gives the reason', () => {
+  const everything = job({ A: { ...stuck, sinceProgressMs: 999_999, lastSeenAt: 300_001 } });
+  expect(dueReason(everything, 300_001)).toBe('overall');
+  expect(dueReason(everything, 300_000)).toBe('datacenterTimeout');
+});
+
+test('the next silence is that of whoever was heard longest ago, or asked', () => {
+  const context = job({
+    A: { ...running, lastSeenAt: 50_000 },
+    B: { ...running, lastSeenAt: 40_000 },
+    C: { ...running, lastSeenAt: 10_000, askedAt: 60_000 },
+    D: { ...ended('completed'), lastSeenAt: 0 },
+  });
+  expect(silenceDueAt(context)).toBe(70_000);
+  expect(toBeAsked(context, 70_000)).toEqual([]);
+  expect(toBeAsked(context, 70_001)).toEqual(['B']);
+  expect(toBeAsked(context, 90_001)).toEqual(['A', 'B', 'C']);
+  expect(silenceDueAt(job({ A: ended('completed') }))).toBe(null);
+});

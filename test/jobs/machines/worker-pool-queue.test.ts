@@ -1,0 +1,228 @@
+import { describe, expect, test } from 'vitest';
+import {
+  changed,
+  lost,
+  newPool,
+  placed,
+  poolOf,
+  registered,
+  released,
+  requested,
+  TERM,
+  waiting,
+  workerOf,
+} from './worker-pool-scenes.ts';
+
+const QUEUE_MAX = 2_048;
+
+describe('WP-3 the order of the queue', () => {
+  test('is by acceptance of the job, then its id, then the place in the submission', () => {
+    const pool = newPool();
+    pool.take(requested('late', { jobId: 'j1', acceptedAt: 2_000 }));
+    pool.take(requested('second', { jobId: 'j2', index: 1 }));
+    pool.take(requested('tenth', { jobId: 'j2', index: 9 }));
+    pool.take(requested('other', { jobId: 'j1', index: 99 }));
+    pool.take(requested('first', { jobId: 'j2', index: 0 }));
+    expect(waiting(pool)).toEqual([
+      'j1/other#1',
+      'j2/first#1',
+      'j2/second#1',
+      'j2/tenth#1',
+      'j1/late#1',
+    ]);
+  });
+
+  test('is the order of placing, whoever asked first', () => {
+    const pool = poolOf({ W1: 2 });
+    pool.take(requested('busy', { cores: 2 }));
+    pool.take(requested('young', { jobId: 'j2', acceptedAt: 9_000 }));
+    pool.take(requested('old', { acceptedAt: 5_000 }));
+    pool.take(requested('older', { acceptedAt: 4_000 }));
+    pool.said();
+    pool.take(released(pool, 'W1', 2));
+    expect(placed(pool)).toEqual(['older#1→W1', 'old#1→W1']);
+    expect(waiting(pool)).toEqual(['j2/young#1']);
+  });
+
+  test('passes over what fits nowhere, and that keeps its place', () => {
+    const pool = poolOf({ W1: 4 });
+    pool.take(requested('busy', { cores: 3 }));
+    pool.take(requested('large', { cores: 4, acceptedAt: 1 }));
+    pool.take(requested('small', { cores: 1, acceptedAt: 2 }));
+    pool.take(requested('small2', { cores: 1, acceptedAt: 3 }));
+    expect(placed(pool)).toEqual(['busy#1→W1', 'small#1→W1']);
+    expect(waiting(pool)).toEqual(['j1/large#1', 'j1/small2#1']);
+    pool.take(released(pool, 'W1', 3));
+    expect(placed(pool)).toEqual(['small2#1→W1']);
+    pool.take(released(pool, 'W1', 1));
+    pool.take(released(pool, 'W1', 1));
+    expect(placed(pool)).toEqual(['large#1→W1']);
+  });
+
+  test('holds one request of an attempt, however often it asks', () => {
+    const pool = newPool();
+    pool.take(requested('a'));
+    pool.take(requested('a'));
+    expect(waiting(pool)).toHaveLength(1);
+  });
+});
+
+describe('WP-6 the size of the queue', () => {
+  function full() {
+    const pool = newPool();
+    for (let index = 0; index < QUEUE_MAX; index += 1) pool.take(requested(`w${index}`, { index }));
+    pool.said();
+    return pool;
+  }
+
+  test('is 2,048; beyond that the last in order is turned away', () => {
+    const pool = full();
+    pool.take(requested('last', { index: 5_000 }));
+    expect(pool.said()).toMatchObject([
+      { to: 'workflow/j1/last@A', type: 'slot.full', attemptId: 'last#1' },
+    ]);
+    pool.take(requested('first', { jobId: 'j0', acceptedAt: 1 }));
+    expect(pool.said()).toMatchObject([
+      { to: `workflow/j1/w${QUEUE_MAX - 1}@A`, type: 'slot.full' },
+    ]);
+    expect(pool.context.queue).toHaveLength(QUEUE_MAX);
+    expect(waiting(pool)[0]).toBe('j0/first#1');
+  });
+
+  test('has room again when it is half empty, which is announced once', () => {
+    const pool = full();
+    pool.take(requested('last', { index: 5_000 }));
+    pool.take(registered('W1', { coresTotal: QUEUE_MAX / 2 - 1 }));
+    pool.take(changed(pool, 'W1'));
+    expect(pool.context.queue).toHaveLength(QUEUE_MAX / 2 + 1);
+    expect(pool.asked()).toEqual([]);
+    pool.take(released(pool, 'W1', 1));
+    expect(pool.asked()).toEqual(['announceRoom']);
+    pool.take(released(pool, 'W1', 1));
+    expect(pool.asked()).toEqual([]);
+  });
+
+  test('is announced to nobody when nobody was turned away', () => {
+    const pool = poolOf({ W1: 1 });
+    pool.take(requested('a'));
+    pool.take(released(pool, 'W1', 1));
+    expect(pool.asked()).toEqual([]);
+  });
+});
+
+describe('registrations', () => {
+  test('are numbered over all workers, and told to the health that is born for them', () => {
+    const pool = newPool();
+    pool.take(registered('W1'));
+    pool.said();
+    pool.take(
+      registered('W2', {
+        bootEpoch: 5,
+        coresTotal: 8,
+        attempts: [{ jobId: 'j1', attemptId: 'a#1' }],
+      }),
+    );
+    expect(pool.said()).toMatchObject([
+      {
+        to: 'worker-health/W2@A',
+        type: 'escapement.spawn',
+        input: { workerId: 'W2', datacenter: 'A' },
+      },
+      {
+        to: 'worker-health/W2@A',
+        type: 'registration.told',
+        registration: 2,
+        bootEpoch: 5,
+        coresTotal: 8,
+        term: TERM,
+        attempts: ['j1/a#1'],
+      },
+    ]);
+  });
+
+  test('that come again keep their number and what is reserved', () => {
+    const pool = poolOf({ W1: 4 });
+    pool.take(requested('a', { cores: 2 }));
+    pool.said();
+    pool.take(registered('W1'));
+    expect(pool.said('registration.told')).toMatchObject([{ registration: 1 }]);
+    expect(workerOf(pool, 'W1').coresReserved).toBe(2);
+  });
+
+  test('under a higher boot epoch begin with nothing, and under a lower one are refused', () => {
+    const pool = poolOf({ W1: 4 });
+    pool.take(requested('a', { cores: 2 }));
+    pool.take(registered('W1', { bootEpoch: 2 }));
+    expect(workerOf(pool, 'W1')).toMatchObject({ registration: 2, coresReserved: 0, heard: false });
+    pool.said();
+    pool.take(registered('W1', { bootEpoch: 1 }));
+    expect(pool.said()).toMatchObject([
+      {
+        to: 'worker/1@W1',
+        isHint: true,
+        type: 'register.answered',
+        accepted: false,
+        reason: 'duplicateNode',
+      },
+    ]);
+    expect(workerOf(pool, 'W1').registration).toBe(2);
+  });
+
+  test('after an eviction may have the same boot epoch, and get a new number', () => {
+    const pool = poolOf({ W1: 4 });
+    pool.take(lost(pool, 'W1'));
+    pool.take(registered('W1'));
+    expect(workerOf(pool, 'W1').registration).toBe(2);
+  });
+
+  test('are made with their first page', () => {
+    const pool = newPool();
+    pool.take(registered('W1', { page: 2, pages: 2 }));
+    expect(pool.context.workers).toEqual({});
+  });
+});
+
+describe('WP-7 takeover', () => {
+  test('keeps workers, sums and queue, and places on nobody before he was heard', () => {
+    const pool = poolOf({ W1: 4, W2: 4 });
+    pool.take(requested('a', { cores: 3 }));
+    pool.take(requested('b', { cores: 3 }));
+    pool.take(requested('c', { cores: 3 }));
+    expect(placed(pool)).toHaveLength(2);
+    pool.take({ type: 'leadership.acquired', fence: TERM + 1 });
+    expect(pool.context.term).toBe(TERM + 1);
+    expect(waiting(pool)).toEqual(['j1/c#1']);
+    pool.take(released(pool, 'W1', 3));
+    expect(placed(pool)).toEqual([]);
+    pool.take(changed(pool, 'W2'));
+    expect(placed(pool)).toEqual([]);
+    pool.take(changed(pool, 'W1'));
+    expect(pool.said('slot.granted')).toMatchObject([{ workerId: 'W1', term: TERM + 1 }]);
+  });
+
+  test('takes no word for it that the leader before had heard a worker', () => {
+    const pool = poolOf({ W1: 4 });
+    const old = changed(pool, 'W1');
+    pool.take({ type: 'leadership.acquired', fence: TERM + 1 });
+    pool.take(old);
+    pool.take(requested('a'));
+    expect(placed(pool)).toEqual([]);
+  });
+
+  test('is the end of a pause, and in the pause nothing is placed', () => {
+    const pool = poolOf({ W1: 4 });
+    pool.take({ type: 'leadership.lost' });
+    expect(pool.state).toBe('suspended');
+    pool.take(requested('a'));
+    pool.take(registered('W2'));
+    expect(pool.said()).toEqual([]);
+    pool.take({ type: 'leadership.acquired', fence: TERM + 1 });
+    expect(pool.states).toBe('serving.waiting');
+  });
+
+  test('announces room, because nobody knows whether the leader before had', () => {
+    const pool = newPool();
+    pool.take({ type: 'leadership.acquired', fence: TERM + 1 });
+    expect(pool.asked()).toEqual(['announceRoom']);
+  });
+});

@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest';
+import { datacenter, WORKER } from './datacenter.ts';
+import { heeding, running } from './held-runs.ts';
+
+describe('a run', () => {
+  test('is told what to do, and its result is told once', async () => {
+    const { dc, context, ends } = await running();
+    expect(context).toMatchObject({ jobId: 'j1', workflowId: 'w1', run: 1, payload: '' });
+    expect(dc.of('dispatch.answered')[0]?.event).toMatchObject({ accepted: true });
+    ends[0]?.resolve({ sum: 3 });
+    await dc.rt.advance('1s');
+    expect(dc.of('result.received').map(({ to, event }) => [to, event])).toEqual([
+      [
+        'workflow/j1/w1@A',
+        {
+          type: 'result.received',
+          workerId: WORKER,
+          jobId: 'j1',
+          attemptId: 'w1#1',
+          ok: true,
+          result: '{"sum":3}',
+          truncated: false,
+          error: null,
+          retryable: true,
+        },
+      ],
+    ]);
+    expect(dc.hasAttempt('w1')).toBe(false);
+    // The cores are free again, and a late dispatch of the same attempt is no second run.
+    await dc.dispatch('w1');
+    await dc.dispatch('w2', { cores: 4 });
+    expect(dc.of('dispatch.answered').map(({ event }) => event['accepted'])).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(dc.of('result.received')).toHaveLength(1);
+  });
+
+  test.each([
+    ['an error', new TypeError('no such thing'), 'TypeError', true],
+    ['one with a code', Object.assign(new Error('no'), { code: 'E_NO' }), 'E_NO', true],
+    ['one for good', Object.assign(new Error('no'), { retryable: false }), 'Error', false],
+    ['a text', 'no', 'Error', true],
+  ])('fails with what it throws: %s', async (_, thrown, code, retryable) => {
+    const { dc, ends } = await running();
+    ends[0]?.reject(thrown);
+    await dc.rt.advance('1s');
+    expect(dc.of('result.received')[0]?.event).toMatchObject({
+      ok: false,
+      result: null,
+      error: { code },
+      retryable,
+    });
+  });
+
+  test('fails also when it throws before it waits for anything', async () => {
+    const dc = await datacenter({
+      handlers: {
+        work: () => {
+          throw new Error('at once');
+        },
+      },
+    });
+    await dc.dispatch('w1');
+    expect(dc.of('result.received')[0]?.event['error']).toMatchObject({ detail: 'at once' });
+  });
+
+  test('is told again until the datacenter has its result', async () => {
+    const { dc, ends } = await running();
+    dc.cut();
+    ends[0]?.resolve('late');
+    await dc.rt.advance('20s');
+    expect(dc.of('result.received')).toEqual([]);
+    // Nothing but the report is left of it: the cores are free.
+    expect(dc.held()).toEqual({ 'j1/w1#1': { cores: 0, term: 3, isFinished: true } });
+    dc.heal();
+    await dc.rt.advance('6s');
+    expect(dc.of('result.received')).toHaveLength(1);
+    const beats = dc.of('heartbeat.received').map(({ event }) => event['attempts']);
+    expect(beats.at(-1)).toEqual([]);
+  });
+
+  test('ends also when nobody takes its result', async () => {
+    const { dc, ends } = await running();
+    await dc.say({
+      type: 'dispatch.requested',
+      jobId: 'j2',
+      attemptId: 'gone#1',
+      datacenter: 'A',
+      term: 3,
+      handler: 'work',
+      payload: '',
+      cores: 1,
+    });
+    ends[1]?.resolve('for nobody');
+    await dc.rt.advance('2s');
+    const { actors } = dc.worker.runtime.query({ kind: 'attempt', status: 'active' });
+    expect(actors.map(({ address }) => address)).toEqual([`attempt/j1/w1/1@${WORKER}`]);
+  });
+});
+
+describe('progress', () => {
+  const told = (dc: Awaited<ReturnType<typeof datacenter>>) =>
+    dc.of('progress.received').map(({ atMs, event }) => [atMs, event['progress']]);
+
+  test('is sent at once, at most once a second, and the last word is not lost', async () => {
+    const { dc, context } = await running();
+    const from = dc.rt.now();
+    const begin = dc.of('dispatch.answered')[0]?.atMs as number;
+    for (let step = 1; step <= 25; step += 1) {
+      context.progress(step / 100);
+      await dc.rt.advance(100);
+    }
+    await dc.rt.advance('5s');
+    expect(dc.rt.now() - from).toBe(7_500);
+    expect(told(dc).map(([atMs, progress]) => [(atMs as number) - begin, progress])).toEqual([
+      [0, 0.01],
+      [1_000, 0.1],
+      [2_000, 0.2],
+      [3_000, 0.25],
+    ]);
+  });
+
+  test('is in the heartbeats, with how long ago it rose', async () => {
+    const { dc, context } = await running();
+    context.progress({ completedItems: 1, totalItems: 4 });
+    await dc.rt.advance('1s');
+    // It goes down: told as it is, and no progress.
+    context.progress({ completedItems: 0, totalItems: 4 });
+    await dc.rt.advance('5s');
+    const attempts = dc.of('heartbeat.received').at(-1)?.event['attempts'] as object[];
+    expect(attempts).toEqual([
+      {
+        jobId: 'j1',
+        attemptId: 'w1#1',
+        progress: 0,
+        completedItems: 0,
+        totalItems: 4,
+        sinceProgressMs: expect.any(Number),
+        finished: false,
+      },
+    ]);
+    const [{ sinceProgressMs }] = attempts as [{ sinceProgressMs: number }];
+    expect(sinceProgressMs).toBeGreaterThan(4_000);
+  });
+
+  test.each([
+    [Number.NaN],
+    [-0.1],
+    [1.01],
+    [Number.POSITIVE_INFINITY],
+    [{ completedItems: 0.5, totalItems: 2 }],
+    [{ completedItems: -1, totalItems: 2 }],
+    [{ completedItems: 3, totalItems: 2 }],
+    [{}],
+    ['0.5'],
+  ])('that is none is refused at the handler and changes nothing: %j', async (wrong) => {
+    const { dc, context } = await running();
+    context.progress(0.5);
+    expect(() => context.progress(wrong as number)).toThrow(
+      expect.objectContaining({ code: 'PROGRESS_INVALID' }),
+    );
+    await dc.rt.advance('2s');
+    expect(dc.of('progress.received').map(({ event }) => event['progress'])).toEqual([0.5]);
+  });
+
+  test('stops with the run', async () => {
+    const { dc, context, ends } = await running();
+    context.progress(0.1);
+    context.progress(0.2);
+    ends[0]?.resolve('done');
+    await dc.rt.advance('1s');
+    context.progress(0.9);
+    await dc.rt.advance('5s');
+    expect(dc.of('progress.received')).toHaveLength(1);
+  });
+});
+
+describe('a cancel', () => {
+  test('aborts the signal, and a handler that heeds it has stopped', async () => {
+    const dc = await datacenter({ handlers: { work: heeding } });
+    await dc.dispatch('w1');
+    await dc.cancel('w1');
+    expect(dc.of('cancel.answered')[0]?.event).toMatchObject({ accepted: true });
+    expect(dc.of('attempt.stopped').map(({ event }) => event['killed'])).toEqual([false]);
+    expect(dc.of('result.received')).toEqual([]);
+  });
+
+  test('gives up a handler that does not, and nothing it says later counts', async () => {
+    const { dc, context, ends } = await running();
+    await dc.cancel('w1');
+    expect(context.signal.aborted).toBe(true);
+    await dc.rt.advance(10_000);
+    expect(dc.of('attempt.stopped')).toEqual([]);
+    await dc.rt.advance(1);
+    expect(dc.of('attempt.stopped').map(({ event }) => event['killed'])).toEqual([true]);
+    ends[0]?.resolve('after all');
+    context.progress(0.7);
+    await dc.rt.advance('10s');
+    expect(dc.of('result.received')).toEqual([]);
+    expect(dc.of('progress.received')).toEqual([]);
+    expect(dc.of('heartbeat.received').at(-1)?.event).toMatchObject({ coresFree: 4, attempts: [] });
+  });
+
+  test('of what never came is confirmed', async () => {
+    const dc = await datacenter();
+    await dc.rt.spawn('workflow/j1/w1');
+    await dc.cancel('w1');
+    expect(dc.of('attempt.stopped').map(({ to }) => to)).toEqual(['workflow/j1/w1@A']);
+  });
+});

@@ -1,0 +1,31 @@
+/** Nodes of a simulated network that write down what they are told, and when. */
+
+import { SimulatedClock } from '../../simulator/clock.ts';
+import { simulatedNetwork } from '../../simulator/network.ts';
+import { SeededRandom } from '../../simulator/random.ts';
+
+/** Times count from the moment when all of them were started. */
+export async function startNodes(
+  names: readonly string[],
+  delayMs: number | [number, number] = 50,
+) {
+  const clock = new SimulatedClock();
+  const network = simulatedNetwork({ clock, random: new SeededRandom(7), delayMs });
+  let startedAt = clock.now();
+  const log: string[] = [];
+  const join = async (node: string) => {
+    const transport = network.join(node);
+    const note = (what: string) => log.push(`${clock.now() - startedAt} ${node}: ${what}`);
+    await transport.start({
+      peerUp: (peer) => note(`up ${peer}`),
+      peerDown: (peer) => note(`down ${peer}`),
+      frameReceived: (peer, frame) => note(`${frame} of ${peer}`),
+    });
+    return transport;
+  };
+  const nodes = await Promise.all(names.map(join));
+  clock.advanceBy(100);
+  startedAt = clock.now();
+  const upon = log.splice(0);
+  return { clock, network, log, nodes, upon, join };
+}
