@@ -1,6 +1,7 @@
 /** All suites, by name. */
 
 import { engine } from './engine.ts';
+import { jobs } from './jobs.ts';
 import type { Suite } from './suite.ts';
 
-export const SUITES: readonly Suite[] = [engine];
+export const SUITES: readonly Suite[] = [engine, jobs];

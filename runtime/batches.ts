@@ -20,6 +20,8 @@ export interface BatchWork {
   takeNext(actor: Actor, at: number): boolean;
   /** Nobody has anything to take: time for bookkeeping. */
   idle(): void;
+  /** A batch is over, and others wait. */
+  paused(): void;
 }
 
 /** Turns between two looks at the time a batch has taken. */
@@ -91,6 +93,7 @@ export class Batches {
     if (!this.#work.mayBegin()) return;
     const isSliceOver = this.#takeTurns();
     if (this.#ready.length === 0) this.#work.idle();
+    else this.#work.paused();
     this.#commits.flush();
     if (!isSliceOver) return;
     this.#isPlanned = true;

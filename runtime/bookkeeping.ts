@@ -1,7 +1,8 @@
 /**
  * What changes about actors between turns: receipts that came, marks that are needed no more.
  *
- * Guarantees: it is written with the actor's next turn, or by `write` when nothing else is to do.
+ * Guarantees: it is written with the actor's next turn, or by `write` when nothing else is to do, or
+ * enough has come together.
  * Losing it costs a repetition that is refused as one, never a message. It knows nothing of leases
  * and mailboxes.
  */
@@ -13,6 +14,9 @@ import type { Turns } from './turn.ts';
 
 /** An inbox with no more senders than this costs nothing worth saving. */
 const MARKS_KEPT = 16;
+
+/** Marks that wait to be dropped, however busy the node is: records carry them until then. */
+const QUITS_MAX = 128;
 
 export class Bookkeeping {
   readonly #live: LiveActors;
@@ -31,6 +35,11 @@ export class Bookkeeping {
 
   get isEmpty(): boolean {
     return this.#dirty.size === 0;
+  }
+
+  /** True when it should be written although there is other work. */
+  get isOverdue(): boolean {
+    return this.#quits.length >= QUITS_MAX;
   }
 
   touch(actor: Actor): void {
@@ -63,9 +72,10 @@ export class Bookkeeping {
     this.#quits = [];
   }
 
-  /** The actor goes back to its record. */
+  /** The actor goes back to its record: what this one knew beyond it is not so. */
   forget(actor: Actor): void {
     this.#dirty.delete(actor);
+    actor.isDirty = true;
   }
 
   clear(): void {
@@ -73,7 +83,10 @@ export class Bookkeeping {
     this.#quits = [];
   }
 
+  /** One that was let go for its idleness is as its record says. */
   #owesNothing(sender: Actor, to: string): boolean {
-    return sender.outbox.lane(to) === undefined && this.#live.get(sender.address) === sender;
+    const live = this.#live.get(sender.address);
+    if (live === undefined && sender.isDirty) return false;
+    return (live ?? sender).outbox.lane(to) === undefined;
   }
 }

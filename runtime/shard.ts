@@ -111,6 +111,9 @@ export class Shard implements CommitListener {
         this.#deadlines.resume();
         this.#bookkeeping.write();
       },
+      paused: () => {
+        if (this.#bookkeeping.isOverdue) this.#bookkeeping.write();
+      },
     });
   }
 

@@ -81,11 +81,6 @@ export function freeCores(coresTotal: number, attempts: HeldAttempts): number {
   return Object.values(attempts).reduce((free, { cores }) => free - cores, coresTotal);
 }
 
-export function without(attempts: HeldAttempts, operationId: string): HeldAttempts {
-  const { [operationId]: _, ...rest } = attempts;
-  return rest;
-}
-
 /** The last ones of a list, with one more. */
 export function remembered(past: readonly string[], operationId: string): readonly string[] {
   return past.includes(operationId) ? past : [...past, operationId].slice(-PAST_MAX);

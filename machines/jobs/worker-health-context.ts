@@ -24,6 +24,7 @@ import type {
   HeartbeatReceived,
 } from './messages/worker.ts';
 import type { HealthRules } from './rules.ts';
+import { copy } from './tables.ts';
 
 export type WorkerHealthEvent = Timed<
   | RegistrationTold
@@ -167,7 +168,7 @@ export function heard(
   event: HeartbeatReceived,
   at: number,
 ): HeardAttempts {
-  const operations: Record<string, Operation> = { ...context.operations };
+  const operations = copy(context.operations);
   const risen: Array<readonly [string, AttemptReport]> = [];
   const unknown: string[] = [];
   const ids: string[] = [];

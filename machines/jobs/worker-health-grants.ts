@@ -7,6 +7,7 @@
 import { operationParts } from './addresses.ts';
 import type { DenialReason, ExtensionAnswer, ExtensionRequested } from './messages/worker.ts';
 import type { HealthRules } from './rules.ts';
+import { withEntry, without } from './tables.ts';
 import type { WorkerState } from './words.ts';
 import {
   isFurther,
@@ -74,17 +75,14 @@ export function granted(
     operation.warned !== true && remainingExtensions <= rules.extensionWarningRemaining;
   const jobs = runningJobs(operations, operationParts(operationId).jobId);
   const next = {
-    operations: {
-      ...operations,
-      [operationId]: {
-        ...operation,
-        grants: grants + 1,
-        grantedProgress: request.currentProgress as number,
-        ...(completedItems !== undefined && { grantedItems: completedItems }),
-        grantOrder: grantCount + 1,
-        ...(exhaustionWarning && { warned: true }),
-      },
-    },
+    operations: withEntry(operations, operationId, {
+      ...operation,
+      grants: grants + 1,
+      grantedProgress: request.currentProgress as number,
+      ...(completedItems !== undefined && { grantedItems: completedItems }),
+      grantOrder: grantCount + 1,
+      ...(exhaustionWarning && { warned: true }),
+    }),
     grantCount: grantCount + 1,
     denials: 0,
     deadline: deadline + extensionMs,
@@ -141,8 +139,8 @@ export function ended(
   operationId: string,
   at: number,
 ): Partial<WorkerHealthContext> {
-  const { [operationId]: gone, ...operations } = context.operations;
-  if (gone === undefined) return {};
+  if (context.operations[operationId] === undefined) return {};
+  const operations = without(context.operations, operationId);
   const isHeld = Object.values(operations).some(({ grants = 0 }) => grants > 0);
   if (isHeld) return { operations };
   return { operations, deadline: at + context.rules.baseDeadlineMs };

@@ -29,6 +29,7 @@ import type {
 } from './messages/worker.ts';
 import type { NoteParams } from './notes.ts';
 import type { Saying, Step } from './step.ts';
+import { withEntry } from './tables.ts';
 import type { WorkerState } from './words.ts';
 import {
   emptied,
@@ -260,7 +261,7 @@ export function takeAttempt(
   const { jobId, attemptId, registration } = event;
   const id = operationIdOf(jobId, attemptId);
   if (!isLost && registration === context.registration)
-    return { next: { operations: { ...operations, [id]: {} } } };
+    return { next: { operations: withEntry(operations, id, {}) } };
   const lost: WorkerLost = { type: 'worker.lost', workerId, registration, cause: 'evicted' };
   return { says: [{ to: workflowOf(context, id), event: lost }] };
 }

@@ -20,6 +20,7 @@ import type { Born } from '../../runtime/machine.ts';
 import { operationIdOf } from './addresses.ts';
 import type { NoteParams } from './notes.ts';
 import { carryOut } from './step.ts';
+import { withEntry } from './tables.ts';
 import type { WorkerState } from './words.ts';
 import {
   bornWorkerHealth,
@@ -104,7 +105,7 @@ export const workerHealthMachine = setup({
       const operation = context.operations[id];
       if (operation === undefined) return {};
       const { heartbeatSeq } = event;
-      return { operations: { ...context.operations, [id]: { ...operation, heartbeatSeq } } };
+      return { operations: withEntry(context.operations, id, { ...operation, heartbeatSeq }) };
     }),
     endAttempt: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'attempt.ended');

@@ -24,7 +24,8 @@ import type {
   RegisterAnswered,
 } from './messages/worker.ts';
 import type { NoteParams } from './notes.ts';
-import { judgeDispatch, remembered, unlisted, without, withPage } from './worker-attempts.ts';
+import { withEntry, without } from './tables.ts';
+import { judgeDispatch, remembered, unlisted, withPage } from './worker-attempts.ts';
 import {
   heartbeatOf,
   registrationOf,
@@ -87,7 +88,7 @@ export const workerSetup = setup({
       const held = { cores, term, isFinished: false };
       enqueue.assign({
         term: Math.max(context.term, term),
-        attempts: { ...attempts, [operationIdOf(jobId, attemptId)]: held },
+        attempts: withEntry(attempts, operationIdOf(jobId, attemptId), held),
       });
       const input = { jobId, attemptId, datacenter, workerId, handler, payload, cancelGraceMs };
       const address = attemptAddress(jobId, attemptId, workerId);
@@ -169,7 +170,7 @@ export const workerSetup = setup({
       const held = context.attempts[operationId];
       if (held === undefined) return {};
       const finished = { ...held, cores: 0, isFinished: true };
-      return { attempts: { ...context.attempts, [operationId]: finished } };
+      return { attempts: withEntry(context.attempts, operationId, finished) };
     }),
     endAttempt: assign(({ context }, { operationId }: { operationId: string }) => ({
       attempts: without(context.attempts, operationId),

@@ -41,6 +41,8 @@ export interface GateOptions {
   readonly node?: string;
   /** The datacenters it sends jobs to, and takes reports from. */
   readonly datacenters: readonly string[];
+  /** Nodes that may add time to jobs. Default: every node that reaches the desk. */
+  readonly operators?: readonly string[];
   /** Options that differ from their defaults. */
   readonly config?: Partial<JobsConfiguration>;
   readonly transport?: Transport;
@@ -99,6 +101,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
   const program: GateNode = {
     gate,
     datacenters,
+    operators: options.operators,
     config,
     clock,
     logger,

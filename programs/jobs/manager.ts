@@ -47,6 +47,8 @@ export interface ManagerOptions {
   readonly manager?: string;
   /** The gates that may send jobs here. Default: none. */
   readonly gates?: readonly string[];
+  /** Nodes that may add time to jobs, besides the gates. Default: every node that reaches the desk. */
+  readonly operators?: readonly string[];
   /** Options that differ from their defaults. */
   readonly config?: Partial<JobsConfiguration>;
   readonly transport?: Transport;
@@ -97,7 +99,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     logger,
     limits: { ...JOBS_LIMITS, endedRetentionMs: config.jobRetentionMs },
     onHosting: () => {
-      if (node !== undefined) openDatacenter(node);
+      if (node !== undefined) reopen(node);
     },
     onHostingEnded: (fence) => {
       const fields = { event: 'leader.lost', at: clock.now(), datacenter, manager, term: fence };
@@ -110,12 +112,22 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     ...(onFatal !== undefined && { onFatal }),
     ...(telemetry !== undefined && { telemetry }),
   });
-  const { gates = [] } = options;
-  const program = { datacenter, manager, gates, config, clock, logger, counters, runtime };
+  const { gates = [], operators } = options;
+  const program = {
+    datacenter,
+    manager,
+    gates,
+    operators: operators && [...operators, ...gates],
+    config,
+    clock,
+    logger,
+    counters,
+    runtime,
+  };
   node = program;
   registerKinds(program, options);
   observeDatacenter(program);
-  if (runtime.isHosting) openDatacenter(program);
+  if (runtime.isHosting) await openDatacenter(program);
   const endSweep = startSweep(program);
   return {
     datacenter,
@@ -155,16 +167,18 @@ function registerKinds(node: ManagerNode, { onNote }: ManagerOptions): void {
 }
 
 /** What every datacenter has, from its first day on. */
-function openDatacenter({ runtime, datacenter, config, logger }: ManagerNode): void {
-  const rules = healthRules(config);
-  const births = [
-    runtime.spawn(workerPoolAddress(datacenter), {
-      input: { datacenter, term: runtime.fence, rules },
-      ifAbsent: true,
-    }),
+async function openDatacenter({ runtime, datacenter, config }: ManagerNode): Promise<void> {
+  const input = { datacenter, term: runtime.fence, rules: healthRules(config) };
+  await Promise.all([
+    runtime.spawn(workerPoolAddress(datacenter), { input, ifAbsent: true }),
     runtime.spawn(deskAddress(datacenter), { ifAbsent: true }),
-  ];
-  Promise.all(births).catch((thrown: unknown) => {
+  ]);
+}
+
+/** After a takeover: the leader before us has done it, unless it did not come to it. */
+function reopen(node: ManagerNode): void {
+  openDatacenter(node).catch((thrown: unknown) => {
+    const { datacenter, logger } = node;
     logger.error({ datacenter, error: messageOf(thrown) }, 'the datacenter could not be opened');
   });
 }

@@ -51,11 +51,15 @@ interface Page {
 }
 
 interface Unfinished {
-  readonly pages: Map<number, readonly unknown[]>;
+  /** All of the body that is in every page. */
+  readonly frame: string;
+  /** The workflows of each page, as text. */
+  readonly pages: Map<number, string>;
   bytes: number;
   readonly cancel: Cancel;
 }
 
+const frameOf = ({ pages, terms }: Page): string => JSON.stringify([pages, terms]);
 const lengthOf = ({ workflows }: Page): number => Buffer.byteLength(JSON.stringify(workflows));
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
@@ -77,17 +81,18 @@ export class Submissions {
         field: 'page',
         detail: `must be numbers from 1 on, got ${page.page} of ${page.pages}`,
       };
+    if (page.page > page.pages || page.pages > WORKFLOWS_MAX)
+      return { field: 'page', detail: `is ${page.page} of ${page.pages}` };
     if (page.pages === 1)
       return lengthOf(page) > BODY_BYTES_MAX ? TOO_LARGE : check(page, page.workflows);
     const name = `${sender} ${page.jobId}`;
-    if (page.page > page.pages || page.pages > WORKFLOWS_MAX)
-      return { field: 'page', detail: `is ${page.page} of ${page.pages}` };
-    const unfinished = this.#unfinished.get(name) ?? this.#open(name);
+    const text = JSON.stringify(page.workflows);
+    const unfinished = this.#find(name, page, text) ?? this.#open(name, page);
     if (unfinished === undefined)
       return { field: 'pages', detail: 'too many submissions are unfinished; send it again' };
     if (!unfinished.pages.has(page.page)) {
-      unfinished.pages.set(page.page, page.workflows);
-      unfinished.bytes += lengthOf(page);
+      unfinished.pages.set(page.page, text);
+      unfinished.bytes += Buffer.byteLength(text);
     }
     if (unfinished.bytes > BODY_BYTES_MAX) {
       this.#close(name);
@@ -95,15 +100,26 @@ export class Submissions {
     }
     if (unfinished.pages.size < page.pages) return null;
     this.#close(name);
-    const all = Array.from({ length: page.pages }, (_, n) => unfinished.pages.get(n + 1) ?? []);
-    return check(page, all.flat());
+    const all = Array.from({ length: page.pages }, (_, n) => unfinished.pages.get(n + 1) ?? '[]');
+    return check(
+      page,
+      all.flatMap((part) => JSON.parse(part) as unknown[]),
+    );
   }
 
-  #open(name: string): Unfinished | undefined {
+  /** Pages of another body under the same id are no part of this one: what came last counts. */
+  #find(name: string, page: Page, text: string): Unfinished | undefined {
+    const known = this.#unfinished.get(name);
+    const isSame = known?.frame === frameOf(page) && (known.pages.get(page.page) ?? text) === text;
+    if (known !== undefined && !isSame) this.#close(name);
+    return isSame ? known : undefined;
+  }
+
+  #open(name: string, page: Page): Unfinished | undefined {
     if (this.#unfinished.size >= UNFINISHED_MAX) return undefined;
     const at = this.#clock.now() + UNFINISHED_LIMIT_MS;
     const cancel = this.#clock.schedule(at, () => this.#unfinished.delete(name));
-    const unfinished = { pages: new Map(), bytes: 0, cancel };
+    const unfinished = { frame: frameOf(page), pages: new Map(), bytes: 0, cancel };
     this.#unfinished.set(name, unfinished);
     return unfinished;
   }

@@ -105,6 +105,7 @@ describe('a cluster', () => {
     const ofFirst = lines.filter(({ node }) => node === 'A.manager-1');
     expect(ofFirst.map(({ atMs, message }) => [atMs, message])).toEqual([
       [160_000, 'no longer hosting'],
+      [160_000, 'leader.lost'],
     ]);
     expect(endOf(cluster).map(({ node }) => node)).toEqual(['A.manager-2']);
     expect(isAt(endOf(cluster)[0]?.atMs, 150)).toBe(true);

@@ -22,6 +22,7 @@ import type {
 } from '../../../machines/jobs/messages/client.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
+import { refuseStranger } from '../operators.ts';
 import { isBreach, Submissions } from '../submission.ts';
 import { accept, addressed, type CutIntoPages, refused } from './acceptance.ts';
 import { type GateNode, isGone, jobOf, readGateJob } from './node.ts';
@@ -73,7 +74,8 @@ export function deskPerformers(node: GateNode, cut: CutIntoPages) {
       reply(params.replyTo, await cancelJob(node, params.jobId));
     },
     extendJob: async ({ params, reply }: Call<ClientExtendRequested>) => {
-      reply(params.replyTo, await extendJob(node, params));
+      const refusal = refuseStranger(node.operators, params, node.counters);
+      reply(params.replyTo, refusal ?? (await extendJob(node, params)));
     },
     listStuck: async ({ params, reply }: Call<StuckAsked>) => {
       reply(params.replyTo, await stuckWorkflows(node, params));

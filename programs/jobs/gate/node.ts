@@ -23,6 +23,8 @@ export type GateKinds = {
 export interface GateNode {
   readonly gate: string;
   readonly datacenters: readonly string[];
+  /** undefined: anybody. */
+  readonly operators?: readonly string[] | undefined;
   readonly config: JobsConfiguration;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -20,6 +20,7 @@ import type {
 } from '../../../machines/jobs/messages/client.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
+import { refuseStranger } from '../operators.ts';
 import { isBreach, Submissions } from '../submission.ts';
 import { accept, refused } from './acceptance.ts';
 import { type ManagerNode, readJob } from './node.ts';
@@ -70,7 +71,8 @@ export function deskPerformers(node: ManagerNode) {
       reply(params.replyTo ?? '', await cancelJob(node, params.jobId));
     },
     extendJob: async ({ params, reply }: Call<ClientExtendRequested>) => {
-      reply(params.replyTo ?? '', await extendJob(node, params));
+      const refusal = refuseStranger(node.operators, params, node.counters);
+      reply(params.replyTo ?? '', refusal ?? (await extendJob(node, params)));
     },
     listStuck: ({ params, reply }: Call<StuckAsked>) => {
       reply(params.replyTo ?? '', stuckWorkflows(node, params.thresholdMs, params.limit));

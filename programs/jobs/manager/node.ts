@@ -28,6 +28,8 @@ export interface ManagerNode {
   readonly manager: string;
   /** Those that may send jobs here. */
   readonly gates: readonly string[];
+  /** undefined: anybody. */
+  readonly operators?: readonly string[] | undefined;
   readonly config: JobsConfiguration;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -14,6 +14,7 @@ import {
 import type { RunParams } from '../../../machines/jobs/attempt.ts';
 import type { AttemptStopped, ResultReceived } from '../../../machines/jobs/messages/worker.ts';
 import type { ProgressByOperation } from '../../../machines/jobs/worker-attempts.ts';
+import { RuntimeError } from '../../../runtime/errors.ts';
 import type { Handlers } from './handlers.ts';
 import { Run, type RunServices } from './run.ts';
 
@@ -23,6 +24,9 @@ export interface RunsServices extends RunServices {
   readonly datacenter: string;
   readonly handlers: Handlers;
 }
+
+/** Why nothing more is said about a run; one for all, because an error costs its stack. */
+const OVER = new RuntimeError('ABORTED', 'The attempt is over.');
 
 interface Call<TParams = unknown> {
   readonly address: string;
@@ -48,7 +52,7 @@ export class Runs {
     for (const run of this.#runs.values()) {
       run.abort('The worker has stopped.');
       run.abandon();
-      run.closing.abort();
+      run.closing.abort(OVER);
     }
     this.#runs.clear();
   }
@@ -84,7 +88,7 @@ export class Runs {
       this.#tellWorker('attempt.ended', address);
       const run = this.#runs.get(address);
       run?.abandon();
-      run?.closing.abort();
+      run?.closing.abort(OVER);
       this.#runs.delete(address);
     },
   };

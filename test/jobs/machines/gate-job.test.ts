@@ -83,7 +83,7 @@ describe('deadlines', () => {
     await world.until(120);
     await world.progress('A');
     expect(world.state).toBe('tracking');
-    expect(world.context.shadowed).toBe('overall');
+    expect(world.context.shadowed).toMatchObject({ reason: 'overall' });
     expect(world.noted('timeout.shadowed')).toHaveLength(1);
     expect(world.heard('A', 'timeout.declared')).toEqual([]);
     await world.final('A', 'completed');

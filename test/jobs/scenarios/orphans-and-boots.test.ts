@@ -96,7 +96,7 @@ describe('a datacenter', () => {
     const woken = cluster.recorder
       .lines()
       .filter(({ node, atMs }) => node === 'A.manager-1' && atMs > 100_000);
-    expect(woken.map(({ message }) => message)).toEqual(['no longer hosting']);
+    expect(woken.map(({ message }) => message)).toEqual(['no longer hosting', 'leader.lost']);
   });
 
   test('S47 gives the work of a worker that began anew to its new life at once', async () => {

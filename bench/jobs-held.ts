@@ -1,0 +1,128 @@
+/**
+ * Many jobs that run at once: what one costs to hold, and how late their deadlines are.
+ *
+ * 100,000 jobs of one workflow run on 100 workers of 1,000 cores, with manager, workers and client
+ * in this process and the datacenter's store on LMDB. Bytes per job are what they add to this
+ * process's resident memory, the parts of the workers and the network included, plus what they add
+ * to the data file. Then their deadlines come, spread evenly over a minute; all handlers heed their
+ * signal. A job is held when its committed end is a timeout within a second after its deadline, as
+ * the specification says; none may be early. One pass, since it takes its time; the range is that
+ * of six slices of the minute, as shares of all.
+ *
+ * `ESCAPEMENT_HELD_JOBS` sets the number of jobs, in whole thousands.
+ */
+
+import { rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { HeldPopulation, type Lateness, type Ramp } from './jobs-held-population.ts';
+import { newDirectory } from './node-program.ts';
+import { collectedMemory, type ProcessMemory } from './process-memory.ts';
+import { quantile, rangeOf, rounded } from './rounds.ts';
+import type { Field, Measured, MeasureOptions } from './suite.ts';
+
+const JOBS = Number(process.env.ESCAPEMENT_HELD_JOBS ?? 100_000);
+const QUICK_JOBS = 4_000;
+/** A decision is taken within so much. */
+const LATE_MAX_MS = 1_000;
+const SLICES = 6;
+
+export const jobsHeld: Field = {
+  name: 'heldJobs',
+  about: 'of 100,000 jobs that run at once, those whose timeout is committed within a second',
+  better: 'higher',
+  goal: JOBS,
+  stretch: JOBS,
+  measure,
+};
+
+interface Held extends ProcessMemory {
+  readonly fileBytes: number;
+}
+
+interface Found {
+  readonly before: Held;
+  readonly after: Held;
+  readonly ramp: Ramp;
+  readonly lateness: Lateness;
+}
+
+async function measure(options: MeasureOptions): Promise<Measured> {
+  const jobs = options.isQuick ? QUICK_JOBS : JOBS;
+  const directory = newDirectory('held');
+  try {
+    const population = await HeldPopulation.start(jobs, directory, options);
+    const before = await heldIn(directory);
+    const ramp = await population.bear();
+    const after = await heldIn(directory);
+    const lateness = await population.end();
+    return measuredOf(jobs, { before, after, ramp, lateness });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function measuredOf(jobs: number, { before, after, ramp, lateness }: Found): Measured {
+  const { decided, heard } = lateness;
+  const slices = Array.from({ length: SLICES }, (_, slice) => {
+    const ofSlice = decided.slice((slice * jobs) / SLICES, ((slice + 1) * jobs) / SLICES);
+    return Math.round((onTime(ofSlice) / ofSlice.length) * jobs);
+  });
+  return {
+    value: onTime(decided),
+    range: rangeOf(slices),
+    rounds: 1,
+    details: {
+      jobs,
+      note: 'one pass; the range is that of six slices, as shares of all jobs',
+      bytesPerJob: bytesEach(before, after, jobs),
+      counted:
+        'resident memory of the process (manager, workers, attempts, client) and the data file',
+      ...ramp,
+      decidedLateMs: quantilesOf(decided),
+      heardLateMs: quantilesOf(heard),
+      early: 0,
+    },
+    raw: { onTimeOfSlice: slices, decidedP99OfSlice: p99OfSlices(decided) },
+  };
+}
+
+const onTime = (late: Float64Array): number => late.filter((ms) => ms <= LATE_MAX_MS).length;
+
+function p99OfSlices(late: Float64Array): number[] {
+  return Array.from({ length: SLICES }, (_, slice) =>
+    rounded(
+      quantile(
+        [...late.subarray((slice * late.length) / SLICES, ((slice + 1) * late.length) / SLICES)],
+        0.99,
+      ),
+    ),
+  );
+}
+
+function quantilesOf(late: Float64Array): Record<string, number> {
+  const sorted = [...late];
+  const [, max] = rangeOf(sorted);
+  const at = (share: number): number => rounded(quantile(sorted, share));
+  return { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: rounded(max) };
+}
+
+async function heldIn(directory: string): Promise<Held> {
+  return { ...(await collectedMemory()), fileBytes: statSync(join(directory, 'data.mdb')).size };
+}
+
+/** What one job adds. */
+function bytesEach(before: Held, after: Held, jobs: number): Record<string, number> {
+  const each = (of: (held: Held) => number | null): number =>
+    Math.round(((of(after) ?? Number.NaN) - (of(before) ?? Number.NaN)) / jobs);
+  const resident = each(({ residentBytes }) => residentBytes);
+  const file = each(({ fileBytes }) => fileBytes);
+  return {
+    total: resident + file,
+    resident,
+    file,
+    anonymous: each(({ anonymousBytes }) => anonymousBytes),
+    filePages: each(({ filePagesBytes }) => filePagesBytes),
+    heapUsed: each(({ heapUsedBytes }) => heapUsedBytes),
+    external: each(({ externalBytes }) => externalBytes),
+  };
+}

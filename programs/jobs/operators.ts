@@ -1,0 +1,21 @@
+/**
+ * Who may add time to jobs: operators, known by the node they ask from.
+ *
+ * As far as a transport knows who is at the other end, so does this: within one process a node is
+ * whom it says it is.
+ */
+
+import type { ClientExtendRequested, ExtendAnswer } from '../../machines/jobs/messages/client.ts';
+import type { Counters } from './counters.ts';
+
+/** The refusal, or nothing. Without a list of operators anybody may. */
+export function refuseStranger(
+  operators: readonly string[] | undefined,
+  { replyTo = '' }: ClientExtendRequested,
+  counters: Counters,
+): ExtendAnswer | undefined {
+  const node = replyTo.slice(replyTo.lastIndexOf('@') + 1);
+  if (operators === undefined || operators.includes(node)) return undefined;
+  counters.add('operator_extensions_total', { result: 'notAllowed' });
+  return { accepted: false, reason: 'notAllowed', extensionsMs: 0 };
+}
