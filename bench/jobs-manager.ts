@@ -10,8 +10,8 @@
 import { createRuntime, memoryStore } from '../index.ts';
 import { deskAddress, workerPoolAddress } from '../machines/jobs/addresses.ts';
 import { deskMachine } from '../machines/jobs/desk.ts';
+import { jobSetup } from '../machines/jobs/job/setup.ts';
 import { jobMachine } from '../machines/jobs/job.ts';
-import { jobSetup } from '../machines/jobs/job-setup.ts';
 import { workerHealthMachine } from '../machines/jobs/worker-health.ts';
 import { workerPoolMachine } from '../machines/jobs/worker-pool.ts';
 import { workflowMachine } from '../machines/jobs/workflow.ts';

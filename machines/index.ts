@@ -26,8 +26,8 @@ export {
   type SubmissionPageInput,
   submissionPageMachine,
 } from './jobs/submission-page.ts';
+export type { WorkerContext, WorkerEvent, WorkerInput } from './jobs/worker/context.ts';
 export { workerMachine } from './jobs/worker.ts';
-export type { WorkerContext, WorkerEvent, WorkerInput } from './jobs/worker-context.ts';
 export {
   type WorkerHealthContext,
   type WorkerHealthEvent,

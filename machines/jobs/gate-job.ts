@@ -11,18 +11,18 @@
  * Messages of datacenters are taken the same way in every state: they change what is known, and the
  * state asks afterwards whether that decides anything. A decision is made once, sent to every running
  * datacenter until it is taken, and the outcome is published once; what comes later is noted as late.
- * What the rules are is in gate-rules.ts, what a message changes in gate-taking.ts.
+ * What the rules are is in gate-job/rules.ts, what a message changes in gate-job/taking.ts.
  */
 
-import { lateUntold, unacknowledged, untold } from './gate-deciding.ts';
-import { noteOf } from './gate-notes.ts';
-import { bornGateJob, type GateJobContext } from './gate-record.ts';
-import { type GateJobEvent, gateJobSetup } from './gate-setup.ts';
+import { lateUntold, unacknowledged, untold } from './gate-job/deciding.ts';
+import { noteOf } from './gate-job/notes.ts';
+import { bornGateJob, type GateJobContext } from './gate-job/record.ts';
+import { type GateJobEvent, gateJobSetup } from './gate-job/setup.ts';
 import type { CancelAnswer } from './messages/client.ts';
 import type { NoteName, NoteParams } from './notes.ts';
 
-export type { GateJobContext, GateJobInput, GateJobSubmission } from './gate-record.ts';
-export type { GateJobEvent } from './gate-setup.ts';
+export type { GateJobContext, GateJobInput, GateJobSubmission } from './gate-job/record.ts';
+export type { GateJobEvent } from './gate-job/setup.ts';
 
 type Args = { readonly context: GateJobContext; readonly event: GateJobEvent };
 

@@ -20,11 +20,11 @@
  * where it may have moved them.
  */
 
-import { bornJob } from './job-context.ts';
-import { jobSetup } from './job-setup.ts';
+import { bornJob } from './job/context.ts';
+import { jobSetup } from './job/setup.ts';
 import type { LocalReason, Outcome } from './words.ts';
 
-export type { JobContext, JobEvent, JobInput } from './job-context.ts';
+export type { JobContext, JobEvent, JobInput } from './job/context.ts';
 
 /** A deadline may have moved: it is waited for anew. */
 const moved = { target: 'armed', reenter: true } as const;

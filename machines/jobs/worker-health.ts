@@ -27,16 +27,16 @@ import {
   type WorkerHealthContext,
   type WorkerHealthEvent,
   type WorkerHealthInput,
-} from './worker-health-context.ts';
-import * as extensions from './worker-health-extensions.ts';
-import { standingOf } from './worker-health-grants.ts';
-import * as steps from './worker-health-steps.ts';
+} from './worker-health/context.ts';
+import * as extensions from './worker-health/extensions.ts';
+import { standingOf } from './worker-health/grants.ts';
+import * as steps from './worker-health/steps.ts';
 
 export type {
   WorkerHealthContext,
   WorkerHealthEvent,
   WorkerHealthInput,
-} from './worker-health-context.ts';
+} from './worker-health/context.ts';
 
 type Standing = 'healthy' | 'extended' | 'exhausted';
 

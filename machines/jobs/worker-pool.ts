@@ -37,7 +37,7 @@ import {
   reserved,
   type SlotRequest,
   type Workers,
-} from './worker-pool-placement.ts';
+} from './worker-pool/placement.ts';
 
 export type WorkerPoolEvent = Timed<
   | WorkerRegistered

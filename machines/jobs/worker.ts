@@ -17,9 +17,9 @@
  */
 
 import { raise } from 'xstate';
-import { bornWorker, type WorkerContext, type WorkerEvent } from './worker-context.ts';
-import { workRegion } from './worker-orders.ts';
-import { workerSetup } from './worker-setup.ts';
+import { bornWorker, type WorkerContext, type WorkerEvent } from './worker/context.ts';
+import { workRegion } from './worker/orders.ts';
+import { workerSetup } from './worker/setup.ts';
 
 type Args = { readonly context: WorkerContext; readonly event: WorkerEvent };
 

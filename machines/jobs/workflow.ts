@@ -24,10 +24,10 @@ import {
   bornWorkflow,
   type WorkflowContext,
   type WorkflowEvent,
-} from './workflow-context.ts';
-import { workflowSetup } from './workflow-setup.ts';
+} from './workflow/context.ts';
+import { workflowSetup } from './workflow/setup.ts';
 
-export type { WorkflowContext, WorkflowEvent, WorkflowInput } from './workflow-context.ts';
+export type { WorkflowContext, WorkflowEvent, WorkflowInput } from './workflow/context.ts';
 
 type Args = { readonly context: WorkflowContext; readonly event: WorkflowEvent };
 

@@ -6,7 +6,7 @@
  */
 
 import { deskAddress } from '../../../machines/jobs/addresses.ts';
-import { runningNames } from '../../../machines/jobs/gate-deciding.ts';
+import { runningNames } from '../../../machines/jobs/gate-job/deciding.ts';
 import type {
   CancelAnswer,
   ClientCancelRequested,

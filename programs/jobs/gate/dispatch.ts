@@ -6,8 +6,8 @@
  */
 
 import { deskAddress } from '../../../machines/jobs/addresses.ts';
+import { UNREACHABLE } from '../../../machines/jobs/gate-job/joining.ts';
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
-import { UNREACHABLE } from '../../../machines/jobs/gate-joining.ts';
 import type { SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
 import type { SubmissionAnswered } from '../../../machines/jobs/messages/gate.ts';
 import { type ErrorCode, RuntimeError } from '../../../runtime/errors.ts';

@@ -6,9 +6,9 @@
  */
 
 import { deskAddress } from '../../../machines/jobs/addresses.ts';
+import { type DatacenterRecord, running, targets } from '../../../machines/jobs/gate-job/record.ts';
+import { isSilent, overallDueAt } from '../../../machines/jobs/gate-job/rules.ts';
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
-import { type DatacenterRecord, running, targets } from '../../../machines/jobs/gate-record.ts';
-import { isSilent, overallDueAt } from '../../../machines/jobs/gate-rules.ts';
 import type {
   DatacenterView,
   JobPage,

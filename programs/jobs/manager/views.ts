@@ -3,9 +3,9 @@
  */
 
 import { workflowAddress } from '../../../machines/jobs/addresses.ts';
+import { elapsedMs, extensionsMs, overallDue } from '../../../machines/jobs/job/context.ts';
+import { isQueued, tallyOf } from '../../../machines/jobs/job/workflows.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
-import { elapsedMs, extensionsMs, overallDue } from '../../../machines/jobs/job-context.ts';
-import { isQueued, tallyOf } from '../../../machines/jobs/job-workflows.ts';
 import type {
   JobPage,
   JobsAsked,

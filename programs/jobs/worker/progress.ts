@@ -5,7 +5,7 @@
  * is no progress is refused at the handler and changes nothing.
  */
 
-import type { ProgressFigures } from '../../../machines/jobs/worker-attempts.ts';
+import type { ProgressFigures } from '../../../machines/jobs/worker/attempts.ts';
 import type { Cancel, Clock } from '../../../runtime/clock.ts';
 import { excerpt, RuntimeError } from '../../../runtime/errors.ts';
 import type { ReportedProgress } from './handlers.ts';

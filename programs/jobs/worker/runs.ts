@@ -13,7 +13,7 @@ import {
 } from '../../../machines/jobs/addresses.ts';
 import type { RunParams } from '../../../machines/jobs/attempt.ts';
 import type { AttemptStopped, ResultReceived } from '../../../machines/jobs/messages/worker.ts';
-import type { ProgressByOperation } from '../../../machines/jobs/worker-attempts.ts';
+import type { ProgressByOperation } from '../../../machines/jobs/worker/attempts.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { Handlers } from './handlers.ts';
 import { Run, type RunServices } from './run.ts';

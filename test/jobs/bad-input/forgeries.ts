@@ -1,6 +1,6 @@
 /** Messages that are right in every field: from the wrong speaker they are wrong all the same. */
 
-export const FIGURES = {
+const FIGURES = {
   elapsedMs: 5_000,
   timeoutMs: 600_000,
   sinceProgressMs: 0,
@@ -13,7 +13,7 @@ export const FIGURES = {
   targetDatacenters: ['A'],
   gateId: 'gate-1',
 };
-export const ORIGIN = { jobId: 'j1', datacenter: 'A', managerId: 'A.manager-1', leaderFence: 1 };
+const ORIGIN = { jobId: 'j1', datacenter: 'A', managerId: 'A.manager-1', leaderFence: 1 };
 export const DECLARED = {
   type: 'timeout.declared',
   jobId: 'j1',
@@ -80,7 +80,7 @@ export const HEARTBEAT = {
   page: 1,
   pages: 1,
 };
-export const EXTENSION = {
+const EXTENSION = {
   type: 'extension.requested',
   requestId: 'r1',
   workerId: 'A.worker-1',
@@ -93,7 +93,7 @@ export const EXTENSION = {
 export const JOB = 'job/j1@A';
 export const WORKFLOW = 'workflow/j1/w1@A';
 export const HEALTH = 'worker-health/A.worker-1@A';
-export const POOL = 'worker-pool/main@A';
+const POOL = 'worker-pool/main@A';
 export const GATE_JOB = 'gate-job/j1@gate-1';
 
 /** `code`: SENDER_REFUSED where nothing else is said. */

@@ -1,8 +1,8 @@
 /** A gate that comes back, with its data or without, and the numbers that keep decisions apart. */
 
 import { expect, test } from 'vitest';
-import { bornGateJob, type GateJobContext } from '../../../machines/jobs/gate-record.ts';
-import { tookOffice } from '../../../machines/jobs/gate-takeover.ts';
+import { bornGateJob, type GateJobContext } from '../../../machines/jobs/gate-job/record.ts';
+import { tookOffice } from '../../../machines/jobs/gate-job/takeover.ts';
 import type { GateJobRebuilt } from '../../../machines/jobs/messages/gate.ts';
 import { gateWorld, RULES, type Saying } from './gate-world.ts';
 

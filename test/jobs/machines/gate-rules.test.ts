@@ -3,14 +3,14 @@ import {
   bornGateJob,
   type DatacenterRecord,
   type RuledContext,
-} from '../../../machines/jobs/gate-record.ts';
+} from '../../../machines/jobs/gate-job/record.ts';
 import {
   dueReason,
   isQuorumMet,
   overallDueAt,
   silenceDueAt,
   toBeAsked,
-} from '../../../machines/jobs/gate-rules.ts';
+} from '../../../machines/jobs/gate-job/rules.ts';
 import type { Quorum } from '../../../machines/jobs/words.ts';
 import { RULES } from './gate-world.ts';
 

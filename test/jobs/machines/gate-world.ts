@@ -3,8 +3,8 @@
  * virtual time, and at each datacenter an actor in the place of its job that writes down what it hears.
  */
 
+import type { GateJobSubmission } from '../../../machines/jobs/gate-job/record.ts';
 import { gateJobMachine } from '../../../machines/jobs/gate-job.ts';
-import type { GateJobSubmission } from '../../../machines/jobs/gate-record.ts';
 import type { JobTerms } from '../../../machines/jobs/messages/client.ts';
 import type { Figures } from '../../../machines/jobs/messages/fields.ts';
 import type { GateJobRebuilt } from '../../../machines/jobs/messages/gate.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { globalOutcome, type LocalEnd } from '../../../machines/jobs/global-outcome.ts';
+import { globalOutcome, type LocalEnd } from '../../../machines/jobs/gate-job/global-outcome.ts';
 import type { Outcome, Reason } from '../../../machines/jobs/words.ts';
 
 const end = (status: Outcome, reason: Reason | null = null, gateReason: Reason | null = null) => ({

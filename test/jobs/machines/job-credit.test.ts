@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { extensionsMs } from '../../../machines/jobs/job-context.ts';
+import { extensionsMs } from '../../../machines/jobs/job/context.ts';
 import {
   answersOf,
   atGate,

@@ -2,8 +2,8 @@
  * A worker pool, the workers it knows, and who asks it for cores.
  */
 
+import type { PooledWorker } from '../../../machines/jobs/worker-pool/placement.ts';
 import { type WorkerPoolContext, workerPoolMachine } from '../../../machines/jobs/worker-pool.ts';
-import type { PooledWorker } from '../../../machines/jobs/worker-pool-placement.ts';
 import { Stepper } from './stepper.ts';
 
 export const TERM = 3;

@@ -1,0 +1,128 @@
+/**
+ * How a job ends by itself: a deadline that is due, work that is done, and what follows from an end.
+ */
+
+import { workerHealthAddress, workflowAddress } from '../addresses.ts';
+import type { ParentFailed, WorkflowCancel, WorkflowReady } from '../messages/local.ts';
+import type { NoteParams } from '../notes.ts';
+import { answering, type Saying } from '../step.ts';
+import type { LocalReason, Outcome, Reason } from '../words.ts';
+import {
+  elapsedMs,
+  ending,
+  extensionsMs,
+  type JobContext,
+  type JobStep,
+  note,
+  overallDue,
+} from './context.ts';
+import * as gate from './gate.ts';
+import { hasSucceeded, isQuelled, unfinished } from './workflows.ts';
+
+export const toWorkflow = (
+  { jobId, datacenter }: JobContext,
+  workflowId: string,
+  event: WorkflowReady | WorkflowCancel | ParentFailed,
+): Saying => ({ to: workflowAddress(jobId, workflowId, datacenter), event });
+
+/** It never came to all its workflows: nobody was told that it exists. */
+export function abandon(context: JobContext, at: number): JobStep {
+  return {
+    next: { ...ending(context, at, 'cancelled', null), isFinalKnown: true, isAbandoned: true },
+  };
+}
+
+/** Due, and nobody above to ask. */
+export function timeOut(context: JobContext, reason: LocalReason, at: number): JobStep {
+  return {
+    next: ending(context, at, 'timedOut', reason, { localReason: reason }),
+    notes: [detected(context, reason, at)],
+  };
+}
+
+/** Due, and the gate decides. */
+export function reportTimeout(context: JobContext, reason: LocalReason, at: number): JobStep {
+  const next = {
+    localReason: reason,
+    timeoutReportedAt: at,
+    lastGateContactAt: context.lastGateContactAt,
+    seenAt: at,
+  };
+  return {
+    next,
+    says: gate.timeoutReport({ ...context, ...next }, reason, at),
+    notes: [detected(context, reason, at), note(context, 'timeout.reported', at, { reason })],
+  };
+}
+
+/** Due, and timeouts only watch. */
+export function shadow(context: JobContext, reason: LocalReason, at: number): JobStep {
+  return {
+    next: { seenAt: at, shadows: [...context.shadows, { reason, at }] },
+    notes: [note(context, 'timeout.shadowed', at, { reason, ...arithmetic(context, at) })],
+  };
+}
+
+export function fallBack(context: JobContext, at: number): JobStep {
+  const { localReason, timeoutReportedAt, lastGateContactAt } = context;
+  return {
+    next: ending(context, at, 'timedOut', 'fallback'),
+    notes: [
+      note(context, 'timeout.fallback', at, { localReason, timeoutReportedAt, lastGateContactAt }),
+    ],
+  };
+}
+
+function detected(context: JobContext, reason: Reason, at: number): NoteParams {
+  return note(context, 'timeout.detected', at, { reason, ...arithmetic(context, at) });
+}
+
+const arithmetic = (context: JobContext, at: number) => ({
+  elapsedMs: elapsedMs(context, at),
+  timeoutMs: context.timeoutMs,
+  extensionsMs: extensionsMs(context),
+  sinceProgressMs: at - context.lastProgressAt,
+  overdueMs: at - overallDue(context),
+});
+
+/** Success when all have succeeded; otherwise the first final failure is the reason. */
+export function conclude(context: JobContext, at: number): JobStep {
+  if (hasSucceeded(context.table)) return { next: ending(context, at, 'completed', null) };
+  return { next: ending(context, at, 'failed', context.failure ?? 'workflowFailed') };
+}
+
+/** Stops what is left, and says how it ended. */
+export function windUp(context: JobContext, at: number): JobStep {
+  const { status, reason, localReason, gateReason, jobId, datacenter } = context;
+  const cause = status as Outcome;
+  return {
+    says: [
+      ...unfinished(context.table).map((id) =>
+        toWorkflow(context, id, { type: 'workflow.cancel', cause }),
+      ),
+      ...(context.isFinalKnown ? [] : gate.finalStatus(context, at)),
+      ...Object.keys(context.creditByWorker).map((workerId) => ({
+        to: workerHealthAddress(workerId, datacenter),
+        event: { type: 'credit.closed', jobId },
+      })),
+      ...(isQuelled(context.table) ? cancelled(context) : []),
+    ],
+    notes: [
+      note(context, 'job.ended', at, {
+        status,
+        reason,
+        localReason,
+        gateReason,
+        elapsedMs: elapsedMs(context, at),
+        extensionsMs: extensionsMs(context),
+      }),
+    ],
+  };
+}
+
+/** No workflow starts any more: whoever asked for the cancel hears so. */
+export function cancelled(context: JobContext): readonly Saying[] {
+  return context.cancelAskers.flatMap((replyTo) =>
+    answering(replyTo, { accepted: true, reason: null }),
+  );
+}

@@ -1,0 +1,173 @@
+/**
+ * What each event means for a job: what it remembers, whom it tells. The statechart, with its
+ * deadlines and its ends, is in job.ts; what ends it is in job/ends.ts and job/decisions.ts.
+ */
+
+import { SPAWN_EVENT } from '../../../runtime/machine.ts';
+import { gateJobAddress } from '../addresses.ts';
+import type {
+  MessageRefused,
+  WorkerLost,
+  WorkflowChanged,
+  WorkflowProgressed,
+} from '../messages/local.ts';
+import { type JobContext, type JobStep, note, progressed, takenOver, withLate } from './context.ts';
+import { cancelled, toWorkflow } from './ends.ts';
+import * as gate from './gate.ts';
+import { dependentsOf, failureOf, isQuelled, letAsk, withChange } from './workflows.ts';
+
+type Taken<TEvent> = TEvent & { readonly at: number };
+
+/** All its workflows are there: its time begins. */
+export function begin(context: JobContext, at: number): JobStep {
+  const { table, ready } = letAsk(context.table);
+  const next = {
+    table,
+    startedAt: at,
+    baseAt: at,
+    seenAt: at,
+    lastProgressAt: at,
+    lastGateContactAt: at,
+  };
+  const { timeoutMs, gateId } = context;
+  const report = gate.report({ ...context, ...next }, at);
+  return {
+    next: { ...next, ...report.next },
+    says: [
+      ...ready.map((id) => toWorkflow(context, id, { type: 'workflow.ready' })),
+      ...(report.says ?? []),
+    ],
+    notes: [note(context, 'job.accepted', at, { timeoutMs, gateId })],
+  };
+}
+
+/** A workflow has come to rest in a state: that is progress, and others may be ready now. */
+export function takeChange(context: JobContext, event: Taken<WorkflowChanged>): JobStep {
+  const { at, workflowId, lateEvent } = event;
+  const changed = withChange(context.table, event);
+  const isFailure = changed !== context.table && event.state === 'FAILED' && event.final;
+  // Whoever failed because of a parent was told by us, and so were all that depend on it.
+  const isFirst = isFailure && event.cause !== 'parentFailed';
+  const doomed = isFirst ? dependentsOf(context.table, workflowId) : [];
+  const { table, ready } =
+    context.endedAt === null ? letAsk(changed) : { table: changed, ready: [] };
+  const isStart = context.status === 'submitted' && event.state === 'DISPATCHED';
+  const isAnswered = context.cancelAskers.length > 0 && isQuelled(table);
+  return {
+    next: {
+      table,
+      seenAt: at,
+      ...progressed(context, at),
+      ...(isStart && { status: 'running' as const, seq: context.seq + 1 }),
+      ...(isFirst && context.failure === null && { failure: failureOf(event) }),
+      ...(isAnswered && { cancelAskers: [] }),
+      ...(lateEvent !== null && withLate(context, lateEvent, at, workflowId)),
+    },
+    says: [
+      ...ready.map((id) => toWorkflow(context, id, { type: 'workflow.ready' })),
+      ...doomed.map((id) => toWorkflow(context, id, { type: 'parent.failed', workflowId })),
+      ...(isAnswered ? cancelled(context) : []),
+    ],
+    notes:
+      lateEvent === null ? [] : [note(context, 'event.late', at, { kind: lateEvent, workflowId })],
+  };
+}
+
+export function takeProgress(
+  context: JobContext,
+  { at, sinceProgressMs }: Taken<WorkflowProgressed>,
+): Partial<JobContext> {
+  return { seenAt: at, ...progressed(context, at - sinceProgressMs) };
+}
+
+/**
+ * A worker is gone, and with it what it was granted; nothing fires for a while because of that.
+ * What was reported to the gate stands: the gate decides by it.
+ */
+export function loseWorker(context: JobContext, { at, workerId }: Taken<WorkerLost>): JobStep {
+  const { [workerId]: lost, ...creditByWorker } = context.creditByWorker;
+  if (lost === undefined || context.timeoutReportedAt !== null) return {};
+  const next = { creditByWorker, seenAt: at, holdUntil: at + context.rules.checkIntervalMs };
+  const after = { ...context, ...next };
+  const report = gate.report(after, at, true);
+  return {
+    next: { ...next, ...report.next },
+    says: report.says ?? [],
+    notes: [
+      note(context, 'extension.removed', at, { workerId, lostMs: lost, cause: 'workerLost' }),
+    ],
+  };
+}
+
+/** A new leader: elapsed time goes on, the fence rises, and everybody is told. */
+export function takeOver(
+  context: JobContext,
+  event: { readonly fence: number; readonly node?: string; readonly at: number },
+): JobStep {
+  const { at, fence, node = context.managerId } = event;
+  if (fence <= context.term) return {};
+  const next = { ...takenOver(context, at), term: fence, managerId: node };
+  const after = { ...context, ...next };
+  const { localReason, timeoutReportedAt } = after;
+  const isReported = timeoutReportedAt !== null && localReason !== null;
+  const report = gate.report(after, at);
+  return {
+    next: { ...next, ...report.next },
+    says: [
+      ...gate.leaderTransfer(after, at),
+      ...(report.says ?? []),
+      ...(isReported ? gate.timeoutReport(after, localReason, at) : []),
+    ],
+    notes: [note(after, 'leader.acquired', at, { term: fence, managerId: node })],
+  };
+}
+
+/** A new leader of a job that has ended: only that is still to be known. */
+export function takeOverEnded(
+  context: JobContext,
+  event: { readonly fence: number; readonly node?: string; readonly at: number },
+): JobStep {
+  const { at, fence, node = context.managerId } = event;
+  if (fence <= context.term) return {};
+  const { leaderFence } = takenOver(context, at);
+  const next = { leaderFence: leaderFence as number, term: fence, managerId: node };
+  const after = { ...context, ...next };
+  return { next, says: context.isFinalKnown ? [] : gate.finalStatus(after, at) };
+}
+
+/** A workflow that is not there is over; a gate that has nothing of this job is given what it needs to begin again. */
+export function takeRefusal(
+  context: JobContext,
+  { to, event, code, at }: Taken<MessageRefused>,
+): JobStep {
+  const { gateId, jobId } = context;
+  if (to.startsWith('workflow/')) return takeChange(context, gone(context, to, at));
+  if (gateId === null || to !== gateJobAddress(jobId, gateId)) return {};
+  if (code === 'ACTOR_ENDED') return { next: { isFinalKnown: context.endedAt !== null } };
+  if (code !== 'ACTOR_UNKNOWN' || event.type === SPAWN_EVENT) return {};
+  const birth = { type: SPAWN_EVENT, input: gate.rebuilt(context, gateId, at) };
+  const isReport = event.type === 'timeout.reported';
+  return {
+    notes: isReport ? [note(context, 'timeout.reportFailed', at, { reason: code })] : [],
+    says: [
+      { to, event: birth },
+      { to, event },
+    ],
+  };
+}
+
+/** What a workflow would have said, had it not been lost: it cannot be done, or has nothing to stop. */
+function gone({ jobId, endedAt }: JobContext, address: string, at: number): Taken<WorkflowChanged> {
+  const workflowId = address.slice(`workflow/${jobId}/`.length, address.lastIndexOf('@'));
+  const state = endedAt === null ? 'FAILED' : 'CANCELLED';
+  const nothing = { run: 0, workerId: null, lateEvent: null };
+  return {
+    type: 'workflow.changed',
+    workflowId,
+    state,
+    final: true,
+    cause: 'failed',
+    ...nothing,
+    at,
+  };
+}

@@ -1,0 +1,231 @@
+/**
+ * What is remembered of a worker, and what its registrations and heartbeats do to it.
+ * The statechart is in worker-health.ts, extensions are in worker-health/grants.ts.
+ */
+
+import type { Born, Timed } from '../../../runtime/machine.ts';
+import { operationIdOf } from '../addresses.ts';
+import type { AttemptReport } from '../messages/fields.ts';
+import type {
+  AttemptEnded,
+  AttemptPlaced,
+  AttemptRunning,
+  CreditAnswered,
+  CreditClosed,
+  LeadershipAcquired,
+  LeadershipLost,
+  MessageRefused,
+  RegistrationTold,
+} from '../messages/local.ts';
+import type {
+  AnnounceAnswered,
+  ExtensionAnswer,
+  ExtensionRequested,
+  HeartbeatReceived,
+} from '../messages/worker.ts';
+import type { HealthRules } from '../rules.ts';
+import { copy } from '../tables.ts';
+
+export type WorkerHealthEvent = Timed<
+  | RegistrationTold
+  | HeartbeatReceived
+  | AnnounceAnswered
+  | ExtensionRequested
+  | AttemptPlaced
+  | AttemptRunning
+  | AttemptEnded
+  | CreditAnswered
+  | CreditClosed
+  | LeadershipAcquired
+  | LeadershipLost
+  | MessageRefused
+>;
+
+export interface WorkerHealthInput {
+  readonly workerId: string;
+  readonly datacenter: string;
+  readonly rules: HealthRules;
+}
+
+/** One attempt on the worker. What has not happened is left out: there may be a thousand of them. */
+export interface Operation {
+  /** The last heartbeat sent before the worker took it; set once it is RUNNING. */
+  readonly heartbeatSeq?: number;
+  /** As last heard in a heartbeat. */
+  readonly progress?: number;
+  readonly completedItems?: number;
+  /** Extensions granted. */
+  readonly grants?: number;
+  readonly grantedProgress?: number;
+  readonly grantedItems?: number;
+  /** Rises over all operations: whose grant was the latest. */
+  readonly grantOrder?: number;
+  readonly warned?: boolean;
+}
+
+/** An answer that waits until every job concerned has the credit on disk. */
+export interface PendingAnswer {
+  readonly answer: ExtensionAnswer;
+  readonly replyTo: string;
+  readonly waitingFor: readonly string[];
+}
+
+export interface WorkerHealthContext extends WorkerHealthInput {
+  readonly term: number;
+  /** 0: never registered. */
+  readonly registration: number;
+  readonly bootEpoch: number;
+  readonly deadline: number;
+  /** Heard since this leader took over. */
+  readonly heard: boolean;
+  readonly operations: Readonly<Record<string, Operation>>;
+  readonly grantCount: number;
+  readonly denials: number;
+  readonly pending: readonly PendingAnswer[];
+  /** The last answers, for requests that come again. */
+  readonly answers: readonly ExtensionAnswer[];
+  /** Jobs that have credit of this registration. */
+  readonly creditedJobs: readonly string[];
+  /** Of a heartbeat whose other pages are still to come. */
+  readonly listed: {
+    readonly heartbeatSeq: number;
+    /** The pages that have come. */
+    readonly pages: readonly number[];
+    readonly ids: readonly string[];
+  } | null;
+}
+
+export function bornWorkerHealth({
+  workerId,
+  datacenter,
+  rules,
+  at,
+}: Born<WorkerHealthInput>): WorkerHealthContext {
+  return {
+    workerId,
+    datacenter,
+    rules,
+    term: 0,
+    registration: 0,
+    bootEpoch: 0,
+    deadline: at,
+    heard: false,
+    operations: {},
+    grantCount: 0,
+    denials: 0,
+    pending: [],
+    answers: [],
+    creditedJobs: [],
+    listed: null,
+  };
+}
+
+export function registered(
+  context: WorkerHealthContext,
+  event: RegistrationTold,
+  at: number,
+): Partial<WorkerHealthContext> {
+  const { registration, bootEpoch, term } = event;
+  const base = at + context.rules.baseDeadlineMs;
+  if (registration === context.registration)
+    return { term, heard: true, deadline: Math.max(context.deadline, base) };
+  return { ...emptied(), term, registration, bootEpoch, heard: true, deadline: base };
+}
+
+/** Everything that belongs to one registration. */
+export function emptied(): Partial<WorkerHealthContext> {
+  return { operations: {}, denials: 0, pending: [], creditedJobs: [], listed: null };
+}
+
+/** A suspect worker that is heard again starts from nothing. */
+export function recovered(context: WorkerHealthContext, at: number): Partial<WorkerHealthContext> {
+  const operations: Record<string, Operation> = {};
+  for (const [id, operation] of Object.entries(context.operations)) {
+    const {
+      grants: _,
+      grantedProgress: __,
+      grantedItems: ___,
+      grantOrder: ____,
+      ...rest
+    } = operation;
+    operations[id] = rest;
+  }
+  return { operations, denials: 0, heard: true, deadline: at + context.rules.baseDeadlineMs };
+}
+
+export interface HeardAttempts {
+  readonly next: Partial<WorkerHealthContext>;
+  readonly risen: ReadonlyArray<readonly [operationId: string, AttemptReport]>;
+  /** Held RUNNING by us and not listed by the worker. */
+  readonly missing: readonly string[];
+  /** Listed by the worker and unknown to us. */
+  readonly unknown: readonly string[];
+}
+
+/** What one page of a heartbeat says. Only a list that is whole shows what is missing. */
+export function heard(
+  context: WorkerHealthContext,
+  event: HeartbeatReceived,
+  at: number,
+): HeardAttempts {
+  const operations = copy(context.operations);
+  const risen: Array<readonly [string, AttemptReport]> = [];
+  const unknown: string[] = [];
+  const ids: string[] = [];
+  for (const report of event.attempts) {
+    const id = operationIdOf(report.jobId, report.attemptId);
+    ids.push(id);
+    const operation = operations[id];
+    if (operation === undefined) {
+      if (!report.finished) unknown.push(id);
+      continue;
+    }
+    if (!isFurther(report, operation.progress ?? 0, operation.completedItems ?? 0)) continue;
+    const { progress, completedItems } = report;
+    operations[id] = {
+      ...operation,
+      progress,
+      ...(completedItems !== undefined && { completedItems }),
+    };
+    risen.push([id, report]);
+  }
+  const { listed, missing } = completed(context, event, ids);
+  for (const id of missing) delete operations[id];
+  const next = {
+    operations,
+    listed,
+    heard: true,
+    deadline: Math.max(context.deadline, at + context.rules.baseDeadlineMs),
+  };
+  return { next, risen, missing, unknown };
+}
+
+const NOTHING_LISTED: { pages: readonly number[]; ids: readonly string[] } = { pages: [], ids: [] };
+
+function completed(
+  { listed, operations }: WorkerHealthContext,
+  { heartbeatSeq, page, pages }: HeartbeatReceived,
+  ids: readonly string[],
+): { readonly listed: WorkerHealthContext['listed']; readonly missing: readonly string[] } {
+  const before = listed?.heartbeatSeq === heartbeatSeq ? listed : NOTHING_LISTED;
+  const seen = before.pages.includes(page) ? before.pages : [...before.pages, page];
+  const all = { heartbeatSeq, pages: seen, ids: [...before.ids, ...ids] };
+  if (seen.length < pages) return { listed: all, missing: [] };
+  const present = new Set(all.ids);
+  const missing = Object.keys(operations).filter((id) => {
+    const takenAfter = operations[id]?.heartbeatSeq;
+    return takenAfter !== undefined && takenAfter < heartbeatSeq && !present.has(id);
+  });
+  return { listed: null, missing };
+}
+
+/** By items where both sides know them, otherwise by progress. */
+export function isFurther(
+  report: { readonly progress: number; readonly completedItems?: number | undefined },
+  progress: number,
+  completedItems: number | undefined,
+): boolean {
+  if (report.completedItems !== undefined && completedItems !== undefined)
+    return report.completedItems > completedItems;
+  return report.progress > progress;
+}

@@ -1,0 +1,137 @@
+/**
+ * The attempts that a worker holds, and the sums it does with them. The statechart is in worker.ts.
+ *
+ * An attempt is held from its dispatch until nobody waits for its result any more, and takes up
+ * cores until its handler is over. What was held is remembered a while, so that a dispatch that
+ * comes late is not run a second time.
+ */
+
+import { operationParts } from '../addresses.ts';
+import { type AttemptReport, PAGE_ENTRIES_MAX } from '../messages/fields.ts';
+import type {
+  DispatchRefusal,
+  DispatchRequested,
+  HeartbeatReceived,
+  LeaderAnnounced,
+} from '../messages/worker.ts';
+
+export interface HeldAttempt {
+  /** 0 once its handler is over. */
+  readonly cores: number;
+  /** Of the leader that dispatched it. */
+  readonly term: number;
+  readonly isFinished: boolean;
+}
+
+/** By operation id. */
+export type HeldAttempts = Readonly<Record<string, HeldAttempt>>;
+
+/** What the process knows of an attempt's progress. */
+export type ProgressFigures = Pick<
+  AttemptReport,
+  'progress' | 'completedItems' | 'totalItems' | 'sinceProgressMs'
+>;
+
+/** By operation id; an attempt that has not begun may be missing. */
+export type ProgressByOperation = Readonly<Record<string, ProgressFigures>>;
+
+/** An announcement of which not every page has come. */
+export interface Announcement {
+  readonly term: number;
+  readonly pages: number;
+  readonly pagesHeard: readonly number[];
+  readonly listed: readonly string[];
+  readonly isWhole: boolean;
+}
+
+/** Attempts held at once; more are refused. Those that run are bounded by the cores. */
+const ATTEMPTS_MAX = 4_096;
+/** Attempts remembered after they are over. */
+const PAST_MAX = 256;
+
+const NOTHING_HEARD = { pagesHeard: [], listed: [] } as const;
+const NO_PROGRESS: ProgressFigures = { progress: 0, sinceProgressMs: 0 };
+
+/** What a dispatch is judged by. */
+export interface DispatchView {
+  readonly datacenter: string;
+  readonly term: number;
+  readonly coresTotal: number;
+  readonly handlers: readonly string[];
+  readonly attempts: HeldAttempts;
+  readonly past: readonly string[];
+  readonly unseen: readonly string[];
+}
+
+/** `known`: it was taken before, and is answered as it was then. */
+export function judgeDispatch(
+  view: DispatchView,
+  asked: DispatchRequested,
+): 'new' | 'known' | DispatchRefusal {
+  const operationId = `${asked.jobId}/${asked.attemptId}`;
+  if (asked.term < view.term) return 'staleTerm';
+  if (view.attempts[operationId] !== undefined || view.past.includes(operationId)) return 'known';
+  if (asked.datacenter !== view.datacenter || view.unseen.includes(operationId)) return 'refused';
+  if (!view.handlers.includes(asked.handler)) return 'unknownHandler';
+  if (asked.cores > freeCores(view.coresTotal, view.attempts)) return 'noCores';
+  return Object.keys(view.attempts).length < ATTEMPTS_MAX ? 'new' : 'refused';
+}
+
+export function freeCores(coresTotal: number, attempts: HeldAttempts): number {
+  return Object.values(attempts).reduce((free, { cores }) => free - cores, coresTotal);
+}
+
+/** The last ones of a list, with one more. */
+export function remembered(past: readonly string[], operationId: string): readonly string[] {
+  return past.includes(operationId) ? past : [...past, operationId].slice(-PAST_MAX);
+}
+
+/** What the worker says of every attempt it holds. */
+export function reportsOf(attempts: HeldAttempts, known: ProgressByOperation): AttemptReport[] {
+  return Object.entries(attempts).map(([operationId, { isFinished }]) => ({
+    ...operationParts(operationId),
+    ...(known[operationId] ?? NO_PROGRESS),
+    finished: isFinished,
+  }));
+}
+
+/** At least one page, also of nothing. */
+export function pagesOf(
+  reports: readonly AttemptReport[],
+): Array<Pick<HeartbeatReceived, 'attempts' | 'page' | 'pages'>> {
+  const pages = Math.max(1, Math.ceil(reports.length / PAGE_ENTRIES_MAX));
+  return Array.from({ length: pages }, (_, index) => ({
+    attempts: reports.slice(index * PAGE_ENTRIES_MAX, (index + 1) * PAGE_ENTRIES_MAX),
+    page: index + 1,
+    pages,
+  }));
+}
+
+/** An announcement with one more page; the same object when it has nothing new to say. */
+export function withPage(
+  announcement: Announcement | null,
+  { term, page, pages, attempts }: LeaderAnnounced,
+): Announcement {
+  const isSame = announcement?.term === term;
+  if (isSame && (announcement.isWhole || isHeard(announcement, pages, page))) return announcement;
+  // A list that was made anew has other pages: those of the one before say nothing about it.
+  const begun = isSame && announcement.pages === pages ? announcement : NOTHING_HEARD;
+  const pagesHeard = [...begun.pagesHeard, page];
+  const isWhole = pagesHeard.length >= pages;
+  return { term, pages, pagesHeard, listed: [...begun.listed, ...attempts], isWhole };
+}
+
+function isHeard(announcement: Announcement, pages: number, page: number): boolean {
+  return announcement.pages === pages && announcement.pagesHeard.includes(page);
+}
+
+/** Attempts of earlier leaders that an announcement leaves out. */
+export function unlisted(
+  attempts: HeldAttempts,
+  { term, listed }: Announcement,
+): readonly string[] {
+  const isListed = new Set(listed);
+  return Object.entries(attempts)
+    .filter(([operationId, attempt]) => attempt.term < term && !isListed.has(operationId))
+    .map(([operationId]) => operationId);
+}

@@ -1,0 +1,135 @@
+/**
+ * What a worker takes, remembers and says. The statechart is in worker.ts.
+ */
+
+import { type Timed, to } from '../../../runtime/machine.ts';
+import { attemptAddress, operationParts } from '../addresses.ts';
+import type { AttemptStop, StopCause } from '../attempt.ts';
+import type { MessageRefused } from '../messages/local.ts';
+import type {
+  CancelOrdered,
+  DispatchRequested,
+  HeartbeatAcked,
+  HeartbeatReceived,
+  LeaderAnnounced,
+  RegisterAnswered,
+  WorkerRegistered,
+} from '../messages/worker.ts';
+import type { WorkerRules } from '../rules.ts';
+import {
+  type Announcement,
+  freeCores,
+  type HeldAttempts,
+  type ProgressByOperation,
+  pagesOf,
+  reportsOf,
+} from './attempts.ts';
+
+export type WorkerEvent = Timed<
+  | RegisterAnswered
+  | HeartbeatAcked
+  | LeaderAnnounced
+  | DispatchRequested
+  | CancelOrdered
+  | MessageRefused
+  /** The process has gathered how far the attempts are. */
+  | { readonly type: 'registration.composed'; readonly progress: ProgressByOperation }
+  | { readonly type: 'heartbeat.composed'; readonly progress: ProgressByOperation }
+  /** The handler of an attempt is over. */
+  | { readonly type: 'attempt.finished'; readonly operationId: string }
+  /** Nothing more will come of an attempt. */
+  | { readonly type: 'attempt.ended'; readonly operationId: string }
+  /** The connection to a node that may lead the datacenter has come, or gone. */
+  | { readonly type: 'manager.reachable' }
+  | { readonly type: 'manager.unreachable' }
+  /** Said by the machine to itself. */
+  | { readonly type: 'manager.lost' }
+  | { readonly type: 'worker.stop'; readonly limitMs: number }
+>;
+
+export interface WorkerInput {
+  readonly workerId: string;
+  readonly bootEpoch: number;
+  readonly datacenter: string;
+  readonly coresTotal: number;
+  readonly handlers: readonly string[];
+  readonly rules: WorkerRules;
+}
+
+export interface WorkerContext extends WorkerInput {
+  /** Of the latest leader heard of. */
+  readonly term: number;
+  /** Of the last heartbeat sent. */
+  readonly heartbeatSeq: number;
+  /** Registrations sent since the last answer. */
+  readonly registerTries: number;
+  readonly attempts: HeldAttempts;
+  /** Attempts that were held, and those that were cancelled before they were dispatched. */
+  readonly past: readonly string[];
+  readonly unseen: readonly string[];
+  readonly announcement: Announcement | null;
+  readonly stopLimitMs: number;
+  /** Why the datacenter does not take this worker. */
+  readonly refusal: string | null;
+}
+
+export function bornWorker({
+  workerId,
+  bootEpoch,
+  datacenter,
+  coresTotal,
+  handlers,
+  rules,
+}: WorkerInput): WorkerContext {
+  return {
+    workerId,
+    bootEpoch,
+    datacenter,
+    coresTotal,
+    handlers,
+    rules,
+    term: 0,
+    heartbeatSeq: 0,
+    registerTries: 0,
+    attempts: {},
+    past: [],
+    unseen: [],
+    announcement: null,
+    stopLimitMs: 0,
+    refusal: null,
+  };
+}
+
+/** The pages of a registration. */
+export function registrationOf(
+  { workerId, bootEpoch, coresTotal, handlers, attempts }: WorkerContext,
+  progress: ProgressByOperation,
+): WorkerRegistered[] {
+  const named = { type: 'worker.registered', workerId, bootEpoch, coresTotal, handlers } as const;
+  return pagesOf(reportsOf(attempts, progress)).map((page) => ({ ...named, ...page }));
+}
+
+/** The pages of the next heartbeat. */
+export function heartbeatOf(
+  { workerId, bootEpoch, term, heartbeatSeq, coresTotal, attempts }: WorkerContext,
+  progress: ProgressByOperation,
+): HeartbeatReceived[] {
+  const named = { type: 'heartbeat.received', workerId, bootEpoch, term } as const;
+  const coresFree = freeCores(coresTotal, attempts);
+  const beat = { ...named, heartbeatSeq: heartbeatSeq + 1, coresTotal, coresFree };
+  return pagesOf(reportsOf(attempts, progress)).map((page) => ({ ...beat, ...page }));
+}
+
+/** What is told to whom to stop those of the attempts that are held. */
+export function stops(
+  { attempts, workerId }: WorkerContext,
+  operations: readonly string[],
+  cause: StopCause,
+): Array<readonly [ReturnType<typeof to>, AttemptStop]> {
+  return operations
+    .filter((operationId) => attempts[operationId] !== undefined)
+    .map((operationId) => {
+      const { jobId, attemptId } = operationParts(operationId);
+      return [to(attemptAddress(jobId, attemptId, workerId)), { type: 'attempt.stop', cause }];
+    });
+}

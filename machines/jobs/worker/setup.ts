@@ -1,0 +1,224 @@
+/**
+ * What a worker does and asks for, by name. The statechart is in worker.ts.
+ */
+
+import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
+import { type Born, hint, SPAWN_EVENT, spawnRoot } from '../../../runtime/machine.ts';
+import {
+  attemptAddress,
+  operationIdOf,
+  workerHealthAddress,
+  workerPoolAddress,
+  workflowAddress,
+  workflowIdOf,
+} from '../addresses.ts';
+import type { AttemptInput } from '../attempt.ts';
+import type { MessageRefused } from '../messages/local.ts';
+import type {
+  AnnounceAnswered,
+  AttemptStopped,
+  CancelAnswered,
+  DispatchAnswered,
+  DispatchRefusal,
+  DispatchRequested,
+  RegisterAnswered,
+} from '../messages/worker.ts';
+import type { NoteParams } from '../notes.ts';
+import { withEntry, without } from '../tables.ts';
+import { judgeDispatch, remembered, unlisted, withPage } from './attempts.ts';
+import {
+  heartbeatOf,
+  registrationOf,
+  stops,
+  type WorkerContext,
+  type WorkerEvent,
+  type WorkerInput,
+} from './context.ts';
+
+type Args = { readonly context: WorkerContext };
+type Named = { readonly jobId: string; readonly attemptId: string };
+
+/** After the first, second, … try that nobody answered; the last one for good. */
+const REGISTER_PAUSES_MS = [1_000, 2_000, 4_000, 5_000] as const;
+/** What attempts have after their grace to get their last report out. */
+const CLOSING_MARGIN_MS = 5_000;
+
+const health = ({ context: { workerId, datacenter } }: Args) =>
+  hint(workerHealthAddress(workerId, datacenter));
+const workflow = ({ context: { datacenter } }: Args, { jobId, attemptId }: Named) =>
+  hint(workflowAddress(jobId, workflowIdOf(attemptId), datacenter));
+export const workerSetup = setup({
+  types: {
+    context: {} as WorkerContext,
+    events: {} as WorkerEvent,
+    input: {} as Born<WorkerInput>,
+    output: {} as { readonly refusal: string | null },
+  },
+  actions: {
+    // Done by the process.
+    note: (_, _params: NoteParams) => {},
+    composeRegistration: (_) => {},
+    composeHeartbeat: (_) => {},
+    /** For extensions: how long the datacenter waits for this worker. */
+    learnDeadline: (_, _params: { deadlineInMs: number }) => {},
+    /** Until it is taken. */
+    confirmStopped: (_, _params: AttemptStopped) => {},
+    // Done by the machine.
+    learnTerm: assign(({ context }, { term }: { term: number }) => ({
+      term: Math.max(context.term, term),
+    })),
+    countRegistration: assign({ registerTries: ({ context }) => context.registerTries + 1 }),
+    forgetRegistrations: assign({ registerTries: 0 }),
+    sendRegistration: enqueueActions(({ context, event, enqueue }) => {
+      assertEvent(event, 'registration.composed');
+      for (const registered of registrationOf(context, event.progress))
+        enqueue.sendTo(hint(workerPoolAddress(context.datacenter)), registered);
+    }),
+    sendHeartbeat: enqueueActions(({ context, event, enqueue }) => {
+      assertEvent(event, 'heartbeat.composed');
+      for (const beat of heartbeatOf(context, event.progress))
+        enqueue.sendTo(health({ context }), beat);
+      enqueue.assign({ heartbeatSeq: context.heartbeatSeq + 1 });
+    }),
+    takeAttempt: enqueueActions(({ context, event, enqueue }) => {
+      assertEvent(event, 'dispatch.requested');
+      const { jobId, attemptId, handler, payload, cores, term } = event;
+      const { datacenter, workerId, attempts, rules } = context;
+      const { cancelGraceMs } = rules;
+      const held = { cores, term, isFinished: false };
+      enqueue.assign({
+        term: Math.max(context.term, term),
+        attempts: withEntry(attempts, operationIdOf(jobId, attemptId), held),
+      });
+      const input = { jobId, attemptId, datacenter, workerId, handler, payload, cancelGraceMs };
+      const address = attemptAddress(jobId, attemptId, workerId);
+      enqueue(spawnRoot(address, (): AttemptInput => input));
+    }),
+    answerDispatch: sendTo(
+      workflow,
+      (
+        { context },
+        asked: DispatchRequested & { refusal: DispatchRefusal | null },
+      ): DispatchAnswered => ({
+        type: 'dispatch.answered',
+        workerId: context.workerId,
+        bootEpoch: context.bootEpoch,
+        jobId: asked.jobId,
+        attemptId: asked.attemptId,
+        accepted: asked.refusal === null,
+        reason: asked.refusal,
+        term: context.term,
+        heartbeatSeq: context.heartbeatSeq,
+      }),
+    ),
+    answerCancel: sendTo(
+      workflow,
+      ({ context }, ordered: Named & { accepted: boolean }): CancelAnswered => ({
+        type: 'cancel.answered',
+        workerId: context.workerId,
+        jobId: ordered.jobId,
+        attemptId: ordered.attemptId,
+        accepted: ordered.accepted,
+        term: context.term,
+      }),
+    ),
+    rememberUnseen: assign(({ context }, { jobId, attemptId }: Named) => ({
+      unseen: remembered(context.unseen, operationIdOf(jobId, attemptId)),
+    })),
+    answerAnnouncement: sendTo(
+      health,
+      ({ context }, { accepted }: { accepted: boolean }): AnnounceAnswered => ({
+        type: 'announce.answered',
+        workerId: context.workerId,
+        bootEpoch: context.bootEpoch,
+        accepted,
+        term: context.term,
+      }),
+    ),
+    followAnnouncement: enqueueActions(({ context, event, enqueue }) => {
+      assertEvent(event, 'leader.announced');
+      const announcement = withPage(context.announcement, event);
+      if (announcement === context.announcement) return;
+      const { isWhole } = announcement;
+      enqueue.assign({ announcement: isWhole ? { ...announcement, listed: [] } : announcement });
+      const dropped = isWhole ? unlisted(context.attempts, announcement) : [];
+      for (const [attempt, stop] of stops(context, dropped, 'unwanted'))
+        enqueue.sendTo(attempt, stop);
+    }),
+    /** Those that the leader does not want any more. */
+    stopListed: enqueueActions(({ context, event, enqueue }) => {
+      assertEvent(event, ['heartbeat.acked', 'register.answered']);
+      if (event.term < context.term) return;
+      for (const [attempt, stop] of stops(context, event.stopAttempts, 'unwanted'))
+        enqueue.sendTo(attempt, stop);
+    }),
+    stopCancelled: enqueueActions(({ context, event, enqueue }) => {
+      assertEvent(event, 'cancel.ordered');
+      const operationId = operationIdOf(event.jobId, event.attemptId);
+      for (const [attempt, stop] of stops(context, [operationId], 'cancelled'))
+        enqueue.sendTo(attempt, stop);
+    }),
+    dropAll: enqueueActions(({ context, enqueue }) => {
+      for (const [attempt, stop] of stops(context, Object.keys(context.attempts), 'unwanted'))
+        enqueue.sendTo(attempt, stop);
+    }),
+    leaveAll: enqueueActions(({ context, enqueue }) => {
+      for (const [attempt, stop] of stops(context, Object.keys(context.attempts), 'leaving'))
+        enqueue.sendTo(attempt, stop);
+    }),
+    finishAttempt: assign(({ context }, { operationId }: { operationId: string }) => {
+      const held = context.attempts[operationId];
+      if (held === undefined) return {};
+      const finished = { ...held, cores: 0, isFinished: true };
+      return { attempts: withEntry(context.attempts, operationId, finished) };
+    }),
+    endAttempt: assign(({ context }, { operationId }: { operationId: string }) => ({
+      attempts: without(context.attempts, operationId),
+      past: remembered(context.past, operationId),
+    })),
+    /** Of an attempt that could not be born nothing will ever be heard. */
+    dropUnborn: assign(({ context }, { event }: MessageRefused) => {
+      if (event.type !== SPAWN_EVENT) return {};
+      const { jobId, attemptId } = event.input as AttemptInput;
+      return { attempts: without(context.attempts, operationIdOf(jobId, attemptId)) };
+    }),
+    setStopLimit: assign((_, { limitMs }: { limitMs: number }) => ({ stopLimitMs: limitMs })),
+    setRefusal: assign((_, { reason }: RegisterAnswered) => ({ refusal: reason ?? 'refused' })),
+  },
+  guards: {
+    /** An answer to this process, not to one before it under the same name. */
+    isWelcome: ({ context, event }) =>
+      event.type === 'register.answered' && event.accepted && event.bootEpoch === context.bootEpoch,
+    isTurnedAway: ({ context, event }) =>
+      event.type === 'register.answered' &&
+      !event.accepted &&
+      event.bootEpoch === context.bootEpoch &&
+      event.term >= context.term,
+    isCurrent: ({ context, event }) => 'term' in event && event.term >= context.term,
+    mustRegister: ({ context, event }) =>
+      event.type === 'heartbeat.acked' && event.registerAgain && event.term >= context.term,
+    isKept: ({ context, event }) =>
+      event.type === 'heartbeat.acked' && !event.registerAgain && event.term >= context.term,
+    isNew: ({ context, event }) =>
+      event.type === 'dispatch.requested' && judgeDispatch(context, event) === 'new',
+    /** A cancel that came before its dispatch, or without one. */
+    isUnseen: ({ context, event }) => {
+      if (event.type !== 'cancel.ordered' || event.term < context.term) return false;
+      const operationId = operationIdOf(event.jobId, event.attemptId);
+      const isHeld = context.attempts[operationId] !== undefined;
+      return ![...context.past, ...context.unseen].includes(operationId) && !isHeld;
+    },
+    holdsNothing: ({ context }) => Object.keys(context.attempts).length === 0,
+  },
+  delays: {
+    registerPause: ({ context: { registerTries } }) =>
+      REGISTER_PAUSES_MS[Math.min(Math.max(registerTries, 1), REGISTER_PAUSES_MS.length) - 1] ??
+      5_000,
+    heartbeatPause: ({ context }) => context.rules.heartbeatIntervalMs,
+    // Over means later than the deadline.
+    silenceLimit: ({ context }) => context.rules.managerLostMs + 1,
+    orphanGrace: ({ context }) => context.rules.orphanGraceMs + 1,
+    drainLimit: ({ context }) => context.stopLimitMs + 1,
+    closingLimit: ({ context }) => context.rules.cancelGraceMs + CLOSING_MARGIN_MS + 1,
+  },
+});

@@ -1,0 +1,249 @@
+/**
+ * What the statechart of a workflow can do, ask and wait for, by name. The chart is in workflow.ts.
+ */
+
+import { assertEvent, assign, sendTo, setup } from 'xstate';
+import { type Born, hint, to } from '../../../runtime/machine.ts';
+import { jobAddress, workerAddress, workerHealthAddress, workerPoolAddress } from '../addresses.ts';
+import type {
+  AttemptEnded,
+  AttemptPlaced,
+  AttemptRunning,
+  FailureCause,
+  SlotReleased,
+  SlotRequested,
+  SlotWithdrawn,
+  WorkflowChanged,
+  WorkflowProgressed,
+} from '../messages/local.ts';
+import type { CancelOrdered, DispatchRequested } from '../messages/worker.ts';
+import type { NoteParams } from '../notes.ts';
+import type { WorkflowState } from '../words.ts';
+import {
+  attemptOf,
+  dispatchPauseMs,
+  hasRisen,
+  isCurrent,
+  isOurLoss,
+  mayRetry,
+  nextRun,
+  type WorkflowContext,
+  type WorkflowEvent,
+  type WorkflowInput,
+  withFailure,
+  withProgress,
+  withResult,
+  withSlot,
+} from './context.ts';
+
+type Args = { readonly context: WorkflowContext; readonly event: WorkflowEvent };
+
+/** Sends of a cancel before it is given up. */
+const CANCELS_MAX = 3;
+
+const health = ({ context }: Args) =>
+  to(workerHealthAddress(context.slot?.workerId ?? '', context.datacenter));
+const worker = ({ context: { slot } }: Args) =>
+  hint(workerAddress(slot?.workerId ?? '', slot?.bootEpoch ?? 0));
+const pool = ({ context }: Args) => to(workerPoolAddress(context.datacenter));
+const attempt = ({ context }: Args) => ({
+  jobId: context.jobId,
+  attemptId: attemptOf(context),
+});
+
+export const workflowSetup = setup({
+  types: {
+    context: {} as WorkflowContext,
+    events: {} as WorkflowEvent,
+    input: {} as Born<WorkflowInput>,
+  },
+  actions: {
+    note: (_, _params: NoteParams) => {},
+    tellJob: sendTo(
+      ({ context }) => to(jobAddress(context.jobId, context.datacenter)),
+      (
+        { context },
+        { state, final }: { state: WorkflowState; final: boolean },
+      ): WorkflowChanged => ({
+        type: 'workflow.changed',
+        workflowId: context.workflowId,
+        state,
+        run: context.run,
+        final,
+        workerId: context.slot?.workerId ?? null,
+        cause: context.cause,
+        lateEvent: context.lateEvent,
+      }),
+    ),
+    tellProgress: sendTo(
+      ({ context }) => hint(jobAddress(context.jobId, context.datacenter)),
+      ({ context, event }): WorkflowProgressed => ({
+        type: 'workflow.progressed',
+        workflowId: context.workflowId,
+        sinceProgressMs: event.at - context.lastProgressAt,
+      }),
+    ),
+    requestSlot: sendTo(
+      pool,
+      ({ context }): SlotRequested => ({
+        type: 'slot.requested',
+        jobId: context.jobId,
+        attemptId: attemptOf(context),
+        cores: context.cores,
+        handler: context.handler,
+        avoid: context.avoid,
+        avoidWorkers: context.avoidWorkers,
+        acceptedAt: context.acceptedAt,
+        index: context.index,
+      }),
+    ),
+    withdrawRequest: sendTo(
+      pool,
+      (args): SlotWithdrawn => ({ type: 'slot.withdrawn', ...attempt(args) }),
+    ),
+    releaseSlot: sendTo(
+      pool,
+      ({ context: { slot } }): SlotReleased => ({
+        type: 'slot.released',
+        workerId: slot?.workerId ?? '',
+        registration: slot?.registration ?? 0,
+        cores: slot?.cores ?? 0,
+      }),
+    ),
+    /** A slot that came when none was needed. */
+    giveBack: sendTo(pool, ({ event }): SlotReleased => {
+      assertEvent(event, 'slot.granted');
+      const { workerId, registration, cores } = event;
+      return { type: 'slot.released', workerId, registration, cores };
+    }),
+    tellPlaced: sendTo(
+      health,
+      (args): AttemptPlaced => ({
+        type: 'attempt.placed',
+        ...attempt(args),
+        registration: args.context.slot?.registration ?? 0,
+      }),
+    ),
+    tellRunning: sendTo(
+      health,
+      (args): AttemptRunning => ({
+        type: 'attempt.running',
+        ...attempt(args),
+        registration: args.context.slot?.registration ?? 0,
+        heartbeatSeq: args.context.heartbeatSeq,
+      }),
+    ),
+    tellEnded: sendTo(
+      health,
+      (args): AttemptEnded => ({
+        type: 'attempt.ended',
+        ...attempt(args),
+        registration: args.context.slot?.registration ?? 0,
+      }),
+    ),
+    sendDispatch: sendTo(
+      worker,
+      (args): DispatchRequested => ({
+        type: 'dispatch.requested',
+        ...attempt(args),
+        datacenter: args.context.datacenter,
+        term: args.context.term,
+        handler: args.context.handler,
+        payload: args.context.payload,
+        cores: args.context.cores,
+      }),
+    ),
+    sendCancel: sendTo(
+      worker,
+      (args): CancelOrdered => ({
+        type: 'cancel.ordered',
+        ...attempt(args),
+        datacenter: args.context.datacenter,
+        term: args.context.term,
+        cause: args.context.cancelCause ?? 'cancelled',
+      }),
+    ),
+    /** An attempt that the worker took when it had been given up. */
+    stopTheOther: sendTo(
+      ({ event }) => {
+        assertEvent(event, 'dispatch.answered');
+        return hint(workerAddress(event.workerId, event.bootEpoch));
+      },
+      ({ context: { jobId, datacenter, term }, event }): CancelOrdered => {
+        assertEvent(event, 'dispatch.answered');
+        const { attemptId } = event;
+        const cause = 'staleAttempt';
+        return { type: 'cancel.ordered', jobId, attemptId, datacenter, term, cause };
+      },
+    ),
+    countCancel: assign({ cancelsSent: ({ context }) => context.cancelsSent + 1 }),
+    takeSlot: assign(({ context, event }) => {
+      assertEvent(event, 'slot.granted');
+      return withSlot(context, event);
+    }),
+    forgetSlot: assign({ slot: null }),
+    learnTerm: assign(({ event }) => {
+      assertEvent(event, ['dispatch.answered', 'cancel.answered']);
+      return { term: event.term };
+    }),
+    learnHeartbeat: assign(({ event }) => {
+      assertEvent(event, 'dispatch.answered');
+      return { heartbeatSeq: event.heartbeatSeq };
+    }),
+    forgetDispatchFailures: assign({ dispatchFailures: 0 }),
+    keepProgress: assign(({ context, event }) => {
+      assertEvent(event, ['progress.received', 'attempt.progressed']);
+      return withProgress(context, event, event.at);
+    }),
+    keepResult: assign(({ event }) => {
+      assertEvent(event, 'result.received');
+      return withResult(event);
+    }),
+    countFailure: assign(({ context }, cause: FailureCause) => withFailure(context, cause)),
+    beginNextRun: assign(({ context }) => nextRun(context)),
+    keepCancelCause: assign(({ event }) => {
+      assertEvent(event, 'workflow.cancel');
+      return { cancelCause: event.cause };
+    }),
+    keepLateEvent: assign((_, lateEvent: string) => ({ lateEvent })),
+    markUnconfirmed: assign({ unconfirmed: true }),
+    stampProgress: assign({ lastProgressAt: ({ event }) => event.at }),
+  },
+  guards: {
+    isCurrent: ({ context, event }) => 'attemptId' in event && isCurrent(context, event),
+    mayRetry: ({ context }) => mayRetry(context),
+    isOurLoss: ({ context, event }) => event.type === 'worker.lost' && isOurLoss(context, event),
+    hasRisen: ({ context, event }) =>
+      (event.type === 'progress.received' || event.type === 'attempt.progressed') &&
+      isCurrent(context, event) &&
+      hasRisen(context, event),
+    isAccepted: ({ context, event }) =>
+      event.type === 'dispatch.answered' && isCurrent(context, event) && event.accepted,
+    isTakenInVain: ({ context, event }) =>
+      event.type === 'dispatch.answered' && !isCurrent(context, event) && event.accepted,
+    isRejected: ({ context, event }) =>
+      event.type === 'dispatch.answered' && isCurrent(context, event) && !event.accepted,
+    /** The worker has heard of a later leader: it is us, or our message would not have left. */
+    isStaleTerm: ({ context, event }) =>
+      (event.type === 'dispatch.answered' || event.type === 'cancel.answered') &&
+      isCurrent(context, event) &&
+      !event.accepted &&
+      event.term > context.term,
+    isCancelAccepted: ({ context, event }) =>
+      event.type === 'cancel.answered' && isCurrent(context, event) && event.accepted,
+    hasSucceeded: ({ context }) => context.hasSucceeded,
+    hasFailed: ({ context }) => context.hasFailed,
+    hasNoSlot: ({ context }) => context.slot === null,
+    needsPause: ({ context }) => context.cause === 'dispatch',
+    hasCancelsLeft: ({ context }) => context.cancelsSent < CANCELS_MAX,
+  },
+  delays: {
+    firstRepeat: 1_000,
+    secondRepeat: 2_000,
+    answerLimit: ({ context }) => context.rules.dispatchAckTimeoutMs,
+    dispatchPause: ({ context }) => dispatchPauseMs(context),
+    cancelAnswerLimit: 5_000,
+    cancelPause: ({ context }) => 1_000 * 2 ** (context.cancelsSent - 1),
+    confirmLimit: ({ context }) => context.rules.cancelGraceMs + 5_000,
+  },
+});
