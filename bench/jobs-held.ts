@@ -1,13 +1,13 @@
 /**
  * Many jobs that run at once: what one costs to hold, and how late their deadlines are.
  *
- * 100,000 jobs of one workflow run on 100 workers of 1,000 cores, with manager, workers and client
+ * 100,000 jobs of one workflow run on 100 workers of 1,000 cores, with manager, workers and clients
  * in this process and the datacenter's store on LMDB. Bytes per job are what they add to this
  * process's resident memory, the parts of the workers and the network included, plus what they add
- * to the data file. Then their deadlines come, spread evenly over a minute; all handlers heed their
- * signal. A job is held when its committed end is a timeout within a second after its deadline, as
- * the specification says; none may be early. One pass, since it takes its time; the range is that
- * of six slices of the minute, as shares of all.
+ * to the data file. Then the deadlines of the last twentieth come, spread evenly over a minute, while
+ * the others are held; all handlers heed their signal. The value is the 99th percentile of the time from
+ * a deadline to the committed end; none may be early. One pass, since it takes its time; the range
+ * is that of six slices of the minute.
  *
  * `ESCAPEMENT_HELD_JOBS` sets the number of jobs, in whole thousands.
  */
@@ -28,10 +28,10 @@ const SLICES = 6;
 
 export const jobsHeld: Field = {
   name: 'heldJobs',
-  about: 'of 100,000 jobs that run at once, those whose timeout is committed within a second',
-  better: 'higher',
-  goal: JOBS,
-  stretch: JOBS,
+  about: 'ms from a deadline to the committed end, 99th percentile, with 100,000 jobs at work',
+  better: 'lower',
+  goal: LATE_MAX_MS,
+  stretch: 100,
   measure,
 };
 
@@ -63,17 +63,16 @@ async function measure(options: MeasureOptions): Promise<Measured> {
 
 function measuredOf(jobs: number, { before, after, ramp, lateness }: Found): Measured {
   const { decided, heard } = lateness;
-  const slices = Array.from({ length: SLICES }, (_, slice) => {
-    const ofSlice = decided.slice((slice * jobs) / SLICES, ((slice + 1) * jobs) / SLICES);
-    return Math.round((onTime(ofSlice) / ofSlice.length) * jobs);
-  });
+  const slices = p99OfSlices(decided);
   return {
-    value: onTime(decided),
+    value: rounded(quantile([...decided], 0.99)),
     range: rangeOf(slices),
     rounds: 1,
     details: {
       jobs,
-      note: 'one pass; the range is that of six slices, as shares of all jobs',
+      due: decided.length,
+      note: 'one pass; the range is that of six slices',
+      withinASecond: onTime(decided) / decided.length,
       bytesPerJob: bytesEach(before, after, jobs),
       counted:
         'resident memory of the process (manager, workers, attempts, client) and the data file',
@@ -82,7 +81,7 @@ function measuredOf(jobs: number, { before, after, ramp, lateness }: Found): Mea
       heardLateMs: quantilesOf(heard),
       early: 0,
     },
-    raw: { onTimeOfSlice: slices, decidedP99OfSlice: p99OfSlices(decided) },
+    raw: { decidedP99OfSlice: slices },
   };
 }
 

@@ -20,7 +20,8 @@ import {
 const ANSWERS_MAX = 64;
 
 /** The state that follows the latest grant among live operations. */
-export function standingOf({ operations, rules }: WorkerHealthContext): WorkerState {
+export function standingOf({ operations, rules, grantCount }: WorkerHealthContext): WorkerState {
+  if (grantCount === 0) return 'healthy';
   let latest: Operation | undefined;
   for (const operation of Object.values(operations))
     if ((operation.grantOrder ?? 0) > (latest?.grantOrder ?? 0)) latest = operation;
