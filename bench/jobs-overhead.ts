@@ -22,7 +22,7 @@ const EXCHANGES = 1_500;
 /** Jobs on their way in or out at a time, beside those that are held. */
 const IN_FLIGHT = 64;
 /** In each block the two sides are started anew, and take turns ABBA. */
-const BLOCKS = 6;
+const BLOCKS = 12;
 const BLOCK_PAIRS = 4;
 const QUICK_SHARE = 0.2;
 const QUICK_BLOCKS = 2;
