@@ -33,7 +33,8 @@ const DUE_SHARE = 20;
 const SPREAD_MS = 60_000;
 /** The first deadline comes that much later than bringing those that are due to work would take as fast as the others. */
 const RAMP_RESERVE = 4;
-const RAMP_RESERVE_MS = 60_000;
+/** Collecting garbage and measuring takes its time as well, the more jobs the longer. */
+const RESERVE_PER_JOB_MS = 2.4;
 const DAY_MS = 86_400_000;
 const LIMIT_MS = 1_800_000;
 const TELL_EVERY = 0.1;
@@ -169,7 +170,8 @@ export class HeldPopulation {
     if (place === 0) {
       // The last ones before it took longest of all.
       const expectedMs = ((now - startedAt) * this.#due) / Math.max(1, index);
-      this.#firstDueAt = now + Math.ceil(RAMP_RESERVE * expectedMs + RAMP_RESERVE_MS);
+      this.#firstDueAt =
+        now + Math.ceil(RAMP_RESERVE * expectedMs + RESERVE_PER_JOB_MS * this.#jobs);
     }
     return this.#firstDueAt + Math.floor((place * SPREAD_MS) / this.#due) - now;
   }
