@@ -185,7 +185,10 @@ export class Calls implements HandleHost {
     const { committed } = actor ?? {};
     if (actor === undefined || committed === undefined || actor.group !== undefined)
       return undefined;
-    return actor.status === 'done' || actor.status === 'stopped' ? actor : undefined;
+    // Within a group that is being released its end may not be visible yet: then it is still to be told.
+    const isSeen = (committed as { readonly status: string }).status !== 'active';
+    if (actor.status === 'stopped') return actor;
+    return actor.status === 'done' && isSeen ? actor : undefined;
   }
 
   #checkPlace(address: string): void {
