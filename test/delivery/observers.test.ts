@@ -74,6 +74,15 @@ test('one who comes after the end hears of it at once', async () => {
   await expect(never).rejects.toThrow(/terminated/);
 });
 
+test('one who comes while the end is being told misses nothing of it', async () => {
+  const { rt, actor, seen, observer } = await start();
+  const other = await rt.spawn('counter/2');
+  // Both turns are in one group: the other's effects leave before the end is visible.
+  other.on('rang', () => actor.subscribe(observer));
+  await Promise.all([other.send({ type: 'ring' }), actor.send({ type: 'end' })]);
+  expect(seen).toEqual([0, 'complete']);
+});
+
 test('and of an actor that was stopped, with the reason', async () => {
   const { actor } = await start('stop');
   await actor.send({ type: 'fail' }).catch(() => {});
