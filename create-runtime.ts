@@ -6,6 +6,7 @@
  */
 
 import type { Clock } from './runtime/clock.ts';
+import type { InspectionReader } from './runtime/inspection.ts';
 import type { Lease } from './runtime/lease.ts';
 import { localLease } from './runtime/local-lease.ts';
 import {
@@ -51,6 +52,8 @@ export interface RuntimeOptions<TKinds extends KindMap = KindMap> {
    * has registered itself. Default true; `metrics()` works either way.
    */
   readonly telemetry?: boolean;
+  /** Reads the inspection stream from its first record on; `runtime.inspect` begins later. */
+  readonly inspect?: InspectionReader;
   /** Told each time this node begins to host its place: at the start, and after a takeover. */
   readonly onHosting?: (fence: number) => void;
   /** Told each time this node has ceased to host it because the lease was lost. */
@@ -87,6 +90,7 @@ export async function createRuntime<TKinds extends KindMap = Record<never, never
     hostingEnded: options.onHostingEnded,
     signal,
     attend: isWatched ? channels.attend : undefined,
+    inspect: options.inspect,
   });
   channels.closeWith(Runtime.watchOf(runtime as never).ended);
   openTelemetry?.(runtime);

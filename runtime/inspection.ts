@@ -37,6 +37,8 @@ export type InspectionFact =
       readonly type: 'turn';
       readonly address: string;
       readonly turn: number;
+      /** When the event was taken; `at` is when the turn was durable. */
+      readonly takenAt: number;
       readonly event: { readonly type: string };
       readonly from: string | undefined;
       readonly counter: number | undefined;

@@ -9,7 +9,8 @@ import { excerpt, messageOf, RuntimeError } from './errors.ts';
 import { DEFAULT_SUPERVISION, wrongOption } from './kind-options.ts';
 import { SPAWN_EVENT } from './machine.ts';
 import type { Logger } from './options.ts';
-import { Statechart, type StatechartLimits } from './statechart.ts';
+import type { Statechart, StatechartLimits } from './statechart.ts';
+import { statechartOf } from './statecharts.ts';
 
 /** What a performer gets. `params` is the action's data, resolved in the turn. */
 export interface PerformerCall {
@@ -131,7 +132,7 @@ export class Kind {
     if (wrong !== undefined) throw new RuntimeError('OPTION_INVALID', `Kind "${name}": ${wrong}.`);
     this.name = name;
     this.source = machine;
-    this.chart = new Statechart(machine, limits);
+    this.chart = statechartOf(machine, limits);
     this.version = version;
     this.options = options;
     this.supervision = { ...DEFAULT_SUPERVISION, ...options.supervise };

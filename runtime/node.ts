@@ -17,7 +17,7 @@ import { messageOf, RuntimeError } from './errors.ts';
 import { createSelf } from './handle.ts';
 import { Hints } from './hints.ts';
 import { Hosting } from './hosting.ts';
-import { Inspection, type InspectionFact } from './inspection.ts';
+import { Inspection, type InspectionFact, type InspectionReader } from './inspection.ts';
 import type { Lease } from './lease.ts';
 import { Ledger } from './ledger.ts';
 import type { Message } from './mailbox.ts';
@@ -51,6 +51,8 @@ export interface NodePorts {
   readonly hostingEnded?: ((fence: number) => void) | undefined;
   /** Called before each batch of turns, and before a fact outside of one: the moment to begin or end reading. */
   readonly attend?: ((inspection: Inspection) => void) | undefined;
+  /** Reads the inspection stream from its first record on. */
+  readonly inspect?: InspectionReader | undefined;
 }
 
 export class Node {
@@ -77,6 +79,7 @@ export class Node {
     const { metrics } = this;
     this.ports = ports;
     const inspection = new Inspection(node, place, () => clock.now(), logger);
+    if (ports.inspect !== undefined) inspection.read(ports.inspect);
     const observers = new Observers(logger);
     const asks = new Asks(node, clock, random);
     const peers = new Peers(node, transport, logger);

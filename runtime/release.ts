@@ -159,6 +159,7 @@ function tellOf(turn: Turn, inspection: Inspection): void {
     type: 'turn',
     address,
     turn: number,
+    takenAt: turn.at,
     event: taken,
     from: message?.from,
     counter: message?.from === undefined ? undefined : message.counter,

@@ -15,6 +15,7 @@ import type { NoteParams } from '../../machines/jobs/notes.ts';
 import { submissionPageMachine } from '../../machines/jobs/submission-page.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf, RuntimeError } from '../../runtime/errors.ts';
+import type { InspectionReader } from '../../runtime/inspection.ts';
 import type { Lease } from '../../runtime/lease.ts';
 import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -60,6 +61,8 @@ export interface GateOptions {
   readonly onFatal?: (failure: Error) => void;
   /** As `createRuntime`'s. */
   readonly telemetry?: boolean;
+  /** As `createRuntime`'s. */
+  readonly inspect?: InspectionReader;
 }
 
 export interface Gate {
@@ -80,7 +83,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
   const counters = new Counters();
   const ending = new AbortController();
   let node: GateNode | undefined;
-  const { transport, store, lease, onFatal, telemetry } = options;
+  const { transport, store, lease, onFatal, telemetry, inspect } = options;
   const runtime = await createRuntime<GateKinds>({
     node: options.node ?? gate,
     place: gate,
@@ -97,6 +100,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     ...(signal !== undefined && { signal }),
     ...(onFatal !== undefined && { onFatal }),
     ...(telemetry !== undefined && { telemetry }),
+    ...(inspect !== undefined && { inspect }),
   });
   const program: GateNode = {
     gate,

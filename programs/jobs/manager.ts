@@ -15,6 +15,7 @@ import { workerPoolMachine } from '../../machines/jobs/worker-pool.ts';
 import { workflowMachine } from '../../machines/jobs/workflow.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
+import type { InspectionReader } from '../../runtime/inspection.ts';
 import type { Lease } from '../../runtime/lease.ts';
 import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -66,6 +67,8 @@ export interface ManagerOptions {
   readonly onFatal?: (failure: Error) => void;
   /** As `createRuntime`'s. */
   readonly telemetry?: boolean;
+  /** As `createRuntime`'s. */
+  readonly inspect?: InspectionReader;
 }
 
 export interface Manager {
@@ -90,7 +93,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   const { clock = systemClock(), logger = SILENT_LOGGER } = options;
   const counters = new Counters();
   let node: ManagerNode | undefined;
-  const { transport, store, lease, signal, onFatal, telemetry } = options;
+  const { transport, store, lease, signal, onFatal, telemetry, inspect } = options;
   const runtime = await createRuntime<ManagerKinds>({
     node: manager,
     place: datacenter,
@@ -111,6 +114,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     ...(signal !== undefined && { signal }),
     ...(onFatal !== undefined && { onFatal }),
     ...(telemetry !== undefined && { telemetry }),
+    ...(inspect !== undefined && { inspect }),
   });
   const { gates = [], operators } = options;
   const program = {

@@ -94,6 +94,7 @@ export async function startWorker(options: JobWorkerOptions): Promise<JobWorker>
     logger,
     limits: { ...JOBS_LIMITS, endedRetentionMs: ENDED_RETENTION_MS },
     ...(options.telemetry !== undefined && { telemetry: options.telemetry }),
+    ...(options.inspect !== undefined && { inspect: options.inspect }),
   });
   const counters = new Counters();
   const bootEpoch = clock.now();

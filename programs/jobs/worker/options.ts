@@ -7,6 +7,7 @@ import { CORES_MAX } from '../../../machines/jobs/messages/client.ts';
 import type { NoteParams } from '../../../machines/jobs/notes.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { excerpt, RuntimeError } from '../../../runtime/errors.ts';
+import type { InspectionReader } from '../../../runtime/inspection.ts';
 import type { Logger } from '../../../runtime/options.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { Transport } from '../../../runtime/transport.ts';
@@ -41,6 +42,8 @@ export interface JobWorkerOptions {
   readonly onNote?: (note: NoteParams) => void;
   /** As `createRuntime`'s. */
   readonly telemetry?: boolean;
+  /** As `createRuntime`'s. */
+  readonly inspect?: InspectionReader;
 }
 
 export const STOP_LIMIT_MS = 30_000;
