@@ -100,6 +100,8 @@ export const jobMachine = jobSetup.createMachine({
       on: {
         'job.assembled': { target: 'active', actions: 'begin' },
         'leadership.acquired': { actions: 'learnLeader' },
+        'cancel.requested': { actions: 'answerUnaccepted' },
+        'job.extend': { actions: 'answerUnaccepted' },
       },
       after: { assemblyLimit: { target: 'ending', actions: 'abandon' } },
     },

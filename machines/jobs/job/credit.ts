@@ -72,12 +72,12 @@ function announced(
 export function extend(
   context: JobContext,
   event: Taken<ExtendRequested>,
-  tooLate: 'alreadyReported' | 'alreadyFinal' | null,
+  refused: 'unknown' | 'alreadyReported' | 'alreadyFinal' | null,
 ): JobStep {
   const { at, requestId, byMs, by } = event;
   const isRepeat = context.operatorCredits.some((entry) => entry.requestId === requestId);
   if (isRepeat) return { says: told(context, event, null) };
-  const refusal = tooLate ?? invalidity(context, byMs);
+  const refusal = refused ?? invalidity(context, byMs);
   if (refusal !== null) {
     const fields = { requestId, by, byMs, refusal };
     return {

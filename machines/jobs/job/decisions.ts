@@ -64,6 +64,12 @@ export function answerNotLeader(
   return { says: gate.acknowledge(context, event, { accepted: false, reason: 'notLeader' }) };
 }
 
+/** Not accepted yet: to a client there is no such job. Its gate says it again until it is obeyed. */
+export function answerUnaccepted({ decisionEpoch, replyTo }: CancelRequested): JobStep {
+  if (decisionEpoch !== undefined) return {};
+  return { says: answering(replyTo, { accepted: false, reason: 'unknown' }) };
+}
+
 /** Cancelled by its gate, or by whoever asked the desk; the answer waits until no workflow can start. */
 export function cancel(context: JobContext, event: Taken<CancelRequested>): JobStep {
   const { at, decisionEpoch, replyTo } = event;

@@ -54,6 +54,14 @@ export const jobSetup = setup({
       assertEvent(event, 'leadership.acquired');
       return { term: event.fence, managerId: event.node ?? context.managerId };
     }),
+    answerUnaccepted: enqueueActions(({ context, event, enqueue }) => {
+      assertEvent(event, ['cancel.requested', 'job.extend']);
+      const step =
+        event.type === 'job.extend'
+          ? credit.extend(context, event, 'unknown')
+          : decisions.answerUnaccepted(event);
+      carryOut(enqueue, step);
+    }),
     abandon: enqueueActions(({ context, event, enqueue }) => {
       carryOut(enqueue, ends.abandon(context, event.at));
     }),

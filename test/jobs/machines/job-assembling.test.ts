@@ -1,0 +1,27 @@
+/** What a job says to those who ask before it is accepted. */
+
+import { describe, expect, test } from 'vitest';
+import { answersOf, assembling, cancel, extend, gateCancel, standing } from './job-scenes.ts';
+
+describe('a submission that is not complete yet', () => {
+  test('is no job to those who cancel it or give it time, and they are told at once', () => {
+    const job = assembling();
+    job.take(cancel());
+    expect(answersOf(job.said())).toEqual([{ accepted: false, reason: 'unknown' }]);
+    job.take(extend(1_000));
+    expect(answersOf(job.said())).toMatchObject([{ accepted: false, reason: 'unknown' }]);
+    expect(job.state).toBe('assembling');
+    job.take({ type: 'job.assembled' });
+    expect(standing(job)).toEqual(['submitted', null]);
+    expect(job.context.operatorCredits).toEqual([]);
+  });
+
+  test('does not answer its gate, which says again what it has decided', () => {
+    const job = assembling({ gateId: 'gate-1' });
+    job.take(gateCancel());
+    expect(job.heard()).toEqual([]);
+    job.take({ type: 'job.assembled' });
+    job.take(gateCancel());
+    expect(standing(job)).toEqual(['cancelled', null]);
+  });
+});
