@@ -41,6 +41,8 @@ export const ERROR_CODES = {
   RECORD_INVALID: { retryable: false },
   RECORD_NEWER: { retryable: false },
   RUNTIME_STOPPED: { retryable: true },
+  SCENARIO_INVALID: { retryable: false },
+  SEALED: { retryable: false },
   SENDER_REFUSED: { retryable: false },
   STORE_CLOSED: { retryable: true },
   STORE_DAMAGED: { retryable: false },

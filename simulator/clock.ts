@@ -6,12 +6,19 @@
  * task is due at the present moment, after those that were already. (XState's SimulatedClock
  * jumps straight to the end instead, which hides races between short timers.)
  *
+ * With a `tiebreak` chance decides which of the tasks due at one moment runs first, as it does
+ * between processes; deferred ones still come after all others, in the order they were given. So
+ * this clock no longer keeps the order that a clock promises: it is the clock of a world, and whoever
+ * needs an order keeps it by itself. A NodeClock does so for its node, a ClockLine for the frames
+ * of a connection and the groups of a disk.
+ *
  * Whoever runs asynchronous code on it takes one `step` at a time and lets the promises in
  * between settle. Tasks wait in the same heap as the runtime's timers.
  */
 
 import type { Cancel, Clock } from '../runtime/clock.ts';
 import { Heap, type HeapItem, OUTSIDE } from '../runtime/heap.ts';
+import type { Random } from '../runtime/random.ts';
 
 export interface SimulatedClockOptions {
   /**
@@ -20,9 +27,15 @@ export interface SimulatedClockOptions {
    * @defaultValue 2026-01-01T00:00:00Z
    */
   readonly startAt?: number;
+  /** Draws the order of tasks that are due at the same moment; without it they run as given. */
+  readonly tiebreak?: Random;
 }
 
 const DEFAULT_START_AT = 1_767_225_600_000;
+
+/** A rank is drawn from so many, and of equal ones the number of the task decides: both fit into 53 bits. */
+const RANKS = 2 ** 19;
+const TASKS_PER_RANK = 2 ** 33;
 
 interface Task extends HeapItem {
   readonly run: () => void;
@@ -30,11 +43,13 @@ interface Task extends HeapItem {
 
 export class SimulatedClock implements Clock {
   readonly #tasks = new Heap<Task>();
+  readonly #tiebreak: Random | undefined;
   #now: number;
   #nextOrder = 0;
 
   constructor(options: SimulatedClockOptions = {}) {
     this.#now = options.startAt ?? DEFAULT_START_AT;
+    this.#tiebreak = options.tiebreak;
   }
 
   now(): number {
@@ -47,14 +62,16 @@ export class SimulatedClock implements Clock {
       throw new RangeError(`A task's moment must be a finite number, got ${atMs}.`);
     }
     const task: Task = { run, position: OUTSIDE };
-    this.#tasks.push(task, atMs, this.#nextOrder++);
+    if (this.#tiebreak === undefined) this.#tasks.push(task, atMs, this.#nextOrder++);
+    else this.#pushRanked(task, atMs, Math.floor(this.#tiebreak.next() * RANKS));
     return () => {
       if (task.position !== OUTSIDE) this.#tasks.remove(task);
     };
   }
 
   defer(run: () => void): void {
-    this.schedule(this.#now, run);
+    if (this.#tiebreak === undefined) this.schedule(this.#now, run);
+    else this.#pushRanked({ run, position: OUTSIDE }, this.#now, RANKS);
   }
 
   /** When the next task is due; in the past when it was scheduled there. */
@@ -96,6 +113,12 @@ export class SimulatedClock implements Clock {
 
   advanceBy(durationMs: number): void {
     this.advanceTo(this.#now + durationMs);
+  }
+
+  /** What is late, or due within this millisecond, is due at the same moment. */
+  #pushRanked(task: Task, atMs: number, rank: number): void {
+    const dueAt = Math.max(this.#now, Math.ceil(atMs));
+    this.#tasks.push(task, dueAt, rank * TASKS_PER_RANK + this.#nextOrder++);
   }
 
   /** A task may have advanced the clock itself. */

@@ -16,13 +16,20 @@ export type InterceptionAction =
   /** Delivers it that often again, each time after a delay of its own. */
   | { readonly duplicate: number }
   /** Delivers it that much later, when others have overtaken it. */
-  | { readonly holdMs: number };
+  | { readonly holdMs: number }
+  /** Changes what it says. */
+  | { readonly alter: (event: InterceptedEvent) => InterceptedEvent };
+
+/** The event of a message, as it travels. */
+export type InterceptedEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 export interface InterceptionRule {
   /** Messages from one side to the other, in either direction. */
   readonly between: readonly [Nodes, Nodes];
   /** Type of the event; without it every message counts. */
   readonly type?: string;
+  /** What it has to say besides. */
+  readonly where?: (event: InterceptedEvent) => boolean;
   /** How many messages it acts on; without it all that follow. */
   readonly count?: number;
   readonly action: InterceptionAction;
@@ -35,12 +42,16 @@ export interface Interception {
   end(): void;
 }
 
-/** A frame to be handed over, and how much later than one that nobody touches. */
+/** What becomes of a frame, or of a part of it. */
 export interface PassedFrame {
   readonly frame: string;
+  /**
+   * `sent`: it goes on in its order. `repeated` and `held` need not keep their place among the
+   * others. `lost` goes nowhere.
+   */
+  readonly change: 'sent' | 'lost' | 'repeated' | 'held';
+  /** How much later than one that nobody touches. */
   readonly holdMs: number;
-  /** False for a copy or a message held up: it need not keep its place among the others. */
-  readonly isInOrder: boolean;
 }
 
 export function matchesNode(nodes: Nodes, node: string): boolean {
@@ -48,8 +59,28 @@ export function matchesNode(nodes: Nodes, node: string): boolean {
   return typeof nodes === 'string' ? nodes === node : nodes.includes(node);
 }
 
+/** Whether one of the two is on the one side and the other on the other. */
+export function isBetween(
+  [side, other]: readonly [Nodes, Nodes],
+  one: string,
+  another: string,
+): boolean {
+  return (
+    (matchesNode(side, one) && matchesNode(other, another)) ||
+    (matchesNode(other, one) && matchesNode(side, another))
+  );
+}
+
 export class Interceptions {
   readonly #rules = new Set<Rule>();
+
+  get isEmpty(): boolean {
+    return this.#rules.size === 0;
+  }
+
+  clear(): void {
+    this.#rules.clear();
+  }
 
   add(rule: InterceptionRule): Interception {
     const added = new Rule(rule);
@@ -65,7 +96,7 @@ export class Interceptions {
   /** What becomes of a frame that `from` sends to `to`. */
   pass(from: string, to: string, frame: string): readonly PassedFrame[] {
     const rules = [...this.#rules].filter((rule) => rule.isBetween(from, to));
-    const whole = [{ frame, holdMs: 0, isInOrder: true }];
+    const whole: PassedFrame[] = [{ frame, change: 'sent', holdMs: 0 }];
     if (rules.length === 0) return whole;
     const { hello, envelopes, receipts } = decodeFrame(frame);
     if (hello !== undefined || envelopes.length === 0) return whole;
@@ -82,7 +113,7 @@ export class Interceptions {
         kept,
         receipts.map((receipt) => JSON.stringify(receipt)),
       );
-      passed.unshift({ frame: rest, holdMs: 0, isInOrder: true });
+      passed.unshift({ frame: rest, change: 'sent', holdMs: 0 });
     }
     return passed;
   }
@@ -91,14 +122,22 @@ export class Interceptions {
     rule.hits += 1;
     const { action } = rule;
     const alone = encodeFrame([envelope], []);
-    if (action === 'drop') return;
+    if (action === 'drop') {
+      passed.push({ frame: alone, change: 'lost', holdMs: 0 });
+      return;
+    }
+    if ('alter' in action) {
+      const altered = JSON.parse(envelope) as { event: InterceptedEvent };
+      kept.push(JSON.stringify({ ...altered, event: action.alter(altered.event) }));
+      return;
+    }
     if ('holdMs' in action) {
-      passed.push({ frame: alone, holdMs: action.holdMs, isInOrder: false });
+      passed.push({ frame: alone, change: 'held', holdMs: action.holdMs });
       return;
     }
     kept.push(envelope);
     for (let copy = 0; copy < action.duplicate; copy++)
-      passed.push({ frame: alone, holdMs: 0, isInOrder: false });
+      passed.push({ frame: alone, change: 'repeated', holdMs: 0 });
   }
 }
 
@@ -113,16 +152,13 @@ class Rule {
   }
 
   isBetween(from: string, to: string): boolean {
-    const [one, other] = this.#rule.between;
-    return (
-      (matchesNode(one, from) && matchesNode(other, to)) ||
-      (matchesNode(other, from) && matchesNode(one, to))
-    );
+    return isBetween(this.#rule.between, from, to);
   }
 
   takes(envelope: unknown): boolean {
-    const { type, count = Number.POSITIVE_INFINITY } = this.#rule;
+    const { type, where, count = Number.POSITIVE_INFINITY } = this.#rule;
     if (this.hits >= count) return false;
-    return type === undefined || (envelope as { event?: { type?: unknown } }).event?.type === type;
+    const { event } = envelope as { readonly event: InterceptedEvent };
+    return (type === undefined || event.type === type) && (where === undefined || where(event));
   }
 }

@@ -7,10 +7,13 @@
  */
 
 import type { Transport, TransportListener } from '../runtime/transport.ts';
+import type { NetworkWay } from './network-way.ts';
 
 /** A connection of two nodes, from when it is made until one of them stops or it is cut. */
 export interface Link {
   readonly members: readonly [NetworkMember, NetworkMember];
+  /** From the first member to the second, and back. */
+  readonly ways: readonly [NetworkWay, NetworkWay];
   /** It was cut: what is in flight is lost. */
   isBroken: boolean;
   /** One side has stopped: nothing new can be sent. */
@@ -33,8 +36,9 @@ export class NetworkMember implements Transport {
   readonly #links = new Map<string, Link>();
   #listener: TransportListener | undefined;
   #isStopped = false;
-  /** What a frozen node has not heard yet. */
-  #held: Array<() => void> | undefined;
+  #isFrozen = false;
+  /** What the node has not heard yet, because it is frozen, or was until a moment ago. */
+  #unheard: Hearing[] = [];
 
   constructor(node: string, network: MemberNetwork) {
     this.node = node;
@@ -67,55 +71,87 @@ export class NetworkMember implements Transport {
     if (this.#isStopped) return;
     // First, so that nothing is told to this node any more.
     this.#isStopped = true;
+    this.#isFrozen = false;
     this.#links.clear();
+    const unheard = this.#unheard;
+    this.#unheard = [];
+    for (const hear of unheard) hear(undefined);
     this.#network.stopped();
   }
 
   freeze(): void {
-    this.#held ??= [];
+    this.#isFrozen = true;
   }
 
   thaw(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const hear of held) this.#network.soon(() => this.#hear(hear));
+    this.#isFrozen = false;
+    for (let turn = 0; turn < this.#unheard.length; turn++) this.#hearSoon();
   }
 
   hearUp(peer: string, link: Link): void {
     this.#hear((listener) => {
-      if (link.isBroken || link.isEnded) return;
+      if (listener === undefined || link.isBroken || link.isEnded) return;
       this.#links.set(peer, link);
       listener.peerUp(peer);
     });
   }
 
-  hearFrame(peer: string, frame: string, link: Link): void {
+  /** Over `link`, or over whatever link there is. `report` says whether the node was told. */
+  hearFrame(
+    peer: string,
+    frame: string,
+    link: Link | undefined,
+    report: (change: 'delivered' | 'lost') => void,
+  ): void {
     this.#hear((listener) => {
-      if (this.#links.get(peer) === link && !link.isBroken) listener.frameReceived(peer, frame);
+      const open = this.#links.get(peer);
+      const isOpen = open !== undefined && !open.isBroken && (link === undefined || open === link);
+      if (listener === undefined || !isOpen) {
+        report('lost');
+        return;
+      }
+      report('delivered');
+      listener.frameReceived(peer, frame);
     });
   }
 
   hearDown(peer: string, link: Link): void {
-    this.#hear((listener) => {
-      if (this.#links.get(peer) !== link) return;
-      this.#links.delete(peer);
-      listener.peerDown(peer);
-    });
+    this.#hear((listener) => this.#missed(peer, link, listener));
   }
 
   /** The peer is connected no more, and this node may not have been told. */
   missEnded(peer: string): void {
     const link = this.#links.get(peer);
     if (link === undefined || !(link.isBroken || link.isEnded)) return;
-    this.#network.soon(() => this.hearDown(peer, link));
+    // What comes later at the same moment has to wait behind it.
+    this.#unheard.push((listener) => this.#missed(peer, link, listener));
+    if (!this.#isFrozen) this.#hearSoon();
   }
 
-  #hear(hear: (listener: TransportListener) => void): void {
-    if (this.#held !== undefined) this.#held.push(() => this.#tell(hear));
-    else this.#tell(hear);
+  #missed(peer: string, link: Link, listener: TransportListener | undefined): void {
+    if (listener === undefined || this.#links.get(peer) !== link) return;
+    this.#links.delete(peer);
+    listener.peerDown(peer);
   }
 
-  #tell(hear: (listener: TransportListener) => void): void {
-    if (this.#listener !== undefined && !this.#isStopped) hear(this.#listener);
+  #hear(hear: Hearing): void {
+    if (this.#isFrozen) {
+      this.#unheard.push(hear);
+    } else if (this.#unheard.length > 0) {
+      this.#unheard.push(hear);
+      this.#hearSoon();
+    } else {
+      hear(this.#isStopped ? undefined : this.#listener);
+    }
+  }
+
+  /** Whatever is first then. */
+  #hearSoon(): void {
+    this.#network.soon(() => {
+      if (!this.#isFrozen) this.#unheard.shift()?.(this.#isStopped ? undefined : this.#listener);
+    });
   }
 }
+
+/** Without a listener nobody hears it. */
+type Hearing = (listener: TransportListener | undefined) => void;

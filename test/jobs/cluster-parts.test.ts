@@ -7,7 +7,7 @@ import { electedLease } from '../../programs/jobs/elected-lease.ts';
 import { simulatedNetwork } from '../../simulator/network.ts';
 import { SeededRandom } from '../../simulator/random.ts';
 import { memoryStore } from '../../stores/memory.ts';
-import { LeaseOffice } from './cluster/lease-office.ts';
+import { LeaseOffice } from '../../simulator/lease-office.ts';
 import { Member, type MemberPorts } from './cluster/member.ts';
 import { placeOfNode } from './cluster/plan.ts';
 import { isAt, Recorder } from './cluster/recorder.ts';
@@ -16,7 +16,7 @@ import {
   type HandlerScript,
   type ScriptedContext,
   scriptedHandler,
-} from './cluster/scripted-handler.ts';
+} from '../../simulator/jobs/scripted-handler.ts';
 
 describe('the time of a script', () => {
   test('does things at their moments, and waits for what they return', async () => {

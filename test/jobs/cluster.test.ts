@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { isAt } from './cluster/recorder.ts';
-import type { HandlerScript } from './cluster/scripted-handler.ts';
+import type { HandlerScript } from '../../simulator/jobs/scripted-handler.ts';
 import { type Cluster, scripted, startCluster } from './cluster.ts';
 
 /** A job of one workflow in datacenter A. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { WorkerPoolContext } from '../../machines/jobs/worker-pool.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Undelivered } from '../../runtime/undelivered.ts';
-import type { HandlerScript } from './cluster/scripted-handler.ts';
+import type { HandlerScript } from '../../simulator/jobs/scripted-handler.ts';
 import { type Cluster, scripted, startCluster } from './cluster.ts';
 import { contextOf, endsOf, healthOf } from './scenarios/witness.ts';
 

@@ -2,12 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { SimulatedClock } from '../../simulator/clock.ts';
 import { simulatedNetwork } from '../../simulator/network.ts';
 import { SeededRandom } from '../../simulator/random.ts';
-import { describeTransport } from '../contracts/describe-transport.ts';
+import { describeTransport, type TransportNetwork } from '../contracts/describe-transport.ts';
 import { startNodes } from './noting-nodes.ts';
 
-describeTransport('the simulated network', async () => {
-  const clock = new SimulatedClock();
-  const network = simulatedNetwork({ clock, random: new SeededRandom(1), delayMs: [1, 20] });
+describeTransport('the simulated network', () => openNetwork([1, 20]));
+
+// Everything happens at one moment, and the clock draws its order.
+describeTransport('the simulated network without delays', () => openNetwork(0));
+
+async function openNetwork(delayMs: number | [number, number]): Promise<TransportNetwork> {
+  const clock = new SimulatedClock({ tiebreak: new SeededRandom(1, 'tiebreak') });
+  const network = simulatedNetwork({ clock, random: new SeededRandom(1), delayMs });
   let isClosed = false;
   // Somebody has to move the clock while a test waits for what a listener is told.
   const step = (): void => {
@@ -23,7 +28,7 @@ describeTransport('the simulated network', async () => {
       isClosed = true;
     },
   };
-});
+}
 
 describe('a simulated link', () => {
   test('takes its delay for everything, connecting included', async () => {

@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
 import { assign, sendTo, setup } from 'xstate';
 import { type Timed, to } from '../../runtime/machine.ts';
+import type { Store } from '../../runtime/store.ts';
 import { SimulatedClock } from '../../simulator/clock.ts';
+import { Disk } from '../../simulator/disk.ts';
 import type { InterceptionRule } from '../../simulator/interception.ts';
 import { simulatedNetwork } from '../../simulator/network.ts';
 import { SeededRandom } from '../../simulator/random.ts';
 import { testRuntime } from '../../simulator/testing.ts';
+import { memoryStore } from '../../stores/memory.ts';
+import { during } from '../engine/outcomes.ts';
+import { StoreInFront } from '../store-in-front.ts';
 
 const TOLD = 60;
 
@@ -52,13 +57,24 @@ const hearer = setup({
 });
 
 /** Two runtimes on a simulated network, and what one of them has heard after ten minutes. */
-async function play(rules: readonly Omit<InterceptionRule, 'between'>[], seed = 1) {
-  const clock = new SimulatedClock();
+async function play(
+  rules: readonly Omit<InterceptionRule, 'between'>[],
+  seed = 1,
+  storeOf: (node: string, clock: SimulatedClock) => Store = () => memoryStore(),
+) {
+  const clock = new SimulatedClock({ tiebreak: new SeededRandom(seed, 'tiebreak') });
   const random = new SeededRandom(seed, 'network');
   const network = simulatedNetwork({ clock, random, delayMs: [5, 80] });
   const kinds = { teller, hearer };
   const start = (node: string) =>
-    testRuntime({ kinds, node, clock, transport: () => network.join(node), seed });
+    testRuntime({
+      kinds,
+      node,
+      clock,
+      transport: () => network.join(node),
+      store: storeOf(node, clock),
+      seed,
+    });
   const [a, b] = [await start('a'), await start('b')];
   await a.advance('1s');
   const hearing = await b.spawn('hearer/1');
@@ -73,6 +89,16 @@ async function play(rules: readonly Omit<InterceptionRule, 'between'>[], seed = 
     telling,
     heard: () => hearing.getSnapshot().context.heard,
   };
+}
+
+/** Whichever life of a node has its disk. */
+class DiskInFront extends StoreInFront {
+  override behind: Store;
+
+  constructor(behind: Store) {
+    super(behind);
+    this.behind = behind;
+  }
 }
 
 const everything = Array.from({ length: TOLD }, (_, index) => index + 1);
@@ -107,6 +133,52 @@ test('messages arrive after a cut, a silence, a freeze and a crash', async () =>
   expect(before).toBeLessThan(7);
   expect(heard()).toEqual(everything);
 });
+
+test.each([1, 2, 3, 4])(
+  'messages take effect once and in order under all noise there is, and crashes in mid-write: seed %i',
+  async (seed) => {
+    const disks = new Map<string, { disk: Disk; front: DiskInFront; clock: SimulatedClock }>();
+    const storeOf = (node: string, clock: SimulatedClock) => {
+      const random = new SeededRandom(seed, `disk/${node}`);
+      const disk = new Disk({ place: node, clock, random });
+      const front = new DiskInFront(disk.mount(node, 1, clock));
+      disks.set(node, { disk, front, clock });
+      return front;
+    };
+    const { network, a, b, heard } = await play([], seed, storeOf);
+    for (const { disk } of disks.values())
+      disk.takes({ shape: 'exponential', minMs: 1, meanMs: 20, maxMs: 500 });
+    const crash = async (runtime: typeof a, node: string, life: number) => {
+      const { disk, front, clock } = disks.get(node) as NonNullable<ReturnType<typeof disks.get>>;
+      disk.crash(node, life);
+      front.behind = disk.mount(node, life + 1, clock);
+      await during(a, runtime.crash());
+    };
+    const noise = {
+      loss: 0.15,
+      damage: 0.1,
+      duplicate: { share: 0.3, withinMs: 30_000, outlives: true },
+      reorder: { share: 0.3, withinMs: 500 },
+      delay: { shape: 'pareto', minMs: 1, tail: 1, maxMs: 5_000 },
+    } as const;
+    const all = network.disturb({ id: 'all', from: () => true, to: () => true, noise });
+    const refusals = disks.get('b')?.disk.refuse({ every: 7 });
+    for (let life = 1; life <= 4; life++) {
+      await a.advance(1_300);
+      await crash(a, 'a', life);
+      network.reset('a', 'b');
+      await a.advance(700);
+      await crash(b, 'b', life);
+    }
+    await a.advance('2m');
+    expect(all.hits).toBeGreaterThan(40);
+    expect(refusals?.hits).toBeGreaterThan(0);
+    network.calm();
+    refusals?.end();
+    await a.advance('10m');
+    expect(heard()).toEqual(everything);
+  },
+);
 
 test('the same seed gives the same run', async () => {
   const trace = async (seed: number) => {

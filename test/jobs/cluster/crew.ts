@@ -16,7 +16,7 @@ import type { Store } from '../../../runtime/store.ts';
 import { memoryStore } from '../../../stores/memory.ts';
 import { Member, type MemberPorts, type RunningProgram, type Surroundings } from './member.ts';
 import { type ClusterPlan, gatesOf, managersOf, placeOfNode, workersOf } from './plan.ts';
-import { scriptedHandler } from './scripted-handler.ts';
+import { scriptedHandler } from '../../../simulator/jobs/scripted-handler.ts';
 import { slowStore } from './slow-store.ts';
 
 const CORES = 4;

@@ -14,7 +14,7 @@ import type { Transport } from '../../../runtime/transport.ts';
 import type { SimulatedNetwork } from '../../../simulator/network.ts';
 import { NodeClock } from '../../../simulator/node-clock.ts';
 import { SeededRandom } from '../../../simulator/random.ts';
-import type { LeaseCounter, LeaseOffice } from './lease-office.ts';
+import type { LeaseCounter, LeaseOffice } from '../../../simulator/lease-office.ts';
 
 /** What is running, as far as all programs have it. */
 export interface RunningProgram {

@@ -98,6 +98,14 @@ describe('WH-3 the decision', () => {
     expect(ask(health, W1, 0.2).granted).toBe(true);
   });
 
+  test('row 5: by progress where the last grant named no items', () => {
+    const health = holding([W1]);
+    ask(health, W1, 0.1, { completedItems: 10 });
+    expect(ask(health, W1, 0.5).granted).toBe(true);
+    expect(ask(health, W1, 0.3, { completedItems: 11 }).denialReason).toBe('noProgress');
+    expect(ask(health, W1, 0.6, { completedItems: 10 }).granted).toBe(true);
+  });
+
   test('row 0: the same request has the same answer, and no second effect', () => {
     const health = holding([W1]);
     const request = asked(W1, 0.1);

@@ -1,7 +1,7 @@
 /** Acceptance scenarios of jobs that a gate decides about, by their numbers. */
 
 import { expect, test } from 'vitest';
-import type { HandlerScript } from '../cluster/scripted-handler.ts';
+import type { HandlerScript } from '../../../simulator/jobs/scripted-handler.ts';
 import { type Cluster, scripted, startCluster } from '../cluster.ts';
 import {
   endAt,

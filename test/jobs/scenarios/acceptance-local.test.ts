@@ -1,7 +1,7 @@
 /** Acceptance scenarios of one datacenter that decides alone, by their numbers. */
 
 import { describe, expect, test } from 'vitest';
-import type { HandlerScript } from '../cluster/scripted-handler.ts';
+import type { HandlerScript } from '../../../simulator/jobs/scripted-handler.ts';
 import { type Cluster, scripted, startCluster } from '../cluster.ts';
 import { endAt, goTo, hasEnded, jobAt, timesOf, watchTurns, workflowAt } from './scene.ts';
 import { expectAt, healthOf } from './witness.ts';

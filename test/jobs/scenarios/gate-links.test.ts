@@ -1,7 +1,7 @@
 /** Scenarios of a gate whose messages are lost, whose datacenters are cut off, or that is down itself. */
 
 import { expect, test } from 'vitest';
-import type { HandlerScript } from '../cluster/scripted-handler.ts';
+import type { HandlerScript } from '../../../simulator/jobs/scripted-handler.ts';
 import { type Cluster, scripted, startCluster } from '../cluster.ts';
 import { endAt, gateJobAt, goTo, hasEnded, jobAt, timesOf, watchTurns } from './scene.ts';
 import { expectAt } from './witness.ts';

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
-import type { HandlerScript } from '../cluster/scripted-handler.ts';
+import type { HandlerScript } from '../../../simulator/jobs/scripted-handler.ts';
 import { type Cluster, scripted, startCluster } from '../cluster.ts';
 import { contextOf, endsOf, expectAt, secondsOf } from './witness.ts';
 

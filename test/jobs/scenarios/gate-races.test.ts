@@ -1,7 +1,7 @@
 /** Scenarios of a gate whose decision crosses the end of a job, or arrives more than once. */
 
 import { describe, expect, test } from 'vitest';
-import type { HandlerScript } from '../cluster/scripted-handler.ts';
+import type { HandlerScript } from '../../../simulator/jobs/scripted-handler.ts';
 import { type Cluster, scripted, startCluster } from '../cluster.ts';
 import {
   endAt,

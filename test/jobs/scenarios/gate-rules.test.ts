@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JobTerms } from '../../../machines/jobs/messages/client.ts';
 import type { WorkerHealthContext } from '../../../machines/jobs/worker-health.ts';
-import type { HandlerScript } from '../cluster/scripted-handler.ts';
+import type { HandlerScript } from '../../../simulator/jobs/scripted-handler.ts';
 import { type Cluster, scripted, startCluster } from '../cluster.ts';
 import { endAt, gateJobAt, goTo, hasEnded, jobAt, timesOf, watchTurns } from './scene.ts';
 import { contextOf, expectAt } from './witness.ts';

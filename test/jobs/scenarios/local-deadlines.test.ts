@@ -1,7 +1,7 @@
 /** Scenarios of one datacenter: results and deadlines on the same millisecond, and far away. */
 
 import { expect, test } from 'vitest';
-import type { HandlerScript } from '../cluster/scripted-handler.ts';
+import type { HandlerScript } from '../../../simulator/jobs/scripted-handler.ts';
 import { type Cluster, scripted, startCluster } from '../cluster.ts';
 import { endAt, goTo, hasEnded, jobAt, timesOf, watchTurns } from './scene.ts';
 import { expectAt } from './witness.ts';

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import type { ExtensionAnswer } from '../../../machines/jobs/messages/worker.ts';
-import type { HandlerScript } from '../cluster/scripted-handler.ts';
+import type { HandlerScript } from '../../../simulator/jobs/scripted-handler.ts';
 import { type Cluster, type ExtensionScript, scripted, startCluster } from '../cluster.ts';
 import { endAt, goTo, jobAt, timesOf, watchTurns } from './scene.ts';
 import { expectAt, healthOf } from './witness.ts';

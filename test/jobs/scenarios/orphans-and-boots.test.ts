@@ -1,7 +1,7 @@
 /** Scenarios about workers without a manager, and about those that begin anew. */
 
 import { describe, expect, test } from 'vitest';
-import type { HandlerScript } from '../cluster/scripted-handler.ts';
+import type { HandlerScript } from '../../../simulator/jobs/scripted-handler.ts';
 import { type Cluster, scripted, startCluster } from '../cluster.ts';
 import { contextOf, endsOf, expectEnd, secondsOf, transitionsOf } from './witness.ts';
 

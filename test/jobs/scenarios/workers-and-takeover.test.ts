@@ -1,7 +1,7 @@
 /** Scenarios about workers that fall silent, come back, and are judged by a new leader. */
 
 import { describe, expect, test } from 'vitest';
-import type { HandlerScript } from '../cluster/scripted-handler.ts';
+import type { HandlerScript } from '../../../simulator/jobs/scripted-handler.ts';
 import { type Cluster, scripted, startCluster } from '../cluster.ts';
 import { watchTurns } from './scene.ts';
 import {

@@ -5,9 +5,9 @@
  * given the lease, and whoever has it loses it at that moment.
  */
 
-import type { Clock } from '../../../runtime/clock.ts';
-import type { LeaseBoard } from '../../../runtime/lease-board.ts';
-import { type MemoryLeaseBoard, memoryLeaseBoard } from '../../../stores/lease-board.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { LeaseBoard } from '../runtime/lease-board.ts';
+import { type MemoryLeaseBoard, memoryLeaseBoard } from '../stores/lease-board.ts';
 
 /** A node's own way to the board. */
 export interface LeaseCounter {
