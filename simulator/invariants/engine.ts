@@ -1,0 +1,39 @@
+/**
+ * What the engine keeps for every system, the users' own included: messages, records, turns.
+ *
+ * Sections 7 and 8 of the catalogue as far as a history shows them; the headers of the files say
+ * where the rest is proven.
+ */
+
+import type { Invariant } from '../invariant.ts';
+import { acknowledgedIsDurable, deposedIsRefused, durableBeforeShown } from './commits.ts';
+import { nothingIsLost } from './deliveries.ts';
+import { boundsOfMessages, effectOnce, orderOfPairs } from './messages.ts';
+import { catchesUp } from './pauses.ts';
+import { goesOnFromRecord, refusedNeverHappened, wholeOrAbsent } from './restarts.ts';
+import {
+  deadlinesInOrder,
+  failureIsKept,
+  machinesAreTotal,
+  nothingAfterEnd,
+  turnsAreFinite,
+} from './turns.ts';
+
+export const engineInvariants: readonly Invariant[] = [
+  nothingIsLost,
+  effectOnce,
+  orderOfPairs,
+  boundsOfMessages,
+  acknowledgedIsDurable,
+  goesOnFromRecord,
+  wholeOrAbsent,
+  durableBeforeShown,
+  refusedNeverHappened,
+  deposedIsRefused,
+  nothingAfterEnd,
+  failureIsKept,
+  machinesAreTotal,
+  turnsAreFinite,
+  catchesUp,
+  deadlinesInOrder,
+];

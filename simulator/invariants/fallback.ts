@@ -1,0 +1,155 @@
+/** What a datacenter does that cannot reach its gate: nothing too early, nothing for ever, one end. */
+
+import type { TimeoutDeclared } from '../../machines/jobs/messages/gate.ts';
+import type { JobsInvariant } from '../jobs/facts.ts';
+import { hasEnded, isWordOfGate, JobEnds, type JobTurn } from './reading-ends.ts';
+import { electionMs, healedAtMs, isInCore, LATENESS_MS } from './reading-healed.ts';
+import { Losses, Stores } from './reading-stores.ts';
+import { eventOf, followTurns, together } from './reading-turns.ts';
+
+/** True when the turn ended the job because the gate was out of contact. */
+const isFallback = ({ context, last, record }: JobTurn): boolean =>
+  context.reason === 'fallback' &&
+  context.endedAt === record.takenAt &&
+  (last?.context.endedAt ?? null) === null;
+
+interface Contact {
+  /** By the clock of the node that took it. */
+  readonly takenAt: number;
+  readonly leaderFence: number;
+}
+
+/** Leaders since then; each may make it seem older, or younger, by the difference of two clocks. */
+const skewMs = (epsilonMs: number, { leaderFence }: JobTurn['context'], since: number): number =>
+  2 * epsilonMs * (leaderFence - since);
+
+export const fallsBackLate: JobsInvariant = {
+  id: 'FB-1',
+  kind: 'safety',
+  says: 'A datacenter decides without its gate only when its report was durable before and more than the fallback time has passed since the later of the report and the last word of the gate.',
+  watch: ({ epsilonMs }, verdict) => {
+    const contacts = new Map<string, Contact>();
+    return followTurns<JobTurn['context']>('job', {
+      took(turn) {
+        const { record, context, before } = turn;
+        const { address, takenAt } = record;
+        if (context.gateId === null) return;
+        const contact = contacts.get(address);
+        if (isWordOfGate(record))
+          contacts.set(address, { takenAt, leaderFence: context.leaderFence });
+        if (!isFallback(turn)) return;
+        verdict.exercised();
+        const { timeoutReportedAt, lastGateContactAt, rules } = context;
+        if (before !== undefined && before.context.timeoutReportedAt === null)
+          verdict.broken(`${address} fell back before its report was durable`, record);
+        if (takenAt <= Math.max(timeoutReportedAt ?? 0, lastGateContactAt) + rules.gateFallbackMs)
+          verdict.broken(`${address} fell back too early by its own record`, record);
+        if (contact === undefined) return;
+        const sinceMs = takenAt - contact.takenAt;
+        if (sinceMs + skewMs(epsilonMs, context, contact.leaderFence) <= rules.gateFallbackMs)
+          verdict.broken(`${address} fell back ${sinceMs} ms after it heard its gate`, record);
+      },
+      forgot: (address) => contacts.delete(address),
+    });
+  },
+};
+
+interface Waiting {
+  /** When it reported, or heard its gate last. */
+  readonly sinceMs: number;
+  readonly leaderFence: number;
+}
+
+export const fallsBackAtLast: JobsInvariant = {
+  id: 'FB-2',
+  kind: 'liveness',
+  says: 'A job that has reported a timeout and hears nothing of its gate for the fallback time has ended soon after, over any number of failovers.',
+  watch: (facts, verdict) => {
+    const { epsilonMs, config } = facts;
+    const jobs = new JobEnds();
+    const stores = new Stores();
+    const losses = new Losses();
+    const waiting = new Map<string, Waiting>();
+    const slackMs = config.checkIntervalMs + electionMs(facts) + 2 * epsilonMs + LATENESS_MS;
+    const judge = (address: string, one: Waiting, atMs: number, turn?: JobTurn): void => {
+      const context = jobs.all.get(address)?.context;
+      const healed = healedAtMs(facts);
+      if (context === undefined || healed === null || !isInCore(facts, context.datacenter)) return;
+      if (losses.has(context.datacenter)) return;
+      const fallbackAtMs = Math.max(one.sinceMs + context.rules.gateFallbackMs, healed);
+      const dueMs = fallbackAtMs + slackMs + skewMs(epsilonMs, context, one.leaderFence);
+      if (turn !== undefined && atMs >= healed) verdict.exercised();
+      if (atMs <= dueMs || (turn === undefined && hasEnded(stores, address))) return;
+      const what = `${address} waits since ${one.sinceMs} ms and had not ended at ${dueMs} ms`;
+      verdict.broken(what, turn?.record);
+    };
+    const watcher = jobs.watch(({ address, context }, turn) => {
+      const one = waiting.get(address);
+      if (context.timeoutReportedAt === null) return;
+      if (context.endedAt !== null) {
+        if (one !== undefined) judge(address, one, turn.record.atMs, turn);
+        waiting.delete(address);
+        return;
+      }
+      const heardAt = turn.last?.context.lastGateContactAt;
+      if (one === undefined || heardAt === undefined || context.lastGateContactAt > heardAt)
+        waiting.set(address, { sinceMs: turn.record.atMs, leaderFence: context.leaderFence });
+    });
+    return together(watcher, losses, {
+      commit: stores.commit,
+      end(endedAtMs) {
+        for (const [address, one] of waiting) judge(address, one, endedAtMs);
+      },
+    });
+  },
+};
+
+export const fallsBackOnlyWhenDue: JobsInvariant = {
+  id: 'FB-3',
+  kind: 'safety',
+  says: 'Only a job under a gate that was due by itself, and said so, ends by falling back.',
+  watch: (_, verdict) =>
+    followTurns<JobTurn['context']>('job', {
+      took(turn) {
+        if (!isFallback(turn)) return;
+        verdict.exercised();
+        const { record, context, before } = turn;
+        const broken = (what: string) => verdict.broken(`${record.address} ${what}`, record);
+        if (context.gateId === null) broken('fell back and has no gate');
+        if (context.timeoutReportedAt === null || context.localReason === null)
+          broken('fell back and was not due');
+        if (before === undefined) return;
+        if (!before.state.includes('"reported"')) broken('fell back out of another state');
+        if (before.context.localReason !== context.localReason) broken('changed why it was due');
+      },
+    }),
+};
+
+export const endsOnce: JobsInvariant = {
+  id: 'FB-4',
+  kind: 'safety',
+  says: 'When a datacenter has fallen back and the decision of its gate comes after, or the other way round, the end that was durable first stays, and the later decision is noted among what came too late.',
+  watch: (_, verdict) =>
+    followTurns<JobTurn['context']>('job', {
+      took({ record, context, last, before }) {
+        const was = last?.context;
+        if (was === undefined || was.endedAt === null || was.status !== 'timedOut') return;
+        const decided = eventOf<TimeoutDeclared>(record, 'timeout.declared');
+        if (decided === undefined) return;
+        verdict.exercised();
+        const isSame =
+          context.status === was.status &&
+          context.reason === was.reason &&
+          context.gateReason === was.gateReason &&
+          context.endedAt === was.endedAt;
+        const { address } = record;
+        if (!isSame) verdict.broken(`${address} had ended as ${was.reason} and changed it`, record);
+        const { obeyedDecisionEpoch: obeyed, leaderFence } = was;
+        const isRepeat = obeyed !== null && String(obeyed) === String(decided.decisionEpoch);
+        if (before === undefined || isRepeat || decided.leaderFence > leaderFence) return;
+        const late = context.lateEvents.at(-1);
+        if (late?.type !== 'timeout.declared' || late.at !== record.takenAt)
+          verdict.broken(`${address} did not note a decision that came too late`, record);
+      },
+    }),
+};

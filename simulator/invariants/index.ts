@@ -1,0 +1,17 @@
+/** All invariants, by what they hold for. */
+
+import type { JobsInvariant } from '../jobs/facts.ts';
+import { engineInvariants } from './engine.ts';
+import { jobAgreementInvariants } from './jobs-agreement.ts';
+import { jobCoreInvariants } from './jobs-core.ts';
+import { workerInvariants } from './workers.ts';
+
+export { engineInvariants };
+
+/** What every run of the jobs system must keep. */
+export const jobsInvariants: readonly JobsInvariant[] = [
+  ...engineInvariants,
+  ...jobCoreInvariants,
+  ...jobAgreementInvariants,
+  ...workerInvariants,
+];

@@ -1,0 +1,63 @@
+/** What holds for a job by itself: its time, its ends, its fences, its leaders. */
+
+import type { JobsInvariant } from '../jobs/facts.ts';
+import { authorityNeverChanges, onlyLeaderDecides, queueingIsNotStuck } from './authority.ts';
+import { chartsAreKept } from './charts.ts';
+import { deadlineOnlyFallsForLostWorkers, grantIsCreditedFirst } from './credit.ts';
+import { doneIsNeverTooLate, everyJobEnds, oneEnd } from './ends.ts';
+import {
+  elapsedNeverFalls,
+  leaderlessTimeCounts,
+  takeoverHappensOnce,
+  takeoverKeepsAll,
+} from './failover.ts';
+import {
+  decisionEpochRises,
+  deposedLeaderIsHarmless,
+  fencesAreWhole,
+  leaderFenceRises,
+} from './fences.ts';
+import { leaderIsFound, oneLeaderPerFence } from './leaders.ts';
+import { staleIsAnsweredOnce, staleIsMadeGood, staleIsNeverObeyed } from './stale-messages.ts';
+import { acceptedJobsSurvive, nothingStartsAfterCancel, oneJobPerId } from './submissions.ts';
+import {
+  gateNeverOverdueEarly,
+  neverOverdueEarly,
+  reasonIsTrue,
+  stuckMeansNoProgress,
+} from './time.ts';
+import { overdueIsFound, stuckIsFound } from './time-limits.ts';
+
+export const jobCoreInvariants: readonly JobsInvariant[] = [
+  neverOverdueEarly,
+  stuckMeansNoProgress,
+  reasonIsTrue,
+  grantIsCreditedFirst,
+  gateNeverOverdueEarly,
+  deadlineOnlyFallsForLostWorkers,
+  overdueIsFound,
+  stuckIsFound,
+  doneIsNeverTooLate,
+  authorityNeverChanges,
+  onlyLeaderDecides,
+  queueingIsNotStuck,
+  oneEnd,
+  everyJobEnds,
+  chartsAreKept,
+  acceptedJobsSurvive,
+  oneJobPerId,
+  nothingStartsAfterCancel,
+  leaderFenceRises,
+  decisionEpochRises,
+  staleIsNeverObeyed,
+  staleIsAnsweredOnce,
+  staleIsMadeGood,
+  deposedLeaderIsHarmless,
+  fencesAreWhole,
+  takeoverKeepsAll,
+  takeoverHappensOnce,
+  elapsedNeverFalls,
+  leaderlessTimeCounts,
+  leaderIsFound,
+  oneLeaderPerFence,
+];

@@ -1,0 +1,166 @@
+/**
+ * Messages between actors: each has its effect once, they come in order, and they are bounded.
+ *
+ * They look at what actors took and what their records say of it. That none is lost is in
+ * deliveries.ts, that a record is durable before anybody sees something of it in commits.ts.
+ */
+
+import { placeOf } from '../../runtime/address.ts';
+import { WINDOW_MAX } from '../../runtime/inbox.ts';
+import { UNDER_WAY_MAX } from '../../runtime/outbox.ts';
+import { ENVELOPE_LENGTH_MAX } from '../../runtime/peers.ts';
+import type { Invariant, Watcher } from '../invariant.ts';
+import { Disks } from './reading-disks.ts';
+import { openFrame } from './reading-frames.ts';
+import { isWritten } from './reading-holders.ts';
+import { Lines, type TurnRecord } from './reading-lines.ts';
+import { Marks, type Taking } from './reading-marks.ts';
+import { partsOf } from './reading-records.ts';
+
+/** MS-2. A message has one effect, whatever is sent twice and whoever dies. */
+export const effectOnce: Invariant = {
+  id: 'MS-2',
+  kind: 'safety',
+  says: 'A message is taken at most once: no two turns of an actor have the same sender and counter, whether a copy comes at once or after a crash or a takeover of either side.',
+  watch: ({ epsilonMs }, verdict) =>
+    takings(epsilonMs, (taking, record) => {
+      verdict.exercised();
+      if (taking !== 'again') return;
+      const { address, from, counter, event } = record;
+      verdict.broken(
+        `${address} took message ${counter} of ${from} (${event.type}) again.`,
+        record,
+      );
+    }),
+};
+
+/**
+ * MS-3. The runtime puts the messages of a pair back into their order, so that whatever order the
+ * network had, machines see one. Between different senders there is none to rely on.
+ */
+export const orderOfPairs: Invariant = {
+  id: 'MS-3',
+  kind: 'safety',
+  says: 'Messages of one actor to another are taken in the order in which they were sent, in whatever order frames arrive.',
+  watch: ({ epsilonMs }, verdict) =>
+    takings(epsilonMs, (taking, record) => {
+      // What performers send has no order.
+      if (record.from?.startsWith('effect:') === true) return;
+      verdict.exercised();
+      if (taking !== 'late') return;
+      const { address, from, counter, event } = record;
+      const what = `${address} took message ${counter} of ${from} (${event.type}) after a later one.`;
+      verdict.broken(what, record);
+    }),
+};
+
+/**
+ * MS-4. Of the bounds the fixed ones are judged here. Those that are options (mailboxMax, outboxMax,
+ * sendersMax) are proven by test/engine/bad-input.test.ts, test/delivery/delivery.test.ts and
+ * test/delivery/inbox.test.ts; that nothing is dropped at them is MS-1.
+ */
+export const boundsOfMessages: Invariant = {
+  id: 'MS-4',
+  kind: 'resources',
+  says: 'At most 64 messages of a pair are under way unanswered, an inbox remembers at most 64 counters of a sender out of order, and no frame is larger than one envelope may be.',
+  watch: (facts, verdict) => {
+    const disks = new Disks();
+    const underWay = new UnderWay();
+    return {
+      node: ({ node, change }) => {
+        if (change === 'started') underWay.forget(node);
+      },
+      // Whoever holds the lease meanwhile hears the answers.
+      lease: ({ node }) => underWay.forget(node),
+      commit: (record) => disks.commit(record),
+      fault: (record) => disks.fault(record),
+      frame: (record) => {
+        const { change, frame, node } = record;
+        if (change === 'delivered') underWay.hear(record.to, frame);
+        if (change !== 'sent') return;
+        if (frame.length > FRAME_LENGTH_MAX)
+          verdict.broken(`A frame of ${frame.length} characters was sent.`, record);
+        const most = underWay.send(node, facts.places[node] ?? node, frame);
+        if (most === undefined) return;
+        verdict.exercised();
+        if (most.count > UNDER_WAY_MAX)
+          verdict.broken(`${most.count} messages of ${most.pair} are under way.`, record);
+      },
+      end: () => {
+        for (const [address, text] of disks.entries()) {
+          for (const [sender, [, , ...above]] of Object.entries(partsOf(text).inbox ?? {}))
+            if (above.length > WINDOW_MAX)
+              verdict.broken(`${address} remembers ${above.length} counters of ${sender}.`);
+        }
+      },
+    };
+  },
+};
+
+/** Frames are filled up to 32 KiB, and a single large envelope is a frame of its own. */
+const FRAME_LENGTH_MAX = ENVELOPE_LENGTH_MAX + 64 * 1024;
+
+/** Tells of every message with an identity that reached a machine. */
+function takings(epsilonMs: number, taken: (taking: Taking, record: TurnRecord) => void): Watcher {
+  const marks = new Marks(epsilonMs);
+  const lines = new Lines((line, address, unshown) => {
+    if (unshown > 0) marks.restore(address, line.text);
+  });
+  return {
+    node: (record) => lines.node(record),
+    fault: (record) => lines.fault(record),
+    commit: (record) => {
+      lines.commit(record);
+      if (!isWritten(record)) return;
+      for (const { address, record: text } of record.writes)
+        if (text === null) marks.beginAnew(address);
+    },
+    turn: (record) => {
+      const isLate = lines.turn(record)?.order === 'late';
+      // What it took has been known since the takeover, from the record.
+      if (isLate) return;
+      if (record.turn === 1) marks.beginAnew(record.address);
+      if (record.counter === undefined || record.counter === 0) return;
+      taken(marks.take(record), record);
+    },
+  };
+}
+
+/** Messages that a node has sent and not seen answered, by pair. */
+class UnderWay {
+  readonly #pairs = new Map<string, Map<string, Set<number>>>();
+
+  /** What the node was waiting for is not its own any more. */
+  forget(node: string): void {
+    this.#pairs.delete(node);
+  }
+
+  /** The pair of those in the frame that has most under way. */
+  send(
+    node: string,
+    place: string,
+    frame: string,
+  ): { readonly pair: string; readonly count: number } | undefined {
+    let most: { readonly pair: string; readonly count: number } | undefined;
+    for (const { from, to, counter } of openFrame(frame).envelopes) {
+      // Requests have one message each, under a name of their own.
+      if (placeOf(from) !== place) continue;
+      const pair = `${from} to ${to}`;
+      const pairs = this.#pairs.get(node) ?? new Map<string, Set<number>>();
+      this.#pairs.set(node, pairs);
+      const counters = pairs.get(pair) ?? new Set<number>();
+      pairs.set(pair, counters);
+      counters.add(counter);
+      if (counters.size > (most?.count ?? 0)) most = { pair, count: counters.size };
+    }
+    return most;
+  }
+
+  /** An answer settles the message, unless it asks for it again. */
+  hear(node: string, frame: string): void {
+    const pairs = this.#pairs.get(node);
+    if (pairs === undefined || frame.endsWith('"receipts":[]}')) return;
+    for (const { from, to, counter } of openFrame(frame).receipts)
+      pairs.get(`${from} to ${to}`)?.delete(counter);
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * How far the wall clocks of the nodes are from true time, as their lives tell it.
+ *
+ * A node that has told nothing is taken to be right. Times of different nodes are compared in true
+ * time only, and only as differences: when zero was, by any clock, nobody needs to know.
+ */
+
+import type { HistoryRecord } from '../history.ts';
+import type { TurnRecord } from './reading-steps.ts';
+
+type NodeRecord = Extract<HistoryRecord, { readonly type: 'node' }>;
+
+interface Off {
+  readonly skewMs: number;
+  readonly driftPpm: number;
+  readonly atMs: number;
+}
+
+export class Clocks {
+  readonly #off = new Map<string, Off>();
+  #hasDrift = false;
+
+  node({ node, skewMs, driftPpm, atMs }: NodeRecord): void {
+    this.#off.set(node, { skewMs, driftPpm, atMs });
+    if (driftPpm !== 0) this.#hasDrift = true;
+  }
+
+  /** When the turn was taken: true time, counted from a moment that is the same for all turns. */
+  trueTime({ node, takenAt, atMs }: TurnRecord): number {
+    const off = this.#off.get(node);
+    if (off === undefined) return takenAt;
+    return takenAt - off.skewMs - ((atMs - off.atMs) * off.driftPpm) / 1_000_000;
+  }
+
+  /**
+   * How far a duration that several leaders measured, one after the other, may be off: two clocks
+   * may be wrong in opposite directions, and where clocks drift every leader may add to it.
+   */
+  slackMs(epsilonMs: number, leaders: number): number {
+    return 2 * epsilonMs * (this.#hasDrift ? leaders : 1);
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * What frames carry that has to arrive: messages that have an identity, and the receipts for them.
+ *
+ * Guarantees: a frame is opened once, however many invariants look at it, and not at all when it
+ * carries hints and greetings only. It reads what was sent, so what damage makes of a frame on its
+ * way is not its business.
+ */
+
+import type { Receipt } from '../../runtime/envelope.ts';
+import { decodeFrame } from '../../runtime/wire.ts';
+
+/** A message as it travels; `from` and `counter` are its identity. */
+export interface SentEnvelope {
+  readonly to: string;
+  readonly from: string;
+  readonly counter: number;
+}
+
+export interface OpenedFrame {
+  readonly envelopes: readonly SentEnvelope[];
+  readonly receipts: readonly Receipt[];
+}
+
+const NOTHING: OpenedFrame = { envelopes: [], receipts: [] };
+
+/** A hint has counter 0, a receipt never has. */
+const IDENTITY = /"counter":[1-9]/;
+
+let lastFrame = '';
+let lastOpened = NOTHING;
+
+/** Of a frame that a node has sent. */
+export function openFrame(frame: string): OpenedFrame {
+  if (frame === lastFrame) return lastOpened;
+  lastFrame = frame;
+  lastOpened = IDENTITY.test(frame) ? opened(frame) : NOTHING;
+  return lastOpened;
+}
+
+function opened(frame: string): OpenedFrame {
+  try {
+    const { envelopes, receipts } = decodeFrame(frame);
+    return {
+      envelopes: (envelopes as SentEnvelope[]).filter(({ counter }) => counter > 0),
+      receipts: receipts as Receipt[],
+    };
+  } catch {
+    // Something that the other side made up: nobody can say whose it is.
+    return NOTHING;
+  }
+}
+
+/** The code of the error in a receipt; undefined when the message was taken. */
+export function refusalOf({ error }: Receipt): string | undefined {
+  return error === undefined ? undefined : String((error as { code?: unknown } | null)?.code);
+}

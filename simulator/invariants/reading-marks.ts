@@ -1,0 +1,91 @@
+/**
+ * Which messages each actor has taken, by sender: what its inbox ought to remember.
+ *
+ * Guarantees: it knows every message that an actor was seen to take, and after a takeover also those
+ * that were taken durably without anybody seeing it. It forgets with the actors: the sender whose
+ * record begins anew counts anew, and the receiver whose record begins anew has taken nothing. A
+ * silent sender is forgotten after the time that the runtime remembers it by default.
+ */
+
+import { DEFAULT_LIMITS } from '../../runtime/options.ts';
+import type { TurnRecord } from './reading-lines.ts';
+import { partsOf } from './reading-records.ts';
+
+interface Mark {
+  /** The sender's life: its numbers go on for as long as its record does. */
+  readonly life: number;
+  /** All that were taken, in the order in which they were. */
+  readonly taken: number[];
+  high: number;
+  /** Taken without having been seen: all up to this one, and those. */
+  unseen: number;
+  readonly unseenAbove: number[];
+  /** When it was heard last, by the receiver's clock. */
+  at: number;
+}
+
+/** `again`: it was taken before. `late`: one that was sent after it was taken before. */
+export type Taking = 'new' | 'again' | 'late';
+
+export class Marks {
+  readonly #receivers = new Map<string, Map<string, Mark>>();
+  readonly #lives = new Map<string, number>();
+  readonly #retentionMs: number;
+
+  /** `epsilonMs`: how far the clocks of two holders may be apart. */
+  constructor(epsilonMs: number) {
+    this.#retentionMs = DEFAULT_LIMITS.dedupRetentionMs - 2 * epsilonMs;
+  }
+
+  /** A message was taken; `from` and `counter` are there. */
+  take({ address, from, counter, takenAt }: TurnRecord): Taking {
+    const sender = from as string;
+    const number = counter as number;
+    const mark = this.#markOf(address, sender, takenAt);
+    mark.at = takenAt;
+    if (number <= mark.unseen || mark.unseenAbove.includes(number)) return 'again';
+    const isNew = number > mark.high;
+    if (!isNew && mark.taken.includes(number)) return 'again';
+    mark.taken.push(number);
+    if (!isNew) return 'late';
+    mark.high = number;
+    return 'new';
+  }
+
+  /** Of an actor whose last turns nobody saw: what its record says it has taken. */
+  restore(address: string, text: string): void {
+    const { inbox = {} } = partsOf(text);
+    for (const [sender, [high = 0, at = 0, ...above]] of Object.entries(inbox)) {
+      const mark = this.#markOf(address, sender, at);
+      mark.at = at;
+      // Without an order those up to `high` were all taken, with one they cannot come any more.
+      mark.unseen = Math.max(mark.unseen, high);
+      mark.unseenAbove.push(...above);
+    }
+  }
+
+  /** The actor's record begins anew: it has taken nothing, and its own messages count from 1. */
+  beginAnew(address: string): void {
+    this.#receivers.delete(address);
+    this.#lives.set(address, this.#lifeOf(address) + 1);
+  }
+
+  #markOf(address: string, sender: string, at: number): Mark {
+    let senders = this.#receivers.get(address);
+    if (senders === undefined) {
+      senders = new Map();
+      this.#receivers.set(address, senders);
+    }
+    const life = this.#lifeOf(sender);
+    let mark = senders.get(sender);
+    if (mark === undefined || mark.life !== life || at - mark.at >= this.#retentionMs) {
+      mark = { life, taken: [], high: 0, unseen: 0, unseenAbove: [], at };
+      senders.set(sender, mark);
+    }
+    return mark;
+  }
+
+  #lifeOf(address: string): number {
+    return this.#lives.get(address) ?? 0;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * What lies in the stores at the end of a run, and which of them have lost something.
+ *
+ * Guarantees: what was written last for an actor counts, also when nobody told of the turn because
+ * its node died. It costs nothing until somebody asks.
+ */
+
+import { lostDisk } from './reading-disks.ts';
+import { type CommitRecord, isWritten } from './reading-holders.ts';
+import { partsOf, type StoredParts } from './reading-records.ts';
+import type { ActorRecord, FaultRecord, TurnRecord } from './reading-turns.ts';
+
+export class Stores {
+  readonly #groups: CommitRecord[] = [];
+
+  readonly commit = (record: CommitRecord): void => {
+    if (isWritten(record)) this.#groups.push(record);
+  };
+
+  /** The last record of every actor whose address begins so; what was taken out of the store is left out. */
+  ofKind(kind: string): ReadonlyMap<string, string> {
+    const prefix = `${kind}/`;
+    const texts = new Map<string, string>();
+    for (const { writes } of this.#groups) {
+      for (const { address, record } of writes) {
+        if (!address.startsWith(prefix)) continue;
+        if (record === null) texts.delete(address);
+        else texts.set(address, record);
+      }
+    }
+    return texts;
+  }
+
+  /** The last record of one actor; undefined when none was ever written, or it was taken out. */
+  find(address: string): StoredParts | undefined {
+    for (let index = this.#groups.length - 1; index >= 0; index -= 1) {
+      const found = this.#groups[index]?.writes.findLast((write) => write.address === address);
+      if (found !== undefined) return found.record === null ? undefined : partsOf(found.record);
+    }
+    return undefined;
+  }
+}
+
+/**
+ * Places that do not have everything any more that once was durable there: their disk is gone, their
+ * desk, which is born once, was born again, or their pool went back. What two places know of each
+ * other says nothing then.
+ */
+export class Losses {
+  readonly #desks = new Set<string>();
+  readonly #pools = new Map<string, number>();
+  readonly #lost = new Set<string>();
+
+  readonly actor = ({ kind, change, place }: ActorRecord): void => {
+    if (kind !== 'desk' || change !== 'born') return;
+    if (this.#desks.has(place)) this.#lost.add(place);
+    this.#desks.add(place);
+  };
+
+  readonly turn = ({ kind, place, turn }: TurnRecord): void => {
+    if (kind !== 'worker-pool') return;
+    if (turn <= (this.#pools.get(place) ?? 0)) this.#lost.add(place);
+    this.#pools.set(place, turn);
+  };
+
+  readonly fault = (record: FaultRecord): void => {
+    const place = lostDisk(record);
+    if (place !== undefined) this.#lost.add(place);
+  };
+
+  has(place: string): boolean {
+    return this.#lost.has(place);
+  }
+}

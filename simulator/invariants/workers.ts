@@ -1,0 +1,27 @@
+/** What holds of workers, of the time they are granted, and of the attempts they have. */
+
+import type { JobsInvariant } from '../jobs/facts.ts';
+import {
+  answersTheSame,
+  answersWhatIsTrue,
+  boundsAllGrants,
+  grantsToTheLiving,
+  halvesEachGrant,
+  needsMoreProgress,
+} from './extensions.ts';
+import { creditsEachJobOnce, limitsCredit } from './worker-credit.ts';
+import { losesExactlyTheGone, suspectsTheSilent, waitsForNothingLost } from './worker-losses.ts';
+
+export const workerInvariants: readonly JobsInvariant[] = [
+  halvesEachGrant,
+  boundsAllGrants,
+  limitsCredit,
+  needsMoreProgress,
+  grantsToTheLiving,
+  answersWhatIsTrue,
+  answersTheSame,
+  suspectsTheSilent,
+  creditsEachJobOnce,
+  losesExactlyTheGone,
+  waitsForNothingLost,
+];

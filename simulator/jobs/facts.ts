@@ -1,0 +1,13 @@
+/** What is known of a run of the jobs system beside its history. */
+
+import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
+import type { Invariant, RunFacts } from '../invariant.ts';
+
+export interface JobsFacts extends RunFacts {
+  /** The configuration of all its programs. */
+  readonly config: JobsConfiguration;
+  readonly gates: readonly string[];
+  readonly datacenters: readonly string[];
+}
+
+export type JobsInvariant = Invariant<JobsFacts>;

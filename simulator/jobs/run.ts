@@ -1,0 +1,225 @@
+/**
+ * One run: a plan played on a pretend world, watched by invariants.
+ *
+ * Guarantees: the same plan gives the same history, in any process and in any order of runs. The
+ * cluster comes up before zero without any fault; a plan whose cluster does not come up is an error
+ * and no violation.
+ */
+
+import { placeOf } from '../../runtime/address.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
+import type { Delay } from '../delay.ts';
+import type { CommitFact, History } from '../history.ts';
+import { Judge, type Judgement } from '../invariant.ts';
+import { jobsInvariants } from '../invariants/index.ts';
+import { coreOf, epsilonOf, heal } from '../nemeses/healing.ts';
+import { Strikes } from '../nemeses/strikes.ts';
+import type { Plan, Step } from '../plan.ts';
+import { type Outside, sealed } from '../sealed.ts';
+import { World } from '../world.ts';
+import { Clients } from './clients.ts';
+import type { JobsFacts, JobsInvariant } from './facts.ts';
+import { carryOut, lead, type Scene } from './steps.ts';
+import { JobsSystem } from './system.ts';
+
+export interface PlayOptions {
+  /** Default: all there are for jobs. */
+  readonly invariants?: readonly JobsInvariant[];
+  /** Ends the run at the first violation. Default false. */
+  readonly endsAtViolation?: boolean;
+}
+
+export interface Run {
+  readonly plan: Plan;
+  readonly history: History;
+  readonly facts: JobsFacts;
+  readonly judgement: Judgement;
+  readonly endedAtMs: number;
+  readonly traceHash: string;
+  /** Steps of the simulated clock. */
+  readonly steps: number;
+}
+
+const UNTIL_MAX_MS = 24 * 3_600_000;
+const COMMIT_TAKES: Delay = { shape: 'uniform', minMs: 1, maxMs: 3 };
+/** How long the first election, registration and greeting take, beside the first heartbeat. */
+const COMING_UP_MS = 30_000;
+
+/** @throws {RuntimeError} SEALED when something in the run reaches for real time, chance or I/O. */
+export function play(plan: Plan, options: PlayOptions = {}): Promise<Run> {
+  return sealed((outside) => playSealed(plan, options, outside));
+}
+
+async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): Promise<Run> {
+  const { invariants = jobsInvariants, endsAtViolation = false } = options;
+  const { seed, network, nemeses } = plan;
+  const world = new World({
+    seed,
+    delayMs: network.delayMs,
+    warmUpMs: COMING_UP_MS,
+    drawsTies: plan.isDrawn === true,
+    outside,
+    // Between handing over and being on disk a node may die: only where it can does it matter.
+    ...(nemeses.length > 0 && { commit: COMMIT_TAKES }),
+  });
+  const system = new JobsSystem(world, plan);
+  const scene: Scene = { world, system, clients: new Clients(world) };
+  const facts = factsOf(plan, system, world);
+  const judge = new Judge(invariants, facts);
+  world.history.read((record) => judge.see(record));
+  const finals = new Finals(scene);
+  const strikes = new Strikes(scene, plan);
+  await bringUp(plan, scene);
+  disturb(plan, scene, strikes, facts.core);
+  for (const step of plan.steps)
+    world.at(step.atMs, () => (plan.isDrawn === true ? tryOut(step, scene) : carryOut(step, scene)));
+  const lastStepMs = Math.max(0, ...plan.steps.map(({ atMs }) => atMs));
+  const isOver = (): boolean => {
+    if (endsAtViolation && judge.hasViolations) return true;
+    return plan.untilMs === null && world.now() > lastStepMs && finals.areAll;
+  };
+  await world.runUntil(plan.untilMs ?? UNTIL_MAX_MS, isOver);
+  strikes.tally();
+  const endedAtMs = world.now();
+  const judgement = judge.end(endedAtMs);
+  const { history, pace } = world;
+  const { traceHash } = history;
+  return { plan, history, facts, judgement, endedAtMs, traceHash, steps: pace.steps };
+}
+
+/** Chance did not know how the run would go: what cannot be done is left out. */
+function tryOut(step: Step, scene: Scene): unknown {
+  try {
+    return carryOut(step, scene);
+  } catch (thrown) {
+    if (!(thrown instanceof RuntimeError) || thrown.code !== 'SCENARIO_INVALID') throw thrown;
+    scene.world.fault(`step.${step.do}`, `${step.do}@${step.atMs}`, thrown.message).end();
+    return undefined;
+  }
+}
+
+/** Everything is up, has registered and was heard, and the first managers lead. */
+async function bringUp({ steps, topology }: Plan, scene: Scene): Promise<void> {
+  const { world, system, clients } = scene;
+  const { pace } = world;
+  const appointed = new Set(steps.filter(isLead).map(({ manager }) => world.node(manager).place));
+  for (const step of steps)
+    if (step.do === 'skew' && step.atMs <= 0) world.node(step.node).skewMs = step.byMs;
+  for (const datacenter of system.datacenters) {
+    const [first] = system.managersOf(datacenter);
+    if (first === undefined) continue;
+    if (appointed.has(datacenter)) lead(first, scene);
+    await pace.during(world.node(first).start());
+    await pace.runUntil(world.clock.now() + 5_000, () => world.hostOf(datacenter) !== undefined);
+  }
+  for (const node of world.nodes()) if (!node.isUp) await pace.during(node.start());
+  for (const place of [...system.gates, ...Object.keys(topology.datacenters)])
+    await pace.during(clients.connect(place));
+  if (world.now() > -1_000)
+    throw new Error(`The cluster took too long to come up: it is ${world.now()} ms.`);
+  await world.runUntil(0);
+}
+
+/** All that is done to the cluster from zero on, and the end of it. */
+function disturb(plan: Plan, scene: Scene, strikes: Strikes, core: readonly string[]): void {
+  const { world } = scene;
+  const { loss, duplicate, reorder, delayMs } = plan.network;
+  const withinMs = 10 * Math.max(1, delayMs[1]);
+  const isNoisy = loss + duplicate + reorder > 0;
+  const nodes = world.nodes().map(({ node }) => node);
+  const noise = {
+    loss,
+    duplicate: { share: duplicate, withinMs },
+    reorder: { share: reorder, withinMs },
+  };
+  const always = isNoisy
+    ? world.network.disturb({ id: 'network', from: nodes, to: nodes, noise })
+    : undefined;
+  strikes.schedule();
+  if (plan.healAtMs === null) return;
+  world.at(plan.healAtMs, () => {
+    always?.end();
+    heal(scene, core, strikes);
+  });
+}
+
+function isLead(step: Step): step is Extract<Step, { do: 'lead' }> {
+  return step.do === 'lead';
+}
+
+function factsOf(plan: Plan, system: JobsSystem, world: World): JobsFacts {
+  const { loss, duplicate, reorder } = plan.network;
+  return {
+    places: Object.fromEntries(world.nodes().map(({ node, place }) => [node, place])),
+    epsilonMs: epsilonOf(plan),
+    deltaMs: plan.network.delayMs[1],
+    healedAtMs: plan.healAtMs,
+    core: coreOf(plan),
+    isFaultFree:
+      plan.nemeses.length === 0 && loss + duplicate + reorder === 0 && !plan.steps.some(isFault),
+    config: system.config,
+    gates: system.gates,
+    datacenters: system.datacenters,
+  };
+}
+
+function isFault(step: Step): boolean {
+  return !['submit', 'cancel', 'get', 'extendJob', 'extend'].includes(step.do);
+}
+
+/** How the record of an actor ends that has ended itself. */
+const ENDED = /,"status":"(?:done|stopped)"(?:,"stopReason":"[^"]*")?\}$/;
+/** As long as such an end may be. */
+const ENDED_LENGTH_MAX = 500;
+
+/**
+ * Whether every job that was submitted has ended everywhere. Of what was durable when a node died or
+ * lost its place nobody may ever tell: then the disk says it.
+ */
+class Finals {
+  readonly #open = new Set<string>();
+  /** Of those, the ones that have ended by what is on disk. */
+  readonly #ended = new Set<string>();
+  readonly #clients: Clients;
+
+  constructor({ world, clients }: Scene) {
+    this.#clients = clients;
+    world.history.read((record) => {
+      if (record.type === 'commit') this.#take(record.writes);
+      else if (record.type === 'actor' && record.change !== 'born') this.#close(record.address);
+      else if (record.type === 'node' && record.change === 'crashed')
+        this.#closeEnded(world.node(record.node).place);
+      else if (record.type === 'lease' && record.change === 'acquired')
+        this.#closeEnded(record.place);
+      else if (record.type === 'fault' && record.kind === 'diskLost') this.#forget(record.about);
+    });
+  }
+
+  get areAll(): boolean {
+    return this.#open.size === 0 && this.#clients.open === 0;
+  }
+
+  #take(writes: CommitFact['writes']): void {
+    for (const { address, record } of writes) {
+      if (!address.startsWith('job/') && !address.startsWith('gate-job/')) continue;
+      const hasEnded = record === null || ENDED.test(record.slice(-ENDED_LENGTH_MAX));
+      if (!hasEnded) this.#open.add(address);
+      else if (this.#open.has(address)) this.#ended.add(address);
+    }
+  }
+
+  #close(address: string): void {
+    this.#open.delete(address);
+    this.#ended.delete(address);
+  }
+
+  #closeEnded(place: string): void {
+    for (const address of this.#ended) if (placeOf(address) === place) this.#close(address);
+  }
+
+  /** What was on a disk that is lost is done by nobody, unless it comes back. */
+  #forget(about: unknown): void {
+    const { place } = about as { readonly place?: string };
+    for (const address of this.#open) if (placeOf(address) === place) this.#close(address);
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * A plan: everything that makes a run what it is, as data that can be kept and played again.
+ *
+ * Guarantees: the same plan gives the same run, to the last frame. What people write in a scenario
+ * file and what chance makes of a seed is both a plan; so is what shrinking leaves of one. Nodes are
+ * called as the programs call them: `gate-1`, `A.manager-1`, `A.worker-1`.
+ */
+
+import type { JobTerms } from '../machines/jobs/messages/client.ts';
+import type { JobsConfiguration } from '../programs/jobs/configuration.ts';
+
+/** Plans of another version are refused. */
+export const PLAN_VERSION = 1;
+
+export interface Plan {
+  readonly version: typeof PLAN_VERSION;
+  readonly name: string;
+  readonly system: 'jobs';
+  readonly seed: number;
+  /** Simulated end; null: when all jobs are final, at most 24 h. */
+  readonly untilMs: number | null;
+  readonly network: NetworkPlan;
+  readonly topology: Topology;
+  readonly config: Partial<JobsConfiguration>;
+  /** At the same moment in this order. */
+  readonly steps: readonly Step[];
+  readonly nemeses: readonly Nemesis[];
+  /** From then on the core is healed and left alone, and the run must converge. Null: never. */
+  readonly healAtMs: number | null;
+  /**
+   * Made by chance and not by people: of what is due at the same moment chance decides what comes
+   * first, and a step that cannot be done when its time comes is left out.
+   */
+  readonly isDrawn?: boolean;
+}
+
+/** How the network is at its best. What a nemesis does to it comes on top. */
+export interface NetworkPlan {
+  readonly delayMs: readonly [minMs: number, maxMs: number];
+  /** Of a hundred frames, so many hundredths: 0.01 is one in a hundred. */
+  readonly loss: number;
+  readonly duplicate: number;
+  readonly reorder: number;
+}
+
+export interface Topology {
+  readonly gates: number;
+  readonly datacenters: Readonly<Record<string, DatacenterTopology>>;
+}
+
+export interface DatacenterTopology {
+  readonly managers: number;
+  readonly workers: number;
+  /** Of each worker. Default 4. */
+  readonly cores?: number;
+}
+
+/** A fault of the menu: what, when, how long, to whom. */
+export interface Nemesis {
+  /** Names it in the history; unique in its plan. */
+  readonly id: string;
+  /** As in the menu. */
+  readonly kind: string;
+  readonly atMs: number;
+  readonly durMs: number;
+  /** Nodes, datacenters or jobs; what they mean is the kind's business. */
+  readonly targets: readonly string[];
+  readonly params: Readonly<Record<string, number | string | boolean>>;
+}
+
+/** Nodes by name; `A.*` are all of a datacenter, and so is the datacenter itself. */
+export type NodeSet = readonly string[];
+
+export type Step = { readonly atMs: number } & (
+  | { readonly do: 'submit'; readonly job: PlannedJob }
+  | { readonly do: 'cancel'; readonly jobId: string; readonly to: string }
+  | { readonly do: 'get'; readonly jobId: string; readonly to: string }
+  /** An operator gives a job more time. */
+  | {
+      readonly do: 'extendJob';
+      readonly jobId: string;
+      readonly to: string;
+      readonly byMs: number;
+      readonly requestId?: string;
+    }
+  /** A run on the worker asks for an extension: the newest, unless it is named. */
+  | {
+      readonly do: 'extend';
+      readonly worker: string;
+      /** Passed on unchecked; `NaN`, which JSON has no word for, as a text. */
+      readonly progress: unknown;
+      readonly reason: string;
+      readonly jobId?: string;
+      readonly workflowId?: string;
+    }
+  | { readonly do: 'crash'; readonly node: string }
+  | { readonly do: 'restart'; readonly node: string; readonly forgets?: boolean }
+  | { readonly do: 'pause'; readonly node: string; readonly forMs: number }
+  | { readonly do: 'partition'; readonly sides: readonly NodeSet[]; readonly forMs: number | null }
+  | { readonly do: 'heal' }
+  /** This manager takes its datacenter's lease now. */
+  | { readonly do: 'lead'; readonly manager: string }
+  | {
+      readonly do: 'link';
+      readonly between: readonly [NodeSet, NodeSet];
+      readonly action: 'drop' | { readonly duplicate: number } | { readonly holdMs: number };
+      /** As in the specification: `JobTimeoutReport`. */
+      readonly messageType?: string;
+      readonly count?: number;
+    }
+  | { readonly do: 'skew'; readonly node: string; readonly byMs: number }
+  /** A message as the other side would send it, under its name in the specification. */
+  | {
+      readonly do: 'inject';
+      readonly to: string;
+      readonly message: Readonly<Record<string, unknown>>;
+    }
+);
+
+export interface PlannedJob {
+  readonly jobId: string;
+  /** A datacenter or a gate. */
+  readonly to: string;
+  /** Only with a gate; default all. */
+  readonly datacenters?: readonly string[];
+  readonly timeoutMs: number;
+  readonly failFast?: boolean;
+  readonly stuckThresholdMs?: number;
+  readonly allStuckThresholdMs?: number;
+  readonly datacenterTimeoutQuorum?: NonNullable<JobTerms['datacenterTimeoutQuorum']>;
+  readonly workflows: readonly PlannedWorkflow[];
+  /** Fields that a client would not send, for jobs that must be refused: they replace the others. */
+  readonly malformed?: Readonly<Record<string, unknown>>;
+}
+
+export interface PlannedWorkflow extends WorkflowScript {
+  readonly id: string;
+  readonly dependsOn?: readonly string[];
+  readonly cores?: number;
+  /** Where its first attempt goes: a worker, or one by datacenter. */
+  readonly onWorker?: string | Readonly<Record<string, string>>;
+  /** What is different in some datacenters. */
+  readonly in?: Readonly<Record<string, WorkflowScript>>;
+}
+
+/** What the work is like; all times count from the start of each attempt's work. */
+export interface WorkflowScript {
+  /** Work needed when it runs undisturbed; null: it never ends. */
+  readonly runsMs?: number | null;
+  /** Null: no progress is reported. Default 5,000. */
+  readonly progressEveryMs?: number | null;
+  /** The last report is the last one not after this; then it never ends. */
+  readonly stopsProgressAtMs?: number;
+  /** Fails so often before it succeeds. */
+  readonly failsTimes?: number;
+  /** Reports items of that many with its progress. */
+  readonly completesItems?: number;
+  readonly ignoresCancel?: boolean;
+  /** Workers refuse its dispatch, always or so often. */
+  readonly rejects?: boolean | number;
+}

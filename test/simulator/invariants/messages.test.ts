@@ -1,0 +1,249 @@
+/** Good and bad histories for what holds of messages: once, in order, bounded, never lost. */
+
+import { describe, expect, test } from 'vitest';
+import { nothingIsLost } from '../../../simulator/invariants/deliveries.ts';
+import {
+  boundsOfMessages,
+  effectOnce,
+  orderOfPairs,
+} from '../../../simulator/invariants/messages.ts';
+import {
+  actor,
+  commit,
+  fault,
+  frame,
+  history,
+  howOften,
+  record,
+  type Story,
+  sent,
+  started,
+  turn,
+  undelivered,
+  whatBroke,
+  without,
+} from './builders.ts';
+
+const J1 = 'job/j1@A';
+const J2 = 'job/j2@B';
+const DAY = 86_400_000;
+const FAILED = { code: 'TURN_FAILED', message: 'No.', retryable: false } as const;
+
+const from = (counter: number, parts: object = {}) => ({ from: J2, counter, ...parts });
+
+/** J1 takes three messages of J2. */
+function taking(): Story {
+  return history()
+    .add('a-1', started(), commit('A', 1))
+    .add('a-1', commit('A', 1, { [J1]: record(1) }), actor(J1, 'born'), turn(J1))
+    .add('a-1', commit('A', 1, { [J1]: record(2, { inbox: { [J2]: [1, 0] } }) }))
+    .add('a-1', turn(J1, { turn: 2, ...from(1) }))
+    .add('a-1', commit('A', 1, { [J1]: record(3, { inbox: { [J2]: [2, 0] } }) }))
+    .add('a-1', turn(J1, { turn: 3, ...from(2) }));
+}
+
+/** Another node takes over after one that was never heard of again. */
+function takeover(story: Story): Story {
+  return story.add('a-2', started(), commit('A', 2));
+}
+
+describe('MS-2, a message has one effect', () => {
+  test.each<[string, Story]>([
+    ['messages of one sender, each once', taking()],
+    ['hints have no identity', taking().add('a-1', turn(J1, from(0)), turn(J1, from(0)))],
+    [
+      'a replaced node shows late what it had taken',
+      takeover(
+        taking().add('a-1', commit('A', 1, { [J1]: record(4, { inbox: { [J2]: [3, 0] } }) })),
+      )
+        .add('a-2', commit('A', 2, { [J1]: record(5, { inbox: { [J2]: [3, 0] } }) }))
+        .add('a-1', turn(J1, { turn: 4, ...from(3) })),
+    ],
+    ['another receiver', taking().add('b-1', turn('job/j3@B', from(2)))],
+    ['another sender', taking().add('a-1', turn(J1, { turn: 4, from: 'job/j3@B', counter: 2 }))],
+    [
+      'a receiver that was removed and is born again',
+      taking().add('a-1', commit('A', 1, { [J1]: null }), turn(J1, { turn: 1, ...from(2) })),
+    ],
+    [
+      'a sender that was removed and counts from 1 again',
+      taking()
+        .add('b-1', commit('B', 1, { [J2]: null }))
+        .add('a-1', turn(J1, from(1, { turn: 4 }))),
+    ],
+    ['a silent sender is forgotten', taking().add('a-1', turn(J1, from(2, { takenAt: 8 * DAY })))],
+    [
+      'an actor in memory only is born again',
+      history().add('w-1', turn('run/1@w-1', from(1)), turn('run/1@w-1', from(1))),
+    ],
+  ])('holds: %s', (_, story) => {
+    expect(whatBroke(effectOnce, story)).toEqual([]);
+  });
+
+  test.each<[string, Story]>([
+    ['at once', taking().add('a-1', turn(J1, { turn: 4, ...from(2) }))],
+    ['an earlier one', taking().add('a-1', turn(J1, { turn: 4, ...from(1) }))],
+    ['after a takeover', takeover(taking()).add('a-2', turn(J1, { turn: 4, ...from(2) }))],
+    [
+      'although the turn failed',
+      taking().add('a-1', turn(J1, { ...from(2), turn: 4, error: FAILED })),
+    ],
+  ])('broken: a message is taken again, %s', (_, story) => {
+    expect(whatBroke(effectOnce, story)).toEqual([expect.stringContaining('again')]);
+  });
+
+  test('broken: nobody saw the first turn, because its node died before telling', () => {
+    const story = takeover(
+      taking().add('a-1', commit('A', 1, { [J1]: record(4, { inbox: { [J2]: [3, 0] } }) })),
+    );
+    story.add('a-2', commit('A', 2, { [J1]: record(5, { inbox: { [J2]: [3, 0] } }) }));
+    expect(whatBroke(effectOnce, story)).toEqual([]);
+    story.add('a-2', turn(J1, { turn: 5, ...from(3) }));
+    expect(whatBroke(effectOnce, story)).toEqual([`${J1} took message 3 of ${J2} (told) again.`]);
+  });
+
+  test('broken: any taken message, copied to the end', () => {
+    const good = taking();
+    const taken = good.records.filter((one) => one.type === 'turn' && (one.counter ?? 0) > 0);
+    expect(taken).toHaveLength(2);
+    expect(howOften(effectOnce, good)).toBe(2);
+    for (const copy of taken)
+      expect(whatBroke(effectOnce, { records: [...good.records, copy], endsAtMs: 0 })).toHaveLength(
+        1,
+      );
+  });
+});
+
+describe('MS-3, messages of a pair come in order', () => {
+  const story = (...counters: number[]): Story =>
+    history().add(
+      'a-1',
+      ...counters.map((counter, index) => turn(J1, { turn: index + 2, ...from(counter) })),
+    );
+
+  test('holds with gaps, which are messages to others', () => {
+    expect(whatBroke(orderOfPairs, story(1, 2, 5, 9))).toEqual([]);
+  });
+
+  test('broken by any swap', () => {
+    expect(whatBroke(orderOfPairs, story(1, 5, 2, 9))).toHaveLength(1);
+    expect(whatBroke(orderOfPairs, story(2, 1))).toHaveLength(1);
+  });
+
+  test('what performers send has no order', () => {
+    const effect = { from: `effect:${J1}#4.0` };
+    const told = history().add('a-1', turn(J1, { ...effect, turn: 2, counter: 2 }));
+    told.add('a-1', turn(J1, { ...effect, turn: 3, counter: 1 }));
+    expect(whatBroke(orderOfPairs, told)).toEqual([]);
+  });
+});
+
+describe('MS-4, messages are bounded', () => {
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ from: J1, to: J2, counter: index + 1 }));
+
+  test('64 of a pair may be under way', () => {
+    const story = history().add('a-1', frame('b-1', { envelopes: many(64) }));
+    expect(whatBroke(boundsOfMessages, story)).toEqual([]);
+    expect(howOften(boundsOfMessages, story)).toBe(1);
+    story.add('b-1', frame('a-1', { receipts: many(1) }, 'delivered'));
+    story.add('a-1', frame('b-1', { envelopes: [{ from: J1, to: J2, counter: 65 }] }));
+    expect(whatBroke(boundsOfMessages, story)).toEqual([]);
+    story.add('a-1', frame('b-1', { envelopes: [{ from: J1, to: J2, counter: 66 }] }));
+    expect(whatBroke(boundsOfMessages, story)).toHaveLength(1);
+  });
+
+  test('what was under way before a crash or a loss of the lease does not count', () => {
+    const lost = { type: 'lease', place: 'A', change: 'lost', fence: 1 } as const;
+    for (const between of [started(2), lost]) {
+      const story = history().add('a-1', frame('b-1', { envelopes: many(64) }), between);
+      story.add('a-1', frame('b-1', { envelopes: [{ from: J1, to: J2, counter: 65 }] }));
+      expect(whatBroke(boundsOfMessages, story)).toEqual([]);
+    }
+  });
+
+  test('broken by a frame that no peer would take', () => {
+    const large = { type: 'frame', to: 'b-1', change: 'sent', frame: ' '.repeat(2 ** 20) } as const;
+    expect(whatBroke(boundsOfMessages, history().add('a-1', large))).toHaveLength(1);
+  });
+
+  test('broken by an inbox that remembers too many counters', () => {
+    const above = Array.from({ length: 65 }, (_, index) => index + 3);
+    const stored = (counters: number[]) => record(1, { inbox: { [J2]: [1, 0, ...counters] } });
+    const full = history().add('a-1', commit('A', 1, { [J1]: stored(above.slice(1)) }));
+    expect(whatBroke(boundsOfMessages, full)).toEqual([]);
+    const over = history().add('a-1', commit('A', 1, { [J1]: stored(above) }));
+    expect(whatBroke(boundsOfMessages, over)).toHaveLength(1);
+  });
+});
+
+describe('MS-1, nothing is lost', () => {
+  const waiting = (counter: number) =>
+    record(1, { counter, outbox: [[counter, J2, { type: 'told' }]] });
+  const settled = (counter: number) => record(1, { counter });
+
+  /** J1 sends one message, and its outbox is empty at the end. */
+  function sending(): Story {
+    return history()
+      .add('b-1', started(), commit('B', 1), commit('B', 1, { [J2]: record(1) }), turn(J2))
+      .add('a-1', started(), commit('A', 1), commit('A', 1, { [J1]: waiting(1) }))
+      .add('a-1', turn(J1), sent(J1, 1, J2));
+  }
+
+  const taken = () => turn(J2, { turn: 2, from: J1, counter: 1 });
+  const emptied = () => commit('A', 1, { [J1]: settled(1) });
+
+  test.each<[string, Story]>([
+    ['it was taken', sending().add('b-1', taken()).add('a-1', emptied())],
+    ['it waits', sending()],
+    ['it was given up', sending().add('a-1', emptied(), undelivered(J2))],
+    [
+      'its sender took the refusal',
+      sending().add(
+        'a-1',
+        emptied(),
+        turn(J1, { turn: 2, event: { type: 'message.refused', to: J2 } as never }),
+      ),
+    ],
+    [
+      'it was taken in a turn that nobody saw',
+      sending()
+        .add('b-1', commit('B', 1, { [J2]: record(2, { inbox: { [J1]: [1, 0] } }) }))
+        .add('a-1', emptied()),
+    ],
+    ['its place has lost its disk', sending().add('', fault('diskLost', { place: 'A' }))],
+    ['its place keeps nothing', history().add('w-1', sent('run/1@w-1', 1, J2))],
+    [
+      'it was to give birth to somebody who is there',
+      history()
+        .add('a-1', started(), commit('A', 1, { [J1]: settled(1) }), actor('job/j3@A', 'born'))
+        .add('a-1', turn(J1), sent(J1, 1, 'job/j3@A', { type: 'escapement.spawn' })),
+    ],
+  ])('holds: %s', (_, story) => {
+    expect(whatBroke(nothingIsLost, story)).toEqual([]);
+  });
+
+  test('broken: it has left the outbox, and nobody has it', () => {
+    const good = sending().add('b-1', taken()).add('a-1', emptied());
+    expect(howOften(nothingIsLost, good)).toBe(1);
+    const lost = without(good, (one) => one.type === 'turn' && one.counter === 1);
+    expect(whatBroke(nothingIsLost, lost)).toEqual([expect.stringContaining('is gone')]);
+  });
+
+  test('broken: it was taken by somebody else', () => {
+    const story = sending().add('b-1', turn('job/j4@B', { from: J1, counter: 1 }));
+    expect(whatBroke(nothingIsLost, story.add('a-1', emptied()))).toHaveLength(1);
+  });
+
+  test('broken: it waits in a quiet cluster', () => {
+    const quiet = sending().at(70_000);
+    expect(whatBroke(nothingIsLost, quiet)).toEqual([expect.stringContaining('has waited')]);
+    const faulty = { isFaultFree: false };
+    expect(whatBroke(nothingIsLost, quiet, faulty)).toEqual([]);
+    expect(whatBroke(nothingIsLost, quiet, { ...faulty, healedAtMs: 0 })).toHaveLength(1);
+    expect(whatBroke(nothingIsLost, quiet, { ...faulty, healedAtMs: 60_000 })).toEqual([]);
+    expect(whatBroke(nothingIsLost, quiet, { ...faulty, healedAtMs: 0, core: ['a-1'] })).toEqual(
+      [],
+    );
+  });
+});
