@@ -12,6 +12,7 @@ import { checkUpgradeCommand } from './check-upgrade.ts';
 import { dataCommand } from './data-commands.ts';
 import { EXIT, type ExitCode, failureOf } from './exit.ts';
 import { type Output, printableLines } from './output.ts';
+import { simulateCommand } from './simulate.ts';
 import type { OpenStoredData } from './stored-data.ts';
 import { ownVersion, versionCommand } from './version.ts';
 
@@ -52,9 +53,12 @@ function programOf(
   { openStoredData }: Sources,
 ): Command {
   const program = new Command('escapement')
-    .description('Durable actors for XState v5: look at stored data, and rehearse upgrades.')
+    .description(
+      'Durable actors for XState v5: look at stored data, rehearse upgrades, play scenarios.',
+    )
     .version(ownVersion(), '--version', 'print the version of this release')
     .addCommand(checkUpgradeCommand(output, setExitCode))
+    .addCommand(simulateCommand(output, setExitCode))
     .addCommand(versionCommand(output));
   if (openStoredData !== undefined)
     program.addCommand(dataCommand(output, setExitCode, openStoredData));

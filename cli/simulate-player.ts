@@ -1,0 +1,52 @@
+/**
+ * A process of `simulate --seeds`: plays the seeds that it is handed until there are no more.
+ *
+ * It is started by its parent only, and ends with it.
+ */
+
+import { messageOf } from '../runtime/errors.ts';
+import { Batch } from '../simulator/batch/batch.ts';
+import type { Seen } from '../simulator/batch/coverage.ts';
+import type { RunFigures } from '../simulator/batch/tally.ts';
+import type { SwarmOptions } from '../simulator/swarm/draw-plan.ts';
+
+/** What the player says. */
+export type FromPlayer =
+  /** It waits for seeds. */
+  | { readonly type: 'idle' }
+  | { readonly type: 'played'; readonly figures: RunFigures }
+  /** The run could not be played at all. */
+  | { readonly type: 'failed'; readonly seed: number; readonly message: string }
+  | { readonly type: 'seen'; readonly seen: Seen };
+
+/** What it is told. */
+export type ToPlayer =
+  | { readonly type: 'begin'; readonly swarm: SwarmOptions }
+  /** None: there are no more. */
+  | { readonly type: 'play'; readonly seeds: readonly number[] };
+
+let batch = new Batch();
+process.on('message', (message: ToPlayer) => void hear(message));
+process.on('disconnect', () => process.exit());
+
+async function hear(message: ToPlayer): Promise<void> {
+  if (message.type === 'begin') batch = new Batch(message.swarm);
+  else if (message.seeds.length === 0) {
+    tell({ type: 'seen', seen: batch.seen() });
+    process.disconnect();
+    return;
+  } else for (const seed of message.seeds) await play(seed);
+  tell({ type: 'idle' });
+}
+
+async function play(seed: number): Promise<void> {
+  try {
+    tell({ type: 'played', figures: await batch.run(seed) });
+  } catch (thrown) {
+    tell({ type: 'failed', seed, message: messageOf(thrown) });
+  }
+}
+
+function tell(message: FromPlayer): void {
+  process.send?.(message);
+}

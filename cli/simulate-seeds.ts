@@ -1,0 +1,205 @@
+/**
+ * `simulate --seeds N`: clusters of the jobs system under faults, a plan of chance for each seed,
+ * on all cores, judged by every invariant.
+ *
+ * Exit 0 when nothing was broken, 1 when something was. What a batch never exercised is told, and
+ * with `--strict` is a failure too.
+ */
+
+import { availableParallelism } from 'node:os';
+import type { Coverage } from '../simulator/batch/coverage.ts';
+import { Tally, type TallyFigures } from '../simulator/batch/tally.ts';
+import { parseDuration } from '../simulator/duration.ts';
+import { jobsInvariants } from '../simulator/invariants/index.ts';
+import { MARKS } from '../simulator/jobs/marks.ts';
+import { MENU } from '../simulator/nemeses/menu.ts';
+import type { SwarmOptions } from '../simulator/swarm/draw-plan.ts';
+import { CommandFailure, EXIT } from './exit.ts';
+import { counted, type Output } from './output.ts';
+import type { SimulateOptions } from './simulate.ts';
+import { playSeeds } from './simulate-players.ts';
+
+interface SeedsOptions {
+  readonly from: number;
+  readonly count: number;
+  readonly swarm: SwarmOptions;
+  readonly players?: number;
+  readonly json: boolean;
+  readonly isStrict: boolean;
+}
+
+/** What a batch came to, as `--json` prints it. */
+export interface BatchReport extends TallyFigures {
+  readonly from: number;
+  readonly seeds: number;
+  /** Runs that could not be played at all, and why. */
+  readonly unplayed: ReadonlyArray<{ readonly seed: number; readonly message: string }>;
+  readonly neverExercised: readonly string[];
+  readonly neverMarked: readonly string[];
+  readonly coverage: ReturnType<Coverage['figures']>;
+  readonly tookMs: number;
+}
+
+/** After so many failures a batch has shown what it can. */
+const FAILURES_MAX = 10;
+const PROGRESS_EVERY_MS = 250;
+
+const SEEDS_MAX = 10_000_000;
+const PROCESSES_MAX = 256;
+const UNTIL_MAX_MS = 24 * 3_600_000;
+
+/** True when nothing was broken. */
+export async function simulateSeeds(asked: SimulateOptions, output: Output): Promise<boolean> {
+  const options = readOptions(asked);
+  const report = await runSeeds(options, output);
+  if (options.json) output.line(JSON.stringify(report, null, 2));
+  else printBatch(report, output);
+  return !hasFailed(report, options.isStrict);
+}
+
+function readOptions({
+  seed,
+  seeds = 1,
+  from,
+  processes,
+  ...asked
+}: SimulateOptions): SeedsOptions {
+  const { json = false, strict = false } = asked;
+  const first = seed ?? from;
+  const count = seed === undefined ? seeds : 1;
+  if (count < 1 || count > SEEDS_MAX)
+    throw usage(`--seeds is from 1 to ${SEEDS_MAX}, got ${count}`);
+  if (!Number.isSafeInteger(first + count)) throw usage('The last seed would be no whole number');
+  if (processes !== undefined && (processes < 1 || processes > PROCESSES_MAX))
+    throw usage(`--processes is from 1 to ${PROCESSES_MAX}, got ${processes}`);
+  return {
+    from: first,
+    count,
+    swarm: swarmOf(asked),
+    ...(processes !== undefined && { players: processes }),
+    json,
+    isStrict: strict,
+  };
+}
+
+function swarmOf({ until, nemesis }: Pick<SimulateOptions, 'until' | 'nemesis'>): SwarmOptions {
+  const untilMs = until === undefined ? undefined : untilOf(until);
+  const known = MENU.map(({ kind }) => kind);
+  const isNone = nemesis?.includes('none') ?? false;
+  const unknown = nemesis?.find((kind) => kind !== 'none' && !known.includes(kind));
+  if (unknown !== undefined)
+    throw usage(`There is no nemesis "${unknown}". There are: none, ${known.join(', ')}`);
+  return {
+    ...(untilMs !== undefined && { untilMs }),
+    ...(nemesis !== undefined && { nemeses: isNone ? [] : nemesis }),
+  };
+}
+
+function untilOf(text: string): number {
+  let untilMs = Number.NaN;
+  try {
+    untilMs = parseDuration(text);
+  } catch {
+    // Said below.
+  }
+  if (untilMs >= 1_000 && untilMs <= UNTIL_MAX_MS) return untilMs;
+  throw usage(`--until is a duration from 1s to 24h, such as 30m, got "${text}"`);
+}
+
+function usage(what: string): CommandFailure {
+  return new CommandFailure(EXIT.usage, `${what}.`);
+}
+
+async function runSeeds(options: SeedsOptions, output: Output): Promise<BatchReport> {
+  const { from, count, swarm, players = availableParallelism() } = options;
+  const tally = new Tally();
+  const unplayed: Array<{ seed: number; message: string }> = [];
+  const startedAt = performance.now();
+  let failures = 0;
+  let shownAt = 0;
+  const show = (): void => {
+    const now = performance.now();
+    if (now - shownAt < PROGRESS_EVERY_MS) return;
+    shownAt = now;
+    output.progress(progressText(tally.figures(), count, now - startedAt));
+  };
+  const coverage = await playSeeds({
+    seeds: seedsFrom(from, count),
+    players: Math.min(players, count),
+    swarm,
+    onPlayed: (figures) => {
+      tally.take(figures);
+      if (figures.violations.length > 0) failures += 1;
+      show();
+    },
+    onFailed: (seed, message) => {
+      unplayed.push({ seed, message });
+      failures += 1;
+    },
+    isOver: () => failures >= FAILURES_MAX,
+  });
+  output.progress(undefined);
+  const figures = tally.figures();
+  return {
+    from,
+    seeds: count,
+    ...figures,
+    unplayed,
+    neverExercised: jobsInvariants.map(({ id }) => id).filter((id) => !figures.exercised[id]),
+    neverMarked: MARKS.map(({ mark }) => mark).filter((mark) => !figures.marks[mark]),
+    coverage: coverage.figures(),
+    tookMs: Math.round(performance.now() - startedAt),
+  };
+}
+
+function hasFailed(report: BatchReport, isStrict: boolean): boolean {
+  if (report.failures.length + report.unplayed.length > 0) return true;
+  return isStrict && report.neverExercised.length + report.neverMarked.length > 0;
+}
+
+/** For people. */
+function printBatch(report: BatchReport, output: Output): void {
+  const { runs, faultFreeRuns, simulatedMs, tookMs, events, coverage, faults } = report;
+  const perSecond = Math.round((events / tookMs) * 1_000);
+  const speedup = Math.round(simulatedMs / tookMs);
+  output.line(
+    `${counted(runs, 'run')} (${faultFreeRuns} without faults), ${hours(simulatedMs)} simulated in ${(tookMs / 1_000).toFixed(1)} s: ${speedup.toLocaleString('en-GB')} times as fast, ${perSecond.toLocaleString('en-GB')} events/s`,
+  );
+  const begun = Object.values(faults).reduce((sum, { injected }) => sum + injected, 0);
+  const effective = Object.values(faults).reduce((sum, fault) => sum + fault.effective, 0);
+  output.line(`faults: ${counted(begun, 'injected', 'injected')}, ${effective} effective`);
+  const { states, transitions } = coverage;
+  output.line(
+    `seen: ${states.seen} of ${states.all} states, ${transitions.seen} of ${transitions.all} transitions, ${Object.keys(report.marks).length} of ${MARKS.length} marks`,
+  );
+  if (report.neverExercised.length > 0)
+    output.line(output.paint('yellow', `never exercised: ${report.neverExercised.join(', ')}`));
+  if (report.neverMarked.length > 0)
+    output.line(output.paint('yellow', `never reached: ${report.neverMarked.join(', ')}`));
+  for (const { seed, message } of report.unplayed)
+    output.line(output.paint('red', `seed ${seed} could not be played: ${message}`));
+  for (const { seed, violations } of report.failures) {
+    const [first] = violations;
+    if (first === undefined) continue;
+    output.line(output.paint('red', `seed ${seed} broke ${first.invariant}: ${first.what}`));
+  }
+  const isClean = report.failures.length + report.unplayed.length === 0;
+  if (isClean) output.line(output.paint('green', 'No invariant was broken.'));
+}
+
+function* seedsFrom(from: number, count: number): Generator<number> {
+  for (let seed = from; seed < from + count; seed++) yield seed;
+}
+
+function progressText(figures: TallyFigures, count: number, tookMs: number): string {
+  const { runs, simulatedMs, failures, events } = figures;
+  const rate = ((runs / tookMs) * 1_000).toFixed(1);
+  const perSecond = Math.round((events / tookMs) * 1_000).toLocaleString('en-GB');
+  const broken = failures.length === 0 ? '' : `, ${counted(failures.length, 'failure')}`;
+  return `${runs} of ${count} runs, ${rate}/s, ${hours(simulatedMs)} simulated, ${perSecond} events/s${broken}`;
+}
+
+function hours(ms: number): string {
+  const whole = ms / 3_600_000;
+  return whole >= 10 ? `${Math.round(whole).toLocaleString('en-GB')} h` : `${whole.toFixed(1)} h`;
+}

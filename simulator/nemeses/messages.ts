@@ -1,0 +1,202 @@
+/**
+ * Nemeses of single messages: starved of progress, doubled much later, small things that the ports
+ * may always do wrong.
+ */
+
+import { placeOf } from '../../runtime/address.ts';
+import { decodeFrame, encodeFrame } from '../../runtime/wire.ts';
+import type { InterceptedEvent } from '../interception.ts';
+import type { Chance } from '../swarm/chance.ts';
+import type { NemesisKind } from './nemesis-kind.ts';
+import type { Strike } from './strike.ts';
+import { hasGate, hasWorker } from './targets.ts';
+
+/** Loses messages of the cluster that are meant, by type and as `where` has it. */
+function lose(strike: Strike, types: readonly string[], where: () => boolean = () => true): void {
+  const nodes = strike.world.nodes().map(({ node }) => node);
+  strike.keep(
+    strike.world.network.intercept({
+      between: [nodes, nodes],
+      where: (event: InterceptedEvent) => types.includes(event.type) && where(),
+      action: 'drop',
+    }),
+  );
+}
+
+export const progressStarvation: NemesisKind = {
+  kind: 'progressStarvation',
+  says: 'Heartbeats get through, and no report of progress does.',
+  fits: hasWorker,
+  draw: (chance) => ({ targets: [], params: { atGate: chance.is(0.3) } }),
+  begin: (strike) =>
+    lose(strike, strike.is('atGate') ? ['progress.reported'] : ['progress.received']),
+};
+
+/** Messages of which an old copy could do harm. */
+const DECISIVE = [
+  'timeout.declared',
+  'timeout.reported',
+  'final.reported',
+  'cancel.requested',
+  'ack.received',
+  'leader.transferred',
+  'status.corrected',
+  'extension.requested',
+  'result.received',
+  'attempt.stopped',
+  'dispatch.requested',
+];
+const MOMENTS = ['failover', 'terminal', 'gateRestart'] as const;
+/** Copies that are kept of each message. */
+const KEPT_MAX = 3;
+
+export const delayedDuplicate: NemesisKind = {
+  kind: 'delayedDuplicate',
+  says: 'Copies of what was sent before come again after a failover, an end, or a start of the gate.',
+  draw: (chance, cluster) => ({
+    targets: [],
+    params: {
+      after: chance.pick(hasGate(cluster) ? MOMENTS : ['failover', 'terminal']),
+      delayMs: Math.round(chance.scaled(1, 30_000)),
+    },
+  }),
+  begin: (strike) => {
+    const copies = new Map<string, string[]>();
+    strike.hear('frame', ({ change, frame }) => {
+      if (change !== 'sent') return;
+      const type = DECISIVE.find((decisive) => frame.includes(`"type":"${decisive}"`));
+      if (type === undefined) return;
+      const kept = [...(copies.get(type) ?? []), frame];
+      copies.set(type, kept.slice(-KEPT_MAX));
+    });
+    const repeat = (): void => {
+      const frames = [...copies.values()].flat();
+      strike.after(strike.number('delayMs'), () => {
+        for (const frame of frames) sendAgain(strike, frame);
+      });
+    };
+    repeatAfter(strike, repeat);
+  },
+};
+
+function repeatAfter(strike: Strike, repeat: () => void): void {
+  switch (strike.word('after')) {
+    case 'failover':
+      strike.hear('lease', ({ change }) => {
+        if (change === 'acquired') repeat();
+      });
+      return;
+    case 'terminal':
+      strike.hear('actor', ({ kind, change }) => {
+        if ((kind === 'job' || kind === 'gate-job') && change === 'done') repeat();
+      });
+      return;
+    case 'gateRestart':
+      strike.hear('node', ({ node, change }) => {
+        if (change === 'started' && strike.system.gates.includes(node)) repeat();
+      });
+  }
+}
+
+/** From whoever hosts its sender now to whoever hosts its receiver. */
+function sendAgain(strike: Strike, frame: string): void {
+  for (const envelope of decodeFrame(frame).envelopes) {
+    const { from, to } = envelope as { readonly from: unknown; readonly to: unknown };
+    if (typeof from !== 'string' || typeof to !== 'string') continue;
+    const sender = strike.world.hostOf(placeOf(from));
+    const receiver = strike.world.hostOf(placeOf(to));
+    if (sender === undefined || receiver === undefined || sender === receiver) continue;
+    const copy = encodeFrame([JSON.stringify(envelope)], []);
+    if (sender.transport.send(receiver.node, copy)) strike.hit({ from, to });
+  }
+}
+
+/** Messages that answer another one, and what may always be lost. */
+const ACKNOWLEDGEMENTS = [
+  'ack.received',
+  'dispatch.answered',
+  'credit.answered',
+  'heartbeat.acked',
+];
+const HINTS = [
+  'progress.received',
+  'progress.reported',
+  'heartbeat.received',
+  'dispatch.requested',
+];
+
+/** How often an armed site fires. */
+const FIRES = 0.25;
+
+interface Site {
+  readonly name: string;
+  readonly arm: (strike: Strike) => void;
+}
+
+const SITES: readonly Site[] = [
+  {
+    name: 'frameTwice',
+    arm: (strike) => {
+      const nodes = strike.world.nodes().map(({ node }) => node);
+      const noise = { duplicate: { share: FIRES, withinMs: 50 } };
+      const id = `${strike.nemesis.id}/frameTwice`;
+      strike.keep(strike.world.network.disturb({ id, from: nodes, to: nodes, noise }));
+    },
+  },
+  {
+    name: 'acknowledgementDropped',
+    arm: (strike) => lose(strike, ACKNOWLEDGEMENTS, () => strike.chance.is(FIRES)),
+  },
+  { name: 'hintDropped', arm: (strike) => lose(strike, HINTS, () => strike.chance.is(FIRES)) },
+  {
+    name: 'commitRefused',
+    arm: (strike) => {
+      for (const place of placesOf(strike)) {
+        const rule = { id: strike.nemesis.id, share: FIRES, reason: 'EIO' };
+        strike.keep(strike.world.diskOf(place).refuse(rule));
+      }
+    },
+  },
+  {
+    name: 'commitDelayed',
+    arm: (strike) => {
+      for (const place of placesOf(strike)) {
+        // Three in four stay short.
+        strike.world.diskOf(place).takes({ shape: 'pareto', minMs: 2, tail: 0.8, maxMs: 1_000 });
+        strike.whenOver(() => strike.world.healDisk(place));
+      }
+      const stop = strike.world.readGroups((node) => strike.hit({ node }));
+      strike.whenOver(stop);
+    },
+  },
+  {
+    name: 'timerLate',
+    arm: (strike) => {
+      for (const node of strike.world.nodes()) {
+        if (!node.isUp || !strike.chance.is(FIRES)) continue;
+        node.slow(2 + strike.chance.whole(0, 8), strike.lastsMs);
+        strike.hit({ slow: node.node });
+      }
+    },
+  },
+];
+
+const placesOf = ({ system }: Strike): readonly string[] => [
+  ...system.gates,
+  ...system.datacenters,
+];
+
+export const buggify: NemesisKind = {
+  kind: 'buggify',
+  says: 'What ports may do wrong at any time they do often: a frame twice, an answer lost, a commit refused.',
+  draw: (chance) => ({ targets: [], params: armed(chance) }),
+  begin: (strike) => {
+    for (const { name, arm } of SITES) if (strike.is(name)) arm(strike);
+  },
+};
+
+/** Each site as often as it fires, and one at least. */
+function armed(chance: Chance): Record<string, boolean> {
+  const sure = chance.pick(SITES).name;
+  return Object.fromEntries(SITES.map(({ name }) => [name, chance.is(FIRES) || name === sure]));
+}

@@ -1,0 +1,36 @@
+/**
+ * A kind of the nemesis menu: something that may be done to a cluster, as data and as a deed.
+ *
+ * Drawing makes the data, before the run and from chance alone; beginning does it, at its moment, to
+ * the cluster as it is then. What cannot be done then is left out.
+ */
+
+import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
+import type { Nemesis, PlannedJob, Topology } from '../plan.ts';
+import type { Chance } from '../swarm/chance.ts';
+import type { Strike } from './strike.ts';
+
+export interface NemesisKind {
+  /** Names it in plans and on the command line. */
+  readonly kind: string;
+  /** One sentence for people. */
+  readonly says: string;
+  /** Whether it can do anything to such a cluster. Default: yes. */
+  readonly fits?: (cluster: ClusterShape) => boolean;
+  readonly draw: (chance: Chance, cluster: ClusterShape) => DrawnNemesis;
+  /** How far it can put the wall clock of a node off. Default: not at all. */
+  readonly epsilonMs?: (nemesis: Nemesis) => number;
+  /** In a task of the clock. Whatever it does ends with the strike. */
+  readonly begin: (strike: Strike) => void;
+}
+
+/** What a nemesis is beside its moment; its length is drawn by whoever knows the run, unless the kind has one. */
+export type DrawnNemesis = Pick<Nemesis, 'targets' | 'params'> & Partial<Pick<Nemesis, 'durMs'>>;
+
+/** What is known of a cluster before it runs. */
+export interface ClusterShape {
+  readonly topology: Topology;
+  readonly config: JobsConfiguration;
+  /** What it is asked to do. Default: not known. */
+  readonly jobs?: readonly PlannedJob[];
+}

@@ -1,0 +1,158 @@
+/**
+ * Nemeses of connections: nodes that do not reach each other, for a while or again and again.
+ *
+ * Guarantees: partitions of several nemeses overlap without ending each other. A node that is
+ * parted from all others may or may not reach the board of leases, which is elsewhere.
+ */
+
+import type { NetworkFault } from '../network.ts';
+import { bridge, halves, isolated, type Parting, ring, shattered } from '../partition-shapes.ts';
+import type { NemesisKind } from './nemesis-kind.ts';
+import type { Strike } from './strike.ts';
+import {
+  allDatacenters,
+  allNodes,
+  few,
+  hasFourNodes,
+  hasGate,
+  leaderOf,
+  nodesMeant,
+  othersThan,
+} from './targets.ts';
+
+type How = 'cut' | 'silent' | 'half';
+
+const HOWS = ['cut', 'cut', 'silent'] as const;
+
+/** Parts nodes, until it is over; an effect when there are connections to break. */
+export function part(strike: Strike, partings: readonly Parting[], how: How = 'cut'): NetworkFault {
+  const parted = strike.world.network.part(partings, how);
+  strike.keep(parted);
+  if (breaksSomething(strike, partings)) strike.hit({ partings });
+  return parted;
+}
+
+function breaksSomething({ world }: Strike, partings: readonly Parting[]): boolean {
+  const isUp = (name: string) => world.node(name).isUp;
+  return partings.some(([side, other]) => side.some(isUp) && other.some(isUp));
+}
+
+/** Parts nodes from all others; with `board` from the board of leases too. */
+function isolate(strike: Strike, names: readonly string[]): void {
+  const { how, board } = strike.nemesis.params;
+  part(strike, [[names, othersThan(names, strike)]], how as How);
+  if (board === true) for (const name of names) loseBoard(strike, name);
+}
+
+/** Cuts a node off from the board of leases until it is over; a new life reaches it again. */
+export function loseBoard(strike: Strike, name: string): void {
+  const node = strike.world.node(name);
+  if (!node.isUp) return;
+  node.reachBoard(false);
+  strike.whenOver(() => node.reachBoard(true));
+}
+
+export const isolateNodes: NemesisKind = {
+  kind: 'isolateNodes',
+  says: 'A few nodes are parted from all others.',
+  draw: (chance, cluster) => ({
+    targets: few(chance, allNodes(cluster)),
+    params: { how: chance.pick(HOWS), board: chance.is(0.5) },
+  }),
+  begin: (strike) => isolate(strike, nodesMeant(strike)),
+};
+
+export const isolateLeader: NemesisKind = {
+  kind: 'isolateLeader',
+  says: 'Whoever leads a datacenter now is parted from all others.',
+  draw: (chance, cluster) => ({
+    targets: [chance.pick(allDatacenters(cluster))],
+    params: { how: chance.pick(HOWS), board: chance.is(0.5) },
+  }),
+  begin: (strike) => {
+    const leader = leaderOf(strike);
+    if (leader !== undefined) isolate(strike, [leader.node]);
+  },
+};
+
+/** The shapes in which nodes are parted that are no side's and no datacenter's. */
+const SHAPES: Readonly<Record<string, (nodes: readonly string[]) => readonly Parting[]>> = {
+  halves,
+  ring,
+  bridge,
+  shattered,
+};
+
+export const partition: NemesisKind = {
+  kind: 'partition',
+  says: 'The cluster falls into halves, a ring, a bridge, or single nodes.',
+  fits: hasFourNodes,
+  draw: (chance) => ({
+    targets: [],
+    params: { shape: chance.pick(Object.keys(SHAPES)), how: chance.pick([...HOWS, 'half']) },
+  }),
+  begin: (strike) => {
+    const { shape, how } = strike.nemesis.params;
+    const partingsOf = SHAPES[String(shape)] ?? halves;
+    part(strike, partingsOf(strike.chance.shuffled(nodesMeant(strike))), how as How);
+  },
+};
+
+export const partDatacenters: NemesisKind = {
+  kind: 'partDatacenters',
+  says: 'The gate does not reach some of the datacenters, which work on.',
+  fits: hasGate,
+  draw: (chance, cluster) => ({
+    targets: few(chance, allDatacenters(cluster)),
+    params: { how: chance.pick([...HOWS, 'half']) },
+  }),
+  begin: (strike) => {
+    part(strike, [[strike.system.gates, nodesMeant(strike)]], strike.word('how') as How);
+  },
+};
+
+export const boardOutage: NemesisKind = {
+  kind: 'boardOutage',
+  says: 'The managers of a datacenter, or some of them, do not reach the board of leases.',
+  draw: (chance, cluster) => ({
+    targets: [chance.pick(allDatacenters(cluster))],
+    params: { share: chance.pick([0.5, 1]) },
+  }),
+  begin: (strike) => {
+    const managers = strike.system.managersOf(strike.nemesis.targets[0] ?? '');
+    const share = strike.number('share');
+    for (const manager of strike.chance.some(managers, share)) {
+      if (strike.world.node(manager).isUp) strike.hit({ manager });
+      loseBoard(strike, manager);
+    }
+  },
+};
+
+/** Of the limits that the system waits for: just shorter and just longer than each. */
+const FLAP_FACTORS = [0.9, 1.1];
+
+export const flapping: NemesisKind = {
+  kind: 'flapping',
+  says: 'Nodes are parted and whole in turn, just shorter and just longer than a limit of the system.',
+  draw: (chance, cluster) => {
+    const { silentAfterMs, stuckThresholdMs, gateFallbackMs, managerLostMs } = cluster.config;
+    const limitMs = chance.pick([silentAfterMs, stuckThresholdMs, gateFallbackMs, managerLostMs]);
+    return {
+      targets: few(chance, allNodes(cluster)),
+      params: {
+        partedMs: Math.round(limitMs * chance.pick(FLAP_FACTORS)),
+        wholeMs: Math.round(chance.scaled(50, limitMs)),
+        how: chance.pick(HOWS),
+      },
+      durMs: Math.round(limitMs * chance.whole(2, 5)),
+    };
+  },
+  begin: (strike) => {
+    const meant = nodesMeant(strike);
+    const { partedMs, wholeMs, how } = strike.nemesis.params;
+    const partings: readonly Parting[] = isolated(meant, [...meant, ...othersThan(meant, strike)]);
+    const rhythm = { partedMs: Number(partedMs), wholeMs: Number(wholeMs) };
+    strike.keep(strike.world.network.flap(partings, { ...rhythm, how: how as 'cut' | 'silent' }));
+    if (breaksSomething(strike, partings)) strike.hit({ partings });
+  },
+};
