@@ -13,17 +13,33 @@ const LETTERS_PER_MISTAKE = 4;
 const NAME_LENGTH_MAX = 64;
 
 export function findLikelyName(name: string): JobsOptionName | undefined {
+  const spellings = Object.entries<JobsOption>(JOBS_OPTIONS).flatMap(([known, { sourceName }]) =>
+    [known, sourceName ?? known].map((spelling) => [spelling, known as JobsOptionName] as const),
+  );
+  return closest(name, spellings);
+}
+
+/** The same for any list of names. */
+export function findLikelyOf(name: string, names: readonly string[]): string | undefined {
+  return closest(
+    name,
+    names.map((known) => [known, known] as const),
+  );
+}
+
+function closest<TName extends string>(
+  name: string,
+  spellings: ReadonlyArray<readonly [spelling: string, name: TName]>,
+): TName | undefined {
   if (name.length > NAME_LENGTH_MAX) return undefined;
   const wanted = bare(name);
-  let likely: JobsOptionName | undefined;
+  let likely: TName | undefined;
   let least = Math.floor(wanted.length / LETTERS_PER_MISTAKE) + 1;
-  for (const [known, option] of Object.entries<JobsOption>(JOBS_OPTIONS)) {
-    for (const spelling of [known, option.sourceName ?? known]) {
-      const distance = editDistance(wanted, bare(spelling));
-      if (distance >= least) continue;
-      least = distance;
-      likely = known as JobsOptionName;
-    }
+  for (const [spelling, known] of spellings) {
+    const distance = editDistance(wanted, bare(spelling));
+    if (distance >= least) continue;
+    least = distance;
+    likely = known;
   }
   return likely;
 }

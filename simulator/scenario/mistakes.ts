@@ -1,0 +1,64 @@
+/**
+ * What is wrong with a scenario file: each mistake with line, column and the path of its field.
+ *
+ * Guarantees: the first ten are told, in the order of the text, the others are counted. What is
+ * repeated of the file is cut and escaped.
+ */
+
+import { RuntimeError } from '../../runtime/errors.ts';
+
+/** Mistakes that one error tells of. */
+const TOLD_MAX = 10;
+
+interface Mistake {
+  readonly offset: number;
+  readonly path: string;
+  readonly what: string;
+}
+
+export class Mistakes {
+  readonly #text: string;
+  readonly #file: string;
+  readonly #mistakes: Mistake[] = [];
+
+  constructor(text: string, file: string) {
+    this.#text = text;
+    this.#file = file;
+  }
+
+  get any(): boolean {
+    return this.#mistakes.length > 0;
+  }
+
+  /** There are as many as will be told. */
+  get isFull(): boolean {
+    return this.#mistakes.length >= TOLD_MAX;
+  }
+
+  /** `what` follows the path: `must be …`. */
+  add(offset: number, path: string, what: string): void {
+    this.#mistakes.push({ offset, path, what });
+  }
+
+  /** @throws {RuntimeError} SCENARIO_INVALID, when there is a mistake. */
+  throwIfAny(): void {
+    if (!this.any) return;
+    const inOrder = [...this.#mistakes].sort((one, other) => one.offset - other.offset);
+    const told = inOrder.slice(0, TOLD_MAX).map((mistake) => this.#line(mistake));
+    const more = inOrder.length - told.length;
+    if (more > 0) told.push(`${this.#file}: and ${more.toLocaleString('en-GB')} more.`);
+    throw new RuntimeError('SCENARIO_INVALID', told.join('\n'));
+  }
+
+  #line({ offset, path, what }: Mistake): string {
+    const before = this.#text.slice(0, offset);
+    const line = before.split('\n').length;
+    const column = offset - (before.lastIndexOf('\n') + 1) + 1;
+    const field = path === '' ? '' : `${path.slice(0, PATH_MAX)}: `;
+    const end = what.endsWith('?') ? '' : '.';
+    return `${this.#file}:${line}:${column}: ${field}${what}${end}`;
+  }
+}
+
+/** Names in a path come from the file. */
+const PATH_MAX = 200;

@@ -1,0 +1,170 @@
+/**
+ * The text of a scenario file as a tree of values that know where they stand in it.
+ *
+ * Guarantees: no value of a file becomes anything but a string, a number, true, false, null, a list
+ * or a map with keys of text; a key that stands twice, or that objects know by themselves, is a
+ * mistake, and so are tags. Nesting and repetition by aliases are bounded, nesting before the text
+ * is parsed: the parser would go down with it. JSON is YAML.
+ */
+
+import { type Alias, isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
+import type { ScenarioLimits } from './limits.ts';
+import type { Mistakes } from './mistakes.ts';
+
+/** A value, and where in the text it begins. */
+export type SourceValue = { readonly offset: number } & (
+  | { readonly kind: 'scalar'; readonly scalar: string | number | boolean | null }
+  | { readonly kind: 'list'; readonly items: readonly SourceValue[] }
+  | { readonly kind: 'map'; readonly entries: ReadonlyMap<string, SourceEntry> }
+);
+
+export interface SourceEntry {
+  readonly keyOffset: number;
+  readonly value: SourceValue;
+}
+
+/** Far more than is allowed, for brackets may stand in comments; far less than the parser survives. */
+const OPEN_MAX = 500;
+
+/** Keys that a plain object would take for something else. */
+const RESERVED_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Undefined, with a mistake, when the text is no such tree. */
+export function readSource(
+  text: string,
+  mistakes: Mistakes,
+  limits: ScenarioLimits,
+): SourceValue | undefined {
+  if (text.length > limits.charactersMax) {
+    mistakes.add(
+      0,
+      '',
+      `must have at most ${limits.charactersMax.toLocaleString('en-GB')} characters`,
+    );
+    return undefined;
+  }
+  const tooDeep = findTooDeep(text);
+  if (tooDeep !== undefined) {
+    mistakes.add(tooDeep, '', `must not be nested more than ${limits.depthMax} deep`);
+    return undefined;
+  }
+  const document = parseDocument(text, {
+    prettyErrors: false,
+    // Quadratic where there are many keys; the tree is looked at here anyway.
+    uniqueKeys: false,
+    schema: 'core',
+    merge: false,
+  });
+  for (const { pos, message } of [...document.errors, ...document.warnings])
+    mistakes.add(pos[0], '', sentence(message));
+  if (mistakes.any) return undefined;
+  const tree = new Tree(mistakes, limits, (alias) => alias.resolve(document));
+  return tree.value(document.contents, '', 0);
+}
+
+class Tree {
+  readonly #mistakes: Mistakes;
+  readonly #limits: ScenarioLimits;
+  readonly #resolve: (alias: Alias) => unknown;
+  #values = 0;
+
+  constructor(mistakes: Mistakes, limits: ScenarioLimits, resolve: (alias: Alias) => unknown) {
+    this.#mistakes = mistakes;
+    this.#limits = limits;
+    this.#resolve = resolve;
+  }
+
+  /** `node` is one of the parser's; what an alias stands for is read anew where the alias is. */
+  value(node: unknown, path: string, depth: number, offset = offsetOf(node)): SourceValue {
+    const nothing: SourceValue = { kind: 'scalar', scalar: null, offset };
+    this.#values += 1;
+    if (false) {
+      if (this.#values === this.#limits.valuesMax + 1) this.#wrong(offset, path, this.#tooMany());
+      return nothing;
+    }
+    if (depth > this.#limits.depthMax) {
+      this.#wrong(offset, path, `must not be nested more than ${this.#limits.depthMax} deep`);
+      return nothing;
+    }
+    if (isAlias(node)) return this.value(this.#resolve(node), path, depth + 1, offset);
+    if (isSeq(node)) {
+      const items = node.items.map((item, index) =>
+        this.value(item, `${path}[${index}]`, depth + 1),
+      );
+      return { kind: 'list', items, offset };
+    }
+    if (isMap(node))
+      return { kind: 'map', entries: this.#entries(node.items, path, depth), offset };
+    if (!isScalar(node)) return nothing;
+    const { value: scalar } = node;
+    if (typeof scalar === 'number' || typeof scalar === 'string' || typeof scalar === 'boolean')
+      return { kind: 'scalar', scalar, offset };
+    return nothing;
+  }
+
+  #entries(
+    pairs: ReadonlyArray<{ readonly key: unknown; readonly value: unknown }>,
+    path: string,
+    depth: number,
+  ): ReadonlyMap<string, SourceEntry> {
+    const entries = new Map<string, SourceEntry>();
+    for (const { key, value } of pairs) {
+      const keyOffset = offsetOf(key);
+      const name = isScalar(key) && key.value !== null ? String(key.value) : undefined;
+      if (name === undefined) this.#wrong(keyOffset, path, 'a key must be a word');
+      else if (RESERVED_KEYS.has(name)) this.#wrong(keyOffset, path, `"${name}" is no name here`);
+      else if (entries.has(name)) this.#wrong(keyOffset, path, `"${name}" stands here twice`);
+      else {
+        const inside = path === '' ? name : `${path}.${name}`;
+        const offset = value === null ? keyOffset : offsetOf(value);
+        entries.set(name, { keyOffset, value: this.value(value, inside, depth + 1, offset) });
+      }
+    }
+    return entries;
+  }
+
+  #tooMany(): string {
+    return `must have at most ${this.#limits.valuesMax.toLocaleString('en-GB')} values`;
+  }
+
+  #wrong(offset: number, path: string, what: string): void {
+    this.#mistakes.add(offset, path, what);
+  }
+}
+
+function offsetOf(node: unknown): number {
+  const { range } = (node ?? {}) as { range?: readonly number[] | null };
+  return range?.[0] ?? 0;
+}
+
+/**
+ * Where brackets, dashes or indentation go deeper than that, whatever they are part of: a text that
+ * has so many of them open at once is not worth a closer look.
+ */
+function findTooDeep(text: string): number | undefined {
+  let brackets = 0;
+  let offset = 0;
+  const indents: number[] = [];
+  for (const line of text.split('\n')) {
+    const body = line.trimStart();
+    if (body !== '') {
+      const indent = line.length - body.length;
+      while ((indents.at(-1) ?? -1) >= indent) indents.pop();
+      indents.push(indent);
+    }
+    const marks = /^(?:[-?:] +)*/.exec(body)?.[0].match(/[-?:]/g)?.length ?? 0;
+    for (const character of line) {
+      if (character === '[' || character === '{') brackets += 1;
+      if (character === ']' || character === '}') brackets = Math.max(0, brackets - 1);
+      if (brackets > OPEN_MAX) return offset;
+    }
+    if (indents.length > OPEN_MAX || marks > OPEN_MAX) return offset;
+    offset += line.length + 1;
+  }
+  return undefined;
+}
+
+/** The parser's words, without the position that it adds. */
+function sentence(message: string): string {
+  return (message.split('\n', 1)[0] as string).replace(/ at line \d+, column \d+:?$/, '');
+}
