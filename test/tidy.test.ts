@@ -28,7 +28,8 @@ const HIDDEN_INPUT =
   /\bnew Date\b|\bDate\.now\b|\bMath\.random\b|\bcrypto\.(randomUUID|getRandomValues|randomBytes)\b|\bprocess\.(env|hrtime)\b|\bglobalThis\s*[.[]/;
 
 /** The files that may run XState. Any other source file may import its types. */
-const XSTATE_SEAM = /^runtime\/(statechart[a-z-]*|xstate-[a-z]+|machine|children)\.ts$/;
+const XSTATE_SEAM =
+  /^(runtime\/(statechart[a-z-]*|xstate-[a-z]+|machine|children)|simulator\/paths\/graph)\.ts$/;
 const XSTATE_IMPORT =
   /\b(?:import|export)\s+(type\s+)?([^;'"]*?)\s*from\s*['"]xstate(?:\/[^'"]*)?['"]|\bimport\s*\(?\s*['"]xstate(?:\/[^'"]*)?['"]/g;
 
