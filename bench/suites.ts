@@ -2,6 +2,7 @@
 
 import { engine } from './engine.ts';
 import { jobs } from './jobs.ts';
+import { simulator } from './simulator.ts';
 import type { Suite } from './suite.ts';
 
-export const SUITES: readonly Suite[] = [engine, jobs];
+export const SUITES: readonly Suite[] = [engine, jobs, simulator];

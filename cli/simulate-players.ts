@@ -7,6 +7,7 @@
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
+import { env as environment } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { jobsCoverage } from '../simulator/batch/batch.ts';
 import type { Coverage } from '../simulator/batch/coverage.ts';
@@ -19,6 +20,8 @@ export interface PlayersOptions {
   readonly seeds: Iterable<number>;
   readonly players: number;
   readonly swarm: SwarmOptions;
+  /** Of the environment of the players, what differs from ours. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly onPlayed: (figures: RunFigures) => void;
   readonly onFailed: (seed: number, message: string) => void;
   /** True: no further seeds are handed out. */
@@ -42,7 +45,9 @@ export async function playSeeds(options: PlayersOptions): Promise<Coverage> {
     return seeds;
   };
   const file = playerFile();
-  const players = Array.from({ length: options.players }, () => fork(file));
+  const players = Array.from({ length: options.players }, () =>
+    fork(file, { env: { ...environment, ...options.env } }),
+  );
   try {
     await Promise.all(players.map((player) => serve(player, options, next, coverage)));
   } finally {

@@ -78,7 +78,7 @@ class Tree {
   value(node: unknown, path: string, depth: number, offset = offsetOf(node)): SourceValue {
     const nothing: SourceValue = { kind: 'scalar', scalar: null, offset };
     this.#values += 1;
-    if (false) {
+    if (this.#values > this.#limits.valuesMax) {
       if (this.#values === this.#limits.valuesMax + 1) this.#wrong(offset, path, this.#tooMany());
       return nothing;
     }

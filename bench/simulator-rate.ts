@@ -1,0 +1,95 @@
+/**
+ * How fast the simulator is: a cluster of three datacenters, sixty simulated minutes, by seeds.
+ *
+ * One process, one core, all invariants watching, faults of the default swarm. An event is a frame
+ * delivered, a timer fired or a turn taken. Rounds play the same seeds again, so a machine that was
+ * disturbed shows in the range.
+ */
+
+import { countEvents } from '../simulator/batch/run-plan.ts';
+import { play } from '../simulator/jobs/run.ts';
+import type { Topology } from '../simulator/plan.ts';
+import { drawPlan } from '../simulator/swarm/draw-plan.ts';
+import { collectGarbage, median, rangeOf, rounded, summary } from './rounds.ts';
+import type { Field, Measured, MeasureOptions } from './suite.ts';
+
+const SEEDS = 50;
+const QUICK_SEEDS = 5;
+const UNTIL_MS = 3_600_000;
+const JOBS = 2;
+const DATACENTER = { managers: 3, workers: 1 };
+const TOPOLOGY: Topology = {
+  gates: 1,
+  datacenters: { A: DATACENTER, B: DATACENTER, C: DATACENTER },
+};
+
+export const simulatorEvents: Field = {
+  name: 'eventsPerSecPerCore',
+  about: 'frames delivered, timers fired and turns taken per second of one core, invariants on',
+  better: 'higher',
+  goal: 50_000,
+  stretch: 100_000,
+  measure: (options) => measure(options, ({ events, cpuMs }) => (events * 1_000) / cpuMs),
+};
+
+export const simulatorSpeedup: Field = {
+  name: 'speedup',
+  about: 'simulated time per real time, 3 datacenters of 3 managers and a worker, 2 jobs, 60 min',
+  better: 'higher',
+  goal: 2_000,
+  stretch: 10_000,
+  measure: (options) => measure(options, ({ simulatedMs, tookMs }) => simulatedMs / tookMs),
+};
+
+interface Sample {
+  readonly events: number;
+  readonly simulatedMs: number;
+  readonly cpuMs: number;
+  readonly tookMs: number;
+}
+
+async function measure(
+  options: MeasureOptions,
+  figure: (sample: Sample) => number,
+): Promise<Measured> {
+  const seeds = options.isQuick ? QUICK_SEEDS : SEEDS;
+  await sampleOf(QUICK_SEEDS);
+  const samples: Sample[] = [];
+  for (let round = 0; round < options.rounds; round += 1) {
+    collectGarbage();
+    const sample = await sampleOf(seeds);
+    samples.push(sample);
+    options.progress(`  round ${round + 1}: ${Math.round(figure(sample))}`);
+  }
+  const figures = samples.map(figure);
+  return {
+    value: rounded(median(figures)),
+    range: rangeOf(figures),
+    rounds: figures.length,
+    details: {
+      seeds: `1 to ${seeds}`,
+      events: samples[0]?.events,
+      simulatedHours: rounded((samples[0]?.simulatedMs ?? 0) / UNTIL_MS),
+      speedup: summary(samples.map(({ simulatedMs, tookMs }) => simulatedMs / tookMs)),
+      eventsPerSecond: summary(samples.map(({ events, cpuMs }) => (events * 1_000) / cpuMs)),
+    },
+    raw: { figure: figures },
+  };
+}
+
+async function sampleOf(seeds: number): Promise<Sample> {
+  const startedAt = performance.now();
+  const cpu = process.cpuUsage();
+  let events = 0;
+  let simulatedMs = 0;
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    const plan = drawPlan(seed, { topology: TOPOLOGY, jobs: JOBS, untilMs: UNTIL_MS });
+    const { history, endedAtMs, judgement } = await play(plan);
+    if (judgement.violations.length > 0) throw new Error(`Seed ${seed} broke an invariant.`);
+    events += countEvents(history.records);
+    simulatedMs += endedAtMs;
+  }
+  const { user, system } = process.cpuUsage(cpu);
+  const tookMs = performance.now() - startedAt;
+  return { events, simulatedMs, cpuMs: (user + system) / 1_000, tookMs };
+}
