@@ -15,32 +15,67 @@ import { jobRules, workflowRules } from '../configuration.ts';
 import type { Submission } from '../submission.ts';
 import { type ManagerNode, readJob } from './node.ts';
 
-export async function accept(node: ManagerNode, submission: Submission): Promise<SubmissionAnswer> {
+export class Acceptances {
+  readonly #node: ManagerNode;
+  /** The last one under way of each job. */
+  readonly #underWay = new Map<string, Promise<unknown>>();
+
+  constructor(node: ManagerNode) {
+    this.#node = node;
+  }
+
+  /** One after the other for the same job: each sees what the one before has done. */
+  async accept(submission: Submission): Promise<SubmissionAnswer> {
+    const { jobId } = submission;
+    const before = this.#underWay.get(jobId) ?? Promise.resolve();
+    const answer = before.then(() => accept(this.#node, submission));
+    const settled = answer.catch(() => {});
+    this.#underWay.set(jobId, settled);
+    try {
+      return await answer;
+    } finally {
+      if (this.#underWay.get(jobId) === settled) this.#underWay.delete(jobId);
+    }
+  }
+}
+
+async function accept(node: ManagerNode, submission: Submission): Promise<SubmissionAnswer> {
   const { jobId, digest } = submission;
   const known = readJob(node, jobId);
-  if (known !== undefined && known.isAbandoned !== true) {
-    if (known.digest !== digest) return refused(jobId, 'conflict');
-    if (known.status !== 'submitted') return accepted(node, known, false);
-  }
+  const isNew = known === undefined || known.isAbandoned === true;
+  if (!isNew && known.digest !== digest) return refused(jobId, 'conflict');
   const { runtime } = node;
   const address = jobAddress(jobId, node.datacenter);
   const job = runtime.actor(address);
   try {
-    await runtime.spawn(address, { input: jobInput(node, submission), ifAbsent: true });
-    const { context } = job.getSnapshot();
-    if (context.digest !== digest) return refused(jobId, 'conflict');
-    await Promise.all(spawnWorkflows(node, submission, context.startedAt));
+    if (isNew) await runtime.spawn(address, { input: jobInput(node, submission), ifAbsent: true });
+    const born = job.getSnapshot();
+    if (born.context.digest !== digest) return refused(jobId, 'conflict');
+    // Its workflows were there once; those that have ended since are not born again.
+    if (!born.matches('assembling')) return accepted(node, born.context, false);
+    await Promise.all(spawnWorkflows(node, submission, born.context.startedAt));
     await job.send({ type: 'job.assembled' });
-    return accepted(
-      node,
-      job.getSnapshot().context,
-      known === undefined || known.isAbandoned === true,
-    );
+    const { context } = job.getSnapshot();
+    if (context.isAbandoned !== true) return accepted(node, context, isNew);
+    return await takeBack(node, submission);
   } catch (thrown) {
-    if (thrown instanceof RuntimeError && thrown.retryable)
-      return { ...refused(jobId, 'overloaded'), detail: thrown.message };
+    if (!(thrown instanceof RuntimeError)) throw thrown;
+    if (thrown.code === 'ACTOR_ENDED') return takeBack(node, submission);
+    if (thrown.retryable) return { ...refused(jobId, 'overloaded'), detail: thrown.message };
     throw thrown;
   }
+}
+
+/** The job was given up while its workflows were born: they would wait for ever. */
+async function takeBack(
+  { datacenter, runtime }: ManagerNode,
+  { jobId, workflows }: Submission,
+): Promise<SubmissionAnswer> {
+  const cancel = { type: 'workflow.cancel', cause: 'cancelled' } as const;
+  await Promise.allSettled(
+    workflows.map(({ id }) => runtime.actor(workflowAddress(jobId, id, datacenter)).send(cancel)),
+  );
+  return { ...refused(jobId, 'overloaded'), detail: 'It took too long to take the job in.' };
 }
 
 function spawnWorkflows(

@@ -22,7 +22,7 @@ import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
 import { refuseStranger } from '../operators.ts';
 import { isBreach, Submissions } from '../submission.ts';
-import { accept, refused } from './acceptance.ts';
+import { Acceptances, refused } from './acceptance.ts';
 import { type ManagerNode, readJob } from './node.ts';
 import { jobSummary, jobView, listJobs, stuckWorkflows, timeSinceProgress } from './views.ts';
 
@@ -35,6 +35,7 @@ type Call<TQuestion> = PerformerCall & { readonly params: TQuestion };
 
 export function deskPerformers(node: ManagerNode) {
   const submissions = new Submissions(node.clock);
+  const acceptances = new Acceptances(node);
   return {
     submitJob: async ({ params, reply }: Call<JobSubmitted>) => {
       const { jobId, replyTo = '' } = params;
@@ -51,7 +52,7 @@ export function deskPerformers(node: ManagerNode) {
         node.counters.add('job_submissions_refused_total', { reason: 'invalid' });
         reply(replyTo, { ...refused(jobId, 'invalid'), ...submission });
       } else {
-        const answer = await accept(node, submission);
+        const answer = await acceptances.accept(submission);
         if (answer.reason !== null)
           node.counters.add('job_submissions_refused_total', { reason: answer.reason });
         reply(replyTo, answer);
