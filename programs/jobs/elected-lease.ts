@@ -14,6 +14,7 @@ import { type LeadershipEvent, leadershipMachine } from '../../machines/jobs/lea
 import type { LeaseRules } from '../../machines/jobs/rules.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
+import type { InspectionReader } from '../../runtime/inspection.ts';
 import type { Performer } from '../../runtime/kind.ts';
 import type { Lease, LeaseClaim, LeaseHolder } from '../../runtime/lease.ts';
 import type { LeaseBoard } from '../../runtime/lease-board.ts';
@@ -31,6 +32,8 @@ export interface ElectedLeaseOptions {
   readonly random: Random;
   /** Default: silent. */
   readonly logger?: Logger;
+  /** Reads the inspection stream of the runtime in which it hosts its actor. */
+  readonly inspect?: InspectionReader;
 }
 
 export function electedLease(options: ElectedLeaseOptions): Lease {
@@ -102,7 +105,7 @@ class ElectedClaim implements LeaseClaim {
   }
 
   async #start(): Promise<Runtime<Kinds>> {
-    const { node, clock, random, rules } = this.#options;
+    const { node, clock, random, rules, inspect } = this.#options;
     // Not inside the call of whoever wants to hold it.
     await Promise.resolve();
     const runtime = await createRuntime({
@@ -112,6 +115,7 @@ class ElectedClaim implements LeaseClaim {
       // That it hosts its own actor is no news of the datacenter.
       logger: { ...SILENT_LOGGER, ...this.#alarms() },
       telemetry: false,
+      ...(inspect !== undefined && { inspect }),
     });
     const known = runtime.register('leadership', leadershipMachine, {
       perform: this.#performers(),
@@ -142,9 +146,17 @@ class ElectedClaim implements LeaseClaim {
   #performers(): Record<string, Performer> {
     const name = this.#name;
     const { board, node, random } = this.#options;
+    let isReached = true;
+    // Once for each time that it is out of reach, however often it is asked meanwhile.
     const complain = (thrown: unknown): void => {
       const fields = { node, lease: name, error: messageOf(thrown) };
-      this.#logger.warn(fields, 'the board of leases cannot be reached');
+      if (isReached) this.#logger.warn(fields, 'the board of leases cannot be reached');
+      isReached = false;
+    };
+    const reached = (): void => {
+      if (!isReached)
+        this.#logger.info({ node, lease: name }, 'the board of leases is reached again');
+      isReached = true;
     };
     const ask =
       (question: (params: never) => Promise<Answer>): Performer =>
@@ -152,6 +164,7 @@ class ElectedClaim implements LeaseClaim {
         let answer: Answer;
         try {
           answer = await question(params as never);
+          reached();
         } catch (thrown) {
           complain(thrown);
           answer = { type: 'board.failed' };

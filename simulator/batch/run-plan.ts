@@ -13,24 +13,13 @@ export interface RunPlanOptions extends PlayOptions {
   readonly coverage?: Coverage;
 }
 
-/** The events that count: frames delivered, timers fired, turns taken. */
-export function countEvents(records: readonly HistoryRecord[]): number {
-  let events = 0;
-  for (const record of records) {
-    if (record.type === 'turn') {
-      events += record.event.type.startsWith('xstate.after') ? 2 : 1;
-    } else if (record.type === 'frame' && record.change === 'delivered') events += 1;
-  }
-  return events;
-}
-
 export async function runPlan(
   plan: Plan,
   options: RunPlanOptions = {},
 ): Promise<[RunFigures, Run]> {
   const { coverage } = options;
   const run = await play(plan, options);
-  const { history, judgement, facts, endedAtMs, traceHash } = run;
+  const { history, judgement, facts, endedAtMs, traceHash, events } = run;
   const { records } = history;
   if (coverage !== undefined) {
     coverage.begin();
@@ -40,7 +29,7 @@ export async function runPlan(
     seed: plan.seed,
     traceHash,
     simulatedMs: endedAtMs,
-    events: countEvents(records),
+    events,
     isFaultFree: facts.isFaultFree,
     violations: judgement.violations,
     exercised: judgement.exercised,
@@ -50,7 +39,8 @@ export async function runPlan(
   return [figures, run];
 }
 
-function faultsOf(records: readonly HistoryRecord[]): RunFigures['faults'] {
+/** By kind, and how many of them changed something. */
+export function faultsOf(records: readonly HistoryRecord[]): RunFigures['faults'] {
   const injected = new Map<string, number>();
   const effective = new Map<string, Set<string>>();
   for (const record of records) {

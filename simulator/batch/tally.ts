@@ -18,7 +18,7 @@ export interface RunFigures {
   readonly seed: number;
   readonly traceHash: string;
   readonly simulatedMs: number;
-  /** Messages delivered, timers fired and turns taken. */
+  /** Turns taken, and the messages delivered and the timers fired that they took. */
   readonly events: number;
   readonly isFaultFree: boolean;
   readonly violations: readonly Violation[];

@@ -111,7 +111,8 @@ export const MARKS: readonly Mark[] = [
           if (record.kind !== 'job') return;
           const { address, event, atMs } = record;
           if (event.type === 'workflow.changed') doneAt.set(address, atMs);
-          else if (isTimer(event.type) && atMs - (doneAt.get(address) ?? -1e9) <= ONE_TICK_MS) hit();
+          else if (isTimer(event.type) && atMs - (doneAt.get(address) ?? -1e9) <= ONE_TICK_MS)
+            hit();
         },
       };
     },

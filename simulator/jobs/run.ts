@@ -20,7 +20,7 @@ import { World } from '../world.ts';
 import { Clients } from './clients.ts';
 import type { JobsFacts, JobsInvariant } from './facts.ts';
 import { carryOut, lead, type Scene } from './steps.ts';
-import { JobsSystem } from './system.ts';
+import { isTimer, JobsSystem } from './system.ts';
 
 export interface PlayOptions {
   /** Default: all there are for jobs. */
@@ -36,8 +36,8 @@ export interface Run {
   readonly judgement: Judgement;
   readonly endedAtMs: number;
   readonly traceHash: string;
-  /** Steps of the simulated clock. */
-  readonly steps: number;
+  /** Turns taken, and the messages and the timers that they took. */
+  readonly events: number;
 }
 
 const UNTIL_MAX_MS = 24 * 3_600_000;
@@ -72,7 +72,9 @@ async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): P
   await bringUp(plan, scene);
   disturb(plan, scene, strikes, facts.core);
   for (const step of plan.steps)
-    world.at(step.atMs, () => (plan.isDrawn === true ? tryOut(step, scene) : carryOut(step, scene)));
+    world.at(step.atMs, () =>
+      plan.isDrawn === true ? tryOut(step, scene) : carryOut(step, scene),
+    );
   const lastStepMs = Math.max(0, ...plan.steps.map(({ atMs }) => atMs));
   const isOver = (): boolean => {
     if (endsAtViolation && judge.hasViolations) return true;
@@ -82,9 +84,19 @@ async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): P
   strikes.tally();
   const endedAtMs = world.now();
   const judgement = judge.end(endedAtMs);
-  const { history, pace } = world;
+  const { history } = world;
   const { traceHash } = history;
-  return { plan, history, facts, judgement, endedAtMs, traceHash, steps: pace.steps };
+  const events = countEvents(history) + system.electionEvents;
+  return { plan, history, facts, judgement, endedAtMs, traceHash, events };
+}
+
+function countEvents({ records }: History): number {
+  let events = 0;
+  for (const record of records) {
+    if (record.type !== 'turn') continue;
+    events += record.from !== undefined || isTimer(record.event.type) ? 2 : 1;
+  }
+  return events;
 }
 
 /** Chance did not know how the run would go: what cannot be done is left out. */

@@ -15,6 +15,7 @@ import { electedLease } from '../../programs/jobs/elected-lease.ts';
 import { startGate } from '../../programs/jobs/gate.ts';
 import { startManager } from '../../programs/jobs/manager.ts';
 import { startWorker } from '../../programs/jobs/worker.ts';
+import type { InspectionRecord } from '../../runtime/inspection.ts';
 import type { Plan, Topology } from '../plan.ts';
 import type { World } from '../world.ts';
 import { type RecordedContext, recordedHandler } from './recorded-handler.ts';
@@ -31,6 +32,8 @@ export class JobsSystem {
   readonly #pins: ReadonlyMap<string, Pin>;
   /** Options of single nodes that differ from those of all. */
   readonly #ownConfig = new Map<string, Partial<JobsConfiguration>>();
+  /** Turns of the machines that elect leaders, and the timers and messages that they took. */
+  electionEvents = 0;
   /** What runs on each worker, newest last. */
   readonly #running = new Map<string, Set<RecordedContext>>();
 
@@ -73,6 +76,11 @@ export class JobsSystem {
     return [...(this.#running.get(worker) ?? [])];
   }
 
+  #countTurn(record: InspectionRecord): void {
+    if (record.type !== 'turn') return;
+    this.electionEvents += record.from !== undefined || isTimer(record.event.type) ? 2 : 1;
+  }
+
   #addGate(gate: string): void {
     const { datacenters } = this;
     this.#world.add({
@@ -96,7 +104,14 @@ export class JobsSystem {
       place: datacenter,
       start: ({ counter: { board }, ...ports }) => {
         const config = this.#configOf(manager);
-        const lease = electedLease({ node: manager, board, rules: leaseRules(config), ...ports });
+        const lease = electedLease({
+          node: manager,
+          board,
+          rules: leaseRules(config),
+          ...ports,
+          // Its actor is in memory and in no place: nothing of it is history.
+          inspect: (record) => this.#countTurn(record),
+        });
         return startManager({
           datacenter,
           manager,
@@ -161,4 +176,9 @@ export class JobsSystem {
 
 function numbered(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}-${index + 1}`);
+}
+
+/** Whether an event is a deadline that has come. */
+export function isTimer(type: string): boolean {
+  return type.startsWith('xstate.after.');
 }
