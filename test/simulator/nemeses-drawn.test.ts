@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
-import { nodesOf } from '../../simulator/jobs/names.ts';
 import { MENU } from '../../simulator/nemeses/menu.ts';
 import type { ClusterShape } from '../../simulator/nemeses/nemesis-kind.ts';
+import { allNodes, electedPlaces } from '../../simulator/nemeses/targets.ts';
 import type { Topology } from '../../simulator/plan.ts';
 import { SeededRandom } from '../../simulator/random.ts';
 import { Chance } from '../../simulator/swarm/chance.ts';
@@ -16,10 +16,17 @@ const TOPOLOGIES: readonly Topology[] = [
 ];
 const SEEDS = Array.from({ length: 40 }, (_, index) => index + 1);
 
-const clusters: readonly ClusterShape[] = TOPOLOGIES.map((topology) => ({
-  topology,
-  config: resolveConfiguration({}),
-}));
+const config = resolveConfiguration({});
+const clusters: readonly ClusterShape[] = [
+  ...TOPOLOGIES.map((topology) => ({ topology, config })),
+  {
+    places: { bank: ['bank-1', 'bank-2'], shop: ['shop-1', 'shop-2'] },
+    lease: config,
+    messages: ['order.paid'],
+    limits: ['paymentLimit'],
+  },
+  { places: { main: ['main-1'] }, lease: config, messages: [], limits: [] },
+];
 const chanceOf = (seed: number) => new Chance(new SeededRandom(seed, 'drawn'));
 
 describe.each(MENU)('$kind', ({ draw, fits }) => {
@@ -31,8 +38,7 @@ describe.each(MENU)('$kind', ({ draw, fits }) => {
 
   test('strikes nodes and places that there are, with parameters that can be kept', () => {
     for (const cluster of fitting) {
-      const { topology } = cluster;
-      const known = [...nodesOf(topology), ...Object.keys(topology.datacenters)];
+      const known = [...allNodes(cluster), ...electedPlaces(cluster)];
       for (const seed of SEEDS) {
         const drawn = draw(chanceOf(seed), cluster);
         expect(known).toEqual(expect.arrayContaining([...drawn.targets]));

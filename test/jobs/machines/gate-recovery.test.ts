@@ -51,6 +51,20 @@ test('a final that comes meanwhile ends it', async () => {
   expect(world.context.outcome).toMatchObject({ status: 'timedOut', reason: 'fallback' });
 });
 
+test('a late datacenter that has heard of the takeover is told to drop the job under a newer epoch', async () => {
+  const world = await gateWorld({ targets: ['A', 'B'], accepting: ['A'], timeoutMs: 60_000 });
+  await world.until(61);
+  expect(world.state).toBe('declaring');
+  expect(world.context.datacenters['B']).toMatchObject({ phase: 'late', told: { epoch: [1, 1] } });
+  await world.gate.crash();
+  const epochs = { rejectedDecisionEpoch: [1, 1], highestDecisionEpoch: [2, 0] };
+  await world.correct('B', 'running', { ...epochs, correction: 'staleDecision' });
+  await world.gate.settle();
+  const [, again] = world.heard('B', 'cancel.requested');
+  expect(again).toMatchObject({ decisionEpoch: [2, 3] });
+  expect(world.context.decision?.epoch).toEqual([1, 2]);
+});
+
 test('a decision that stands is kept, delivered under its epoch, and its settle limit goes on', async () => {
   const world = await gateWorld({ targets: ['A', 'B'], timeoutMs: 60_000 });
   world.network.cut('gate-1', 'B');

@@ -72,6 +72,12 @@ describe('decisions', () => {
         gate()
           .turn(600_001, TIMER, decided([1, 1]), G1)
           .turn(600_100, TIMER, decided([1, 1], 'datacenterTimeout'), G1),
+      'made anew under the same epoch': () =>
+        gate()
+          .turn(600_001, TIMER, decided([1, 1]), G1)
+          .says(JOB, declared(1))
+          .turn(600_100, corrected(3), decided([1, 1]), G1)
+          .says(JOB, declared(2)),
       'an epoch below': () =>
         gate()
           .turn(600_001, TIMER, decided([1, 2]), G1)

@@ -1,0 +1,36 @@
+/**
+ * Seeds that once broke something in the product, see docs/track-record.md: they must stay clean.
+ *
+ * A seed means what it meant then only as long as plans are drawn as they were; the test that stands
+ * beside each mended fault does not depend on that.
+ */
+
+import { expect, test } from 'vitest';
+import { play } from '../../simulator/jobs/run.ts';
+import { drawPlan, type SwarmOptions } from '../../simulator/swarm/draw-plan.ts';
+
+const LARGE = { managers: 3, workers: 1 };
+
+const RECORD: ReadonlyArray<{
+  readonly was: string;
+  readonly seed: number;
+  readonly options?: SwarmOptions;
+}> = [
+  { was: 'a cancel while a job was being taken in was answered by nobody', seed: 1011 },
+  {
+    was: 'a submission that came again while its job ended gave birth to a workflow for ever',
+    seed: 24,
+    options: {
+      topology: { gates: 1, datacenters: { A: LARGE, B: LARGE, C: LARGE } },
+      jobs: 2,
+      untilMs: 3_600_000,
+    },
+  },
+];
+
+test.each(RECORD)('seed $seed is clean: $was', { timeout: 60_000 }, async ({ seed, options }) => {
+  const { judgement, history } = await play(drawPlan(seed, options));
+  expect(judgement.violations).toEqual([]);
+  const errors = history.records.filter((one) => one.type === 'log' && one.level === 'error');
+  expect(errors).toEqual([]);
+});
