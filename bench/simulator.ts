@@ -1,5 +1,6 @@
 /** The simulator suite: how fast it is, and what it finds. */
 
+import { simulatorStates } from './simulator-exhaustive.ts';
 import { simulatorEvents, simulatorSpeedup } from './simulator-rate.ts';
 import {
   simulatorFalseAlarms,
@@ -17,5 +18,6 @@ export const simulator: Suite = {
     simulatorViolations,
     simulatorFalseAlarms,
     simulatorMismatches,
+    simulatorStates,
   ],
 };

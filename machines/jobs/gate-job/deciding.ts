@@ -114,16 +114,17 @@ function isOutdated({ answer, leaderFence }: Told, knownFence: number): boolean 
 
 /** The record after these datacenters were sent what `order` says. */
 export function told(context: GateJobContext, names: readonly string[]): Partial<GateJobContext> {
-  let { datacenters } = context;
-  const epoch = epochOf(context);
+  let { datacenters, counter } = context;
   for (const name of names) {
-    const leaderFence = fenceOf(recordOf(datacenters, name));
+    const record = recordOf(datacenters, name);
+    const epoch = epochOf(context, record);
+    const leaderFence = fenceOf(record);
     datacenters = withDatacenter(datacenters, name, {
       told: { epoch, leaderFence, answer: 'sent' },
     });
+    counter = Math.max(counter, epoch[1]);
   }
-  // What is told to late ones needs a number of its own where no decision stands.
-  return context.decision === null ? { datacenters, counter: epoch[1] } : { datacenters };
+  return { datacenters, counter };
 }
 
 /** What a datacenter is told: the timeout, or that it has to drop the job. */
@@ -135,7 +136,7 @@ export function order(
   const { jobId, decision, datacenters, submittedAt, terms } = context;
   const record = recordOf(datacenters, datacenter);
   const leaderFence = fenceOf(record);
-  const decisionEpoch = epochOf(context);
+  const decisionEpoch = epochOf(context, record);
   if (decision?.kind !== 'timeout' || record?.phase === 'late')
     return { type: 'cancel.requested', jobId, datacenter, decisionEpoch, leaderFence };
   return {
@@ -152,8 +153,13 @@ export function order(
   };
 }
 
-function epochOf(context: GateJobContext): DecisionEpoch {
-  return context.decision?.epoch ?? nextEpoch(context);
+/**
+ * Late ones are told under a number of their own: that of the decision may be older than the gate's
+ * last takeover, and whoever has heard of the takeover refuses it each time.
+ */
+function epochOf(context: GateJobContext, record: DatacenterRecord | undefined): DecisionEpoch {
+  const { decision } = context;
+  return decision === null || record?.phase === 'late' ? nextEpoch(context) : decision.epoch;
 }
 
 function nextEpoch({ gateBoot, counter }: GateJobContext): DecisionEpoch {
