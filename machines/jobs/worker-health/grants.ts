@@ -68,7 +68,8 @@ export function granted(
 } {
   const { operations, rules, deadline, grantCount, creditedJobs } = context;
   const { operationId, requestId, completedItems } = request;
-  const operation = operations[operationId] as Operation;
+  // Items of an earlier grant say nothing about the last one.
+  const { grantedItems: _, ...operation } = operations[operationId] as Operation;
   const grants = operation.grants ?? 0;
   const extensionMs = grantMs(rules, grants);
   const remainingExtensions = rules.maxExtensions - grants - 1;
