@@ -17,7 +17,7 @@ export interface Plan {
   readonly name: string;
   readonly system: 'jobs';
   readonly seed: number;
-  /** Simulated end; null: when all jobs are final, at most 24 h. */
+  /** Simulated end; null: when all jobs are final, at most after 24 h, or half an hour after all that chance had planned. */
   readonly untilMs: number | null;
   readonly network: NetworkPlan;
   readonly topology: Topology;

@@ -41,6 +41,8 @@ export interface Run {
 }
 
 const UNTIL_MAX_MS = 24 * 3_600_000;
+/** Of plans of chance: how long after the last fault and the last step, whatever is still open. */
+const AFTERMATH_MAX_MS = 1_800_000;
 const COMMIT_TAKES: Delay = { shape: 'uniform', minMs: 1, maxMs: 3 };
 /** How long the first election, registration and greeting take, beside the first heartbeat. */
 const COMING_UP_MS = 30_000;
@@ -80,7 +82,11 @@ async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): P
     if (endsAtViolation && judge.hasViolations) return true;
     return plan.untilMs === null && world.now() > lastStepMs && finals.areAll;
   };
-  await world.runUntil(plan.untilMs ?? UNTIL_MAX_MS, isOver);
+  const longestMs =
+    plan.isDrawn === true
+      ? Math.max(lastStepMs, plan.healAtMs ?? 0) + AFTERMATH_MAX_MS
+      : UNTIL_MAX_MS;
+  await world.runUntil(plan.untilMs ?? longestMs, isOver);
   strikes.tally();
   const endedAtMs = world.now();
   const judgement = judge.end(endedAtMs);
