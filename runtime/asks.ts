@@ -10,6 +10,7 @@ import { kindOf, placeOf } from './address.ts';
 import type { Cancel, Clock } from './clock.ts';
 import { RuntimeError } from './errors.ts';
 import type { Random } from './random.ts';
+import { whenAborted } from './when-aborted.ts';
 
 interface Question {
   readonly resolve: (value: unknown) => void;
@@ -64,14 +65,15 @@ export class Asks {
           ),
         );
       const cancelLate = this.#clock.schedule(this.#clock.now() + timeoutMs, late);
+      let unwatch = (): void => {};
       const cancel = (): void => {
         cancelLate();
-        signal?.removeEventListener('abort', aborted);
+        unwatch();
       };
       this.#questions.set(replyTo, { resolve, reject, cancel });
       if (signal?.aborted === true) aborted();
       else {
-        signal?.addEventListener('abort', aborted, { once: true });
+        if (signal !== undefined) unwatch = whenAborted(signal, aborted);
         send(replyTo).catch(end);
       }
     });

@@ -24,6 +24,7 @@ import { type AskOptions, abortError } from './asks.ts';
 import { messageOf } from './errors.ts';
 import type { ReplyOf, Sent } from './machine.ts';
 import type { Logger } from './options.ts';
+import { whenAborted } from './when-aborted.ts';
 
 export interface SendOptions {
   /**
@@ -234,7 +235,6 @@ function abandoned<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const aborted = (): void => reject(abortError(signal));
     if (signal.aborted) aborted();
-    signal.addEventListener('abort', aborted, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
+    promise.then(resolve, reject).finally(whenAborted(signal, aborted));
   });
 }

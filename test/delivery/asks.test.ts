@@ -82,6 +82,7 @@ test.each(['near', 'far'] as const)(
 test('a signal that outlives its questions keeps nothing of them', async () => {
   const { a, near } = await twoNodes();
   const { signal } = new AbortController();
+  const added = vi.spyOn(signal, 'addEventListener');
   const removed = vi.spyOn(signal, 'removeEventListener');
   const asked = [
     watch(near.ask({ type: 'now' }, { signal })),
@@ -97,7 +98,8 @@ test('a signal that outlives its questions keeps nothing of them', async () => {
     'ASK_TIMED_OUT',
     'RUNTIME_STOPPED',
   ]);
-  expect(removed).toHaveBeenCalledTimes(4);
+  expect(added).toHaveBeenCalled();
+  expect(removed).toHaveBeenCalledTimes(added.mock.calls.length);
 });
 
 test('a question to nobody, or that nobody understands, is refused at once', async () => {

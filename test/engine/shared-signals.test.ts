@@ -1,0 +1,25 @@
+/** One signal for many calls. */
+
+import { expect, test } from 'vitest';
+import { createMachine } from 'xstate';
+import { createRuntime } from '../../index.ts';
+
+test('hundreds of calls may share a signal, without a warning, and end together', async () => {
+  const warnings: Error[] = [];
+  const warn = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', warn);
+  await using runtime = await createRuntime();
+  const deaf = createMachine({ on: { question: {} } });
+  const actor = await runtime.register('deaf', deaf).spawn('deaf/1');
+  const service = new AbortController();
+  const { signal } = service;
+  const asked = Array.from({ length: 300 }, () =>
+    actor.ask({ type: 'question' } as never, { signal }).catch((thrown) => thrown.code),
+  );
+  const sent = Array.from({ length: 300 }, () => actor.send({ type: 'question' }, { signal }));
+  await Promise.all(sent);
+  service.abort();
+  expect(new Set(await Promise.all(asked))).toEqual(new Set(['ABORTED']));
+  process.off('warning', warn);
+  expect(warnings).toEqual([]);
+});
