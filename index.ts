@@ -2,8 +2,9 @@
  * Escapement: a runtime for XState v5 statecharts as durable actors.
  *
  * This is the public entry for embedding. Machines import `escapement/machine`, tests import
- * `escapement/testing`, whoever watches a node `escapement/telemetry`. The stores and transports
- * are here too; `escapement/stores` and `escapement/transports` have them with their ports alone.
+ * `escapement/testing` and `escapement/simulator`, whoever watches a node `escapement/telemetry`. The
+ * stores and transports are here too; `escapement/stores` and `escapement/transports` have them with
+ * their ports alone.
  */
 
 export { createRuntime, type RuntimeOptions } from './create-runtime.ts';

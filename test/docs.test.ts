@@ -16,6 +16,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { folderOf, listProjectFiles, ROOT, readProjectFile } from './project-files.ts';
 
 const AGENTS_LINES_MAX = 40;
+/** Some programs simulate a cluster. */
+const TIMEOUT = { timeout: 30_000 };
 
 const SNIPPETS_FOLDER = join(ROOT, 'test', '.tmp', 'docs');
 const pages = listProjectFiles().filter((path) => /^(README|docs\/[a-z-]+)\.md$/.test(path));
@@ -49,12 +51,16 @@ describe('the programs in the documents', () => {
   });
 
   for (const { page, name, prints } of snippets) {
-    test(`${page}: ${name} runs${prints === undefined ? '' : ' and prints what it says'}`, async () => {
-      const log = vi.spyOn(console, 'log').mockImplementation(() => {});
-      await import(/* @vite-ignore */ pathToFileURL(join(SNIPPETS_FOLDER, page, name)).href);
-      const printed = log.mock.calls.map((values) => values.join(' ')).join('\n');
-      if (prints !== undefined) expect(`${printed}\n`).toBe(prints);
-    });
+    test(
+      `${page}: ${name} runs${prints === undefined ? '' : ' and prints what it says'}`,
+      TIMEOUT,
+      async () => {
+        const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+        await import(/* @vite-ignore */ pathToFileURL(join(SNIPPETS_FOLDER, page, name)).href);
+        const printed = log.mock.calls.map((values) => values.join(' ')).join('\n');
+        if (prints !== undefined) expect(`${printed}\n`).toBe(prints);
+      },
+    );
   }
 });
 

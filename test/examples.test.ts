@@ -11,6 +11,7 @@ import { createShopServer, orderMachine } from '../examples/http-server.ts';
 import { main as invokedPromise } from '../examples/invoked-promise.ts';
 import { main as jobs } from '../examples/jobs.ts';
 import { main as orderDeadline } from '../examples/order-deadline.ts';
+import { main as simulateTransfer } from '../examples/simulate-transfer.ts';
 import { main as standby } from '../examples/standby.ts';
 import { main as twoActors } from '../examples/two-actors.ts';
 import { createRuntime } from '../index.ts';
@@ -92,6 +93,21 @@ test('jobs: one is done, one gets more time, one is ended by the gate in both da
   for (const datacenter of ['A', 'B'])
     expect(stuck).toContain(`25.001 s ${datacenter}.manager-1 job.ended timedOut, global`);
   expect(stuck.at(-1)).toBe('25.001 s laptop timedOut, datacenterTimeout, 0 ms added');
+});
+
+test('simulate-transfer: money is made out of nothing, until accounts remember what they booked', {
+  timeout: 60_000,
+}, async () => {
+  const lines = await linesOf(simulateTransfer);
+  const text = lines.join('\n');
+  expect(lines[0]).toBe('a transfer of 10 € by itself: 90 € and 110 €');
+  expect(text).toMatch(/seed \d+ breaks "no money is made, and none is lost"\n {2}there are \d+ €/);
+  expect(text).toMatch(
+    /It takes 2 steps and 1 fault:\n {4}step "open accounts"\n {4}step "transfer/,
+  );
+  expect(text).toContain('simulate({ ...options, plan: {"seed":');
+  const [, careful] = text.split('accounts that remember what they have booked:\n');
+  expect(careful).toMatch(/^40 runs[^\n]+\nNo invariant was broken\.$/);
 });
 
 test('standby: the second process goes on with what the first had on disk', {

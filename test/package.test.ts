@@ -17,6 +17,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   'escapement/jobs': ['connectClient', 'startGate', 'startManager', 'startWorker'],
   'escapement/machine': ['to', 'reply', 'spawnRoot'],
   'escapement/machines': ['gateJobMachine', 'jobMachine', 'reminderMachine', 'workflowMachine'],
+  'escapement/simulator': ['NEMESES', 'invariant', 'simulate'],
   'escapement/stores': ['directoryLease', 'lmdbStore', 'memoryLeaseBoard', 'memoryStore'],
   'escapement/telemetry': ['prometheusText'],
   'escapement/testing': ['testRuntime'],

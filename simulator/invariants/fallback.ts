@@ -91,9 +91,12 @@ export const fallsBackAtLast: JobsInvariant = {
         waiting.delete(address);
         return;
       }
-      const heardAt = turn.last?.context.lastGateContactAt;
-      if (one === undefined || heardAt === undefined || context.lastGateContactAt > heardAt)
-        waiting.set(address, { sinceMs: turn.record.atMs, leaderFence: context.leaderFence });
+      // What nobody saw may have been a word of the gate; what was seen has to be one.
+      const { last, before, record } = turn;
+      const heardAt = last?.context.lastGateContactAt ?? Number.NEGATIVE_INFINITY;
+      const isUnseen = before === undefined && context.lastGateContactAt > heardAt;
+      if (one === undefined || isWordOfGate(record) || isUnseen)
+        waiting.set(address, { sinceMs: record.atMs, leaderFence: context.leaderFence });
     });
     return together(watcher, losses, {
       commit: stores.commit,

@@ -64,6 +64,8 @@ function isRise(step: JobStep): boolean {
 }
 
 interface Epochs {
+  /** Each declaration that was sent: its epoch, and to whom. */
+  readonly sent: Set<string>;
   highest: DecisionEpoch;
   /** What was decided under the highest. */
   decided: string;
@@ -76,7 +78,11 @@ export const decisionEpochRises: JobsInvariant = {
   says: 'A gate decides once under each epoch of a job, epochs rise, and a gate that has started again decides under its new boot number.',
   watch(facts, verdict) {
     const jobs = jobsOf(facts);
-    const epochs = new PerActor<GateJobContext, Epochs>(() => ({ highest: [0, 0], decided: '' }));
+    const epochs = new PerActor<GateJobContext, Epochs>(() => ({
+      sent: new Set(),
+      highest: [0, 0],
+      decided: '',
+    }));
     const gateJob = (step: GateJobStep): void => {
       const { before, after, record } = step;
       const known = epochs.of(step);
@@ -106,9 +112,23 @@ export const decisionEpochRises: JobsInvariant = {
       if (before !== undefined && !step.hasGap && decision.epoch[0] !== after.gateBoot)
         verdict.broken(`${record.address} decides as boot ${decision.epoch[0]}`, record);
     };
-    return watching(jobs, { gateJob, forget: (place) => epochs.forget(place) });
+    const sent = ({ from, to, event, ...record }: SentRecord): void => {
+      if (event.type !== 'timeout.declared') return;
+      const known = epochs.find(from)?.sent;
+      const name = `${(event as DeclaredEvent).decisionEpoch} ${to}`;
+      if (known?.has(name) === true)
+        verdict.broken(`${from} declares twice under ${name}`, { ...record, from, to, event });
+      known?.add(name);
+    };
+    const forget = (place: string): void => epochs.forget(place);
+    return watching(jobs, { gateJob, forget }, { sent });
   },
 };
+
+interface DeclaredEvent {
+  readonly type: string;
+  readonly decisionEpoch: DecisionEpoch;
+}
 
 function isFallen(before: GateJobContext, after: GateJobContext): boolean {
   return (

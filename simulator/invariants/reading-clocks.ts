@@ -20,7 +20,9 @@ export class Clocks {
   readonly #off = new Map<string, Off>();
   #hasDrift = false;
 
-  node({ node, skewMs, driftPpm, atMs }: NodeRecord): void {
+  node({ node, change, skewMs, driftPpm, atMs }: NodeRecord): void {
+    // A clock is set when its node starts, and runs on from there.
+    if (change !== 'started') return;
     this.#off.set(node, { skewMs, driftPpm, atMs });
     if (driftPpm !== 0) this.#hasDrift = true;
   }

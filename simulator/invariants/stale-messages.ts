@@ -138,9 +138,17 @@ function checkWorker(
   const { type, term = before.term } = event as { readonly type: string; readonly term?: number };
   if (term >= before.term || (type !== 'dispatch.requested' && type !== 'leader.announced')) return;
   verdict.exercised();
-  if (after.attempts !== before.attempts || after.announcement !== before.announcement)
+  if (!isSameWork(before, after))
     verdict.broken(`${address} obeys ${type} of term ${term} and knows ${before.term}`, record);
 }
+
+/** One that was read from its record meanwhile has the same attempts in other objects. */
+function isSameWork(before: WorkerContext, after: WorkerContext): boolean {
+  const isSameList = before.attempts === after.attempts || namesOf(before) === namesOf(after);
+  return isSameList && before.announcement?.term === after.announcement?.term;
+}
+
+const namesOf = ({ attempts }: WorkerContext): string => Object.keys(attempts).join();
 
 /** FE-4. A progress report is not answered for certain, so what it is answered does not count. */
 export const staleIsAnsweredOnce: JobsInvariant = {

@@ -109,6 +109,8 @@ function forgetPlace(known: Map<string, unknown>, place: string): void {
 function isUnknown({ request }: CallRecord, { outcome, about }: AnswerRecord): boolean {
   if (outcome !== 'refused') return false;
   if (request === 'get') return about === null;
+  // To a gate whose datacenters have not answered yet, nobody is known who could have more time.
+  if (request === 'extend') return false;
   return (about as { readonly reason?: unknown } | null)?.reason === 'unknown';
 }
 

@@ -5,9 +5,9 @@
  * node that keeps them. One that was moved meanwhile is left alone.
  */
 
-import type { NemesisKind } from './nemesis-kind.ts';
+import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
-import { askForMore, hasWorker } from './targets.ts';
+import { askForMore, hasWorker, isJobs } from './targets.ts';
 
 interface Deadline {
   readonly node: string;
@@ -16,8 +16,8 @@ interface Deadline {
 }
 
 /**
- * Does something so much before each deadline of jobs that bears this name, and says then how long it
- * is until that deadline.
+ * Does something so much before each deadline that bears this name, of jobs where there are any, and
+ * says then how long it is until that deadline.
  */
 function beforeDeadlines(
   strike: Strike,
@@ -26,8 +26,10 @@ function beforeDeadlines(
   act: (deadline: Deadline, leftMs: number) => void,
 ): void {
   const due = new Map<string, number>();
+  const { scene } = strike;
+  const isMeant = (address: string): boolean => 'shape' in scene || /^(gate-)?job\//.test(address);
   strike.hear('timers', ({ node, place, address, timers }) => {
-    if (!/^(gate-)?job\//.test(address)) return;
+    if (!isMeant(address)) return;
     const timer = timers.find(({ id }) => id.includes(`.${limit}.`));
     if (timer === undefined) {
       due.delete(address);
@@ -47,16 +49,21 @@ function beforeDeadlines(
 /** Deadlines that ends of jobs depend on. */
 const LIMITS = ['overallLimit', 'stuckLimit', 'fallbackLimit', 'settleLimit', 'reportInterval'];
 
+const limitsOf = (cluster: ClusterShape): readonly string[] =>
+  isJobs(cluster) ? LIMITS : cluster.limits;
+
 export const boundaryJitter: NemesisKind = {
   kind: 'boundaryJitter',
   says: 'All that reaches a node shortly before a deadline arrives a millisecond before, at, or after it.',
-  draw: (chance) => ({
+  fits: (cluster) => limitsOf(cluster).length > 0,
+  draw: (chance, cluster) => ({
     targets: [],
     params: {
-      limit: chance.pick(LIMITS),
+      limit: chance.pick(limitsOf(cluster)),
       offsetMs: chance.pick([-2, -1, 0, 1]),
       windowMs: Math.round(chance.scaled(5, 20_000)),
-      cancels: chance.is(0.3),
+      // Whom to tell that something is over is known of jobs alone.
+      cancels: chance.is(0.3) && isJobs(cluster),
     },
   }),
   begin: (strike) => {
@@ -124,8 +131,8 @@ export const extensionStorm: NemesisKind = {
   },
 };
 
-function cancel({ world, scene }: Strike, place: string, address: string): void {
-  world.pace.watch(() => scene.clients.cancel(place, jobOf(address)));
+function cancel({ world, jobs }: Strike, place: string, address: string): void {
+  world.pace.watch(() => jobs.clients.cancel(place, jobOf(address)));
 }
 
 /** `job/j1@A` → `j1`. */

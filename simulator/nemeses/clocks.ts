@@ -6,29 +6,35 @@
  */
 
 import type { Nemesis } from '../plan.ts';
-import type { NemesisKind } from './nemesis-kind.ts';
+import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
 import {
-  allDatacenters,
   allNodes,
-  datacenterWithStandby,
+  electedPlaces,
   few,
   hasStandby,
+  isJobs,
   leaderOf,
   nodesMeant,
+  placeWithStandby,
 } from './targets.ts';
 
 const DAY_MS = 86_400_000;
+/** A deadline waits for as long as its clock is behind: in a run of some minutes that has to end. */
+const OWN_SKEW_MAX_MS = 60_000;
+
+const skewMaxOf = (cluster: ClusterShape): number => (isJobs(cluster) ? DAY_MS : OWN_SKEW_MAX_MS);
 
 const skewOf = ({ params: { byMs } }: Nemesis): number => Number(byMs);
 
 export const stepLeaderClock: NemesisKind = {
   kind: 'stepLeaderClock',
-  says: 'The wall of a leader steps by almost the timeout of a job, and it is started again.',
+  says: 'The wall clock of a leader is a minute or the timeout of a job off, and it is started again.',
   draw: (chance, cluster) => {
-    const timeouts = cluster.jobs?.map(({ timeoutMs }) => timeoutMs) ?? [60_000];
+    const jobs = isJobs(cluster) ? cluster.jobs : undefined;
+    const timeouts = jobs?.map(({ timeoutMs }) => timeoutMs) ?? [60_000];
     const stepMs = Math.min(DAY_MS, Math.max(0, chance.pick(timeouts) - 1_000));
     return {
-      targets: [chance.pick(allDatacenters(cluster))],
+      targets: [chance.pick(electedPlaces(cluster))],
       params: { byMs: chance.is(0.5) ? stepMs : -stepMs, downMs: chance.pick([1, 100, 10_000]) },
     };
   },
@@ -49,9 +55,9 @@ export const driftedTakeover: NemesisKind = {
   says: 'Followers whose clocks are off and drift take over from a leader that dies.',
   fits: hasStandby,
   draw: (chance, cluster) => ({
-    targets: [datacenterWithStandby(chance, cluster)],
+    targets: [placeWithStandby(chance, cluster)],
     params: {
-      byMs: Math.round(chance.scaled(1, DAY_MS)) * (chance.is(0.5) ? 1 : -1),
+      byMs: Math.round(chance.scaled(1, skewMaxOf(cluster))) * (chance.is(0.5) ? 1 : -1),
       ppm: chance.whole(-10_000, 10_000),
     },
   }),
@@ -59,10 +65,9 @@ export const driftedTakeover: NemesisKind = {
   begin: (strike) => {
     const leader = leaderOf(strike);
     if (leader === undefined) return;
-    for (const name of strike.system.managersOf(leader.place)) {
-      if (name === leader.node) continue;
-      const follower = strike.world.node(name);
-      const { skewMs } = follower;
+    for (const follower of strike.world.nodes()) {
+      if (follower.place !== leader.place || follower === leader) continue;
+      const { node: name, skewMs } = follower;
       follower.skew(skewOf(strike.nemesis));
       follower.drift(strike.number('ppm'));
       strike.whenOver(() => {

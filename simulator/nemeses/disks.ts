@@ -11,11 +11,11 @@ import type { GroupEnd } from '../disk.ts';
 import type { Chance } from '../swarm/chance.ts';
 import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
-import { allDatacenters, allGates } from './targets.ts';
+import { allGates, electedPlaces } from './targets.ts';
 
 /** Where there is a disk: at gates and in datacenters. */
 function somePlace(chance: Chance, cluster: ClusterShape): string[] {
-  return [chance.pick([...allGates(cluster), ...allDatacenters(cluster)])];
+  return [chance.pick([...allGates(cluster), ...electedPlaces(cluster)])];
 }
 
 const placeStruck = ({ nemesis }: Strike): string => nemesis.targets[0] ?? '';

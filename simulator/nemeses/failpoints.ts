@@ -10,9 +10,9 @@
 import type { Group } from '../../runtime/store.ts';
 import type { GroupEnd } from '../disk.ts';
 import type { Chance } from '../swarm/chance.ts';
-import type { NemesisKind } from './nemesis-kind.ts';
+import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
-import { allWorkers, askForMore, few, hasGate, hasWorker } from './targets.ts';
+import { allWorkers, askForMore, few, hasGate, hasWorker, isJobs, membersOf } from './targets.ts';
 
 /** Where in the life of a message somebody dies. */
 const POINTS = [
@@ -41,14 +41,20 @@ const GATE_MESSAGES = [
   'ack.received',
 ];
 
+function messagesOf(cluster: ClusterShape): readonly string[] {
+  if (!isJobs(cluster)) return cluster.messages;
+  return hasGate(cluster) ? [...MESSAGES, ...GATE_MESSAGES] : MESSAGES;
+}
+
 export const killAtFailpoint: NemesisKind = {
   kind: 'killAtFailpoint',
   says: 'A node dies just before or after it commits, sends, hears or acknowledges a certain message.',
+  fits: (cluster) => messagesOf(cluster).length > 0,
   draw: (chance, cluster) => ({
     targets: [],
     params: {
       point: chance.pick(POINTS),
-      message: chance.pick(hasGate(cluster) ? [...MESSAGES, ...GATE_MESSAGES] : MESSAGES),
+      message: chance.pick(messagesOf(cluster)),
       ...drawnTimes(chance),
     },
   }),
@@ -129,8 +135,7 @@ function killAt(strike: Strike, point: Point, message: string): void {
   }
 }
 
-const isMember = ({ world }: Strike, name: string): boolean =>
-  world.nodes().some(({ node }) => node === name);
+const isMember = (strike: Strike, name: string): boolean => membersOf(strike).includes(name);
 
 /** The turn that sends the message is in the group. */
 function killAtGroup(

@@ -7,14 +7,23 @@ import { JOBS_OPTIONS } from '../../programs/jobs/configuration/options.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import { part } from './partitions.ts';
 import type { Strike } from './strike.ts';
-import { allDatacenters, allGates, allManagers, few, hasGate, nodesMeant } from './targets.ts';
+import {
+  allGates,
+  allManagers,
+  electedPlaces,
+  few,
+  hasGate,
+  isJobs,
+  jobsOf,
+  nodesMeant,
+} from './targets.ts';
 
 export const gateOutage: NemesisKind = {
   kind: 'gateOutage',
   says: 'A gate is away for just shorter or just longer than a datacenter waits for it, or for hours.',
   fits: hasGate,
   draw: (chance, cluster) => {
-    const { gateFallbackMs } = cluster.config;
+    const { gateFallbackMs } = jobsOf(cluster).config;
     const outageMs = chance.pick([gateFallbackMs - 1_000, gateFallbackMs, gateFallbackMs + 1_000]);
     const isAtReport = chance.is(0.5);
     return {
@@ -55,7 +64,7 @@ export const isolateGateAtDeclaration: NemesisKind = {
   says: 'A gate is parted from some datacenters in the moment in which it declares a timeout.',
   fits: hasGate,
   draw: (chance, cluster) => ({
-    targets: few(chance, allDatacenters(cluster)),
+    targets: few(chance, electedPlaces(cluster)),
     params: { forMs: Math.round(chance.scaled(10, 600_000)), how: chance.pick(['cut', 'silent']) },
   }),
   begin: (strike) => {
@@ -93,6 +102,7 @@ const RELOADED = ['dispatchAckTimeoutMs', 'dispatchBackoffMinMs', 'leaseJitterMs
 export const configReload: NemesisKind = {
   kind: 'configReload',
   says: 'A gate or manager is started again with another configuration, in the middle of a decision.',
+  fits: isJobs,
   draw: (chance, cluster) => {
     const option = chance.pick(RELOADED);
     const { min } = JOBS_OPTIONS[option];
@@ -100,7 +110,7 @@ export const configReload: NemesisKind = {
       targets: [chance.pick([...allGates(cluster), ...allManagers(cluster)])],
       params: {
         option,
-        value: Math.max(min, Math.round(cluster.config[option] * chance.scaled(0.1, 1))),
+        value: Math.max(min, Math.round(jobsOf(cluster).config[option] * chance.scaled(0.1, 1))),
         isAtDecision: chance.is(0.7),
       },
     };

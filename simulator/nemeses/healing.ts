@@ -13,15 +13,15 @@ import {
   managersOf,
   workersOf,
 } from '../jobs/names.ts';
-import type { Scene } from '../jobs/steps.ts';
 import { pinsOf } from '../jobs/submission.ts';
 import type { Plan } from '../plan.ts';
 import { SeededRandom } from '../random.ts';
 import { Chance } from '../swarm/chance.ts';
 import type { WorldNode } from '../world-node.ts';
 import { kindOfNemesis } from './menu.ts';
-import { start } from './strike.ts';
+import { type AnyScene, start } from './strike.ts';
 import type { Strikes } from './strikes.ts';
+import { placesOf } from './targets.ts';
 
 /** Of the nodes that need not be in it, how many are. */
 const MORE = 0.5;
@@ -51,7 +51,7 @@ function wanted(plan: Plan): readonly string[] {
 }
 
 /** How far the wall clock of a node can be off true time at most, drift included. */
-export function epsilonOf({ steps, nemeses }: Plan): number {
+export function epsilonOf({ steps, nemeses }: Pick<Plan, 'steps' | 'nemeses'>): number {
   const skews = steps.map((step) => (step.do === 'skew' ? Math.abs(step.byMs) : 0));
   const drawn = nemeses.map((nemesis) => kindOfNemesis(nemesis.kind).epsilonMs?.(nemesis) ?? 0);
   // A step replaces the one before it, but what a clock has drifted stays: together is never too little.
@@ -59,11 +59,12 @@ export function epsilonOf({ steps, nemeses }: Plan): number {
 }
 
 /** Ends all faults, and starts what is down of the core. */
-export function heal({ world, system }: Scene, core: readonly string[], strikes: Strikes): void {
+export function heal(scene: AnyScene, core: readonly string[], strikes: Strikes): void {
+  const { world } = scene;
   const isCore = (name: string): boolean => core.includes(name);
   strikes.end(isCore);
   world.network.heal();
-  for (const place of [...system.gates, ...system.datacenters]) world.healDisk(place);
+  for (const place of placesOf(scene)) world.healDisk(place);
   const rest = world.nodes().filter(({ node }) => !isCore(node));
   for (const node of world.nodes()) {
     if (!isCore(node.node)) continue;
@@ -83,7 +84,7 @@ function abandon(
   node: WorldNode,
   core: readonly string[],
   chance: Chance,
-  network: Scene['world']['network'],
+  network: AnyScene['world']['network'],
 ): void {
   const how = chance.pick(['crash', 'pause', 'cut', 'silent'] as const);
   if (!node.isUp) return;

@@ -10,7 +10,7 @@ import type { Noise } from '../network-noise.ts';
 import type { Chance } from '../swarm/chance.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
-import { allDatacenters, allNodes, few, leaderOf, nodesMeant, othersThan } from './targets.ts';
+import { allNodes, electedPlaces, few, leaderOf, nodesMeant, othersThan } from './targets.ts';
 
 /** Noise on all frames from and to the targets. */
 function disturb(strike: Strike, noise: Noise): void {
@@ -125,9 +125,9 @@ export const slowConsumer: NemesisKind = {
 
 export const deafLeader: NemesisKind = {
   kind: 'deafLeader',
-  says: 'The leader of a datacenter is heard and hears nothing, or hears and is not heard.',
+  says: 'The leader of a place is heard and hears nothing, or hears and is not heard.',
   draw: (chance, cluster) => ({
-    targets: [chance.pick(allDatacenters(cluster))],
+    targets: [chance.pick(electedPlaces(cluster))],
     params: { isMute: chance.is(0.3) },
   }),
   begin: (strike) => {

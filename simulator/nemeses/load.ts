@@ -5,7 +5,7 @@
 
 import type { PlannedJob } from '../plan.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
-import { allDatacenters, allGates } from './targets.ts';
+import { allGates, electedPlaces, isJobs } from './targets.ts';
 
 /** Jobs that one overload adds at most: a run has to end. */
 const ADDED_MAX = 300;
@@ -13,8 +13,9 @@ const ADDED_MAX = 300;
 export const overload: NemesisKind = {
   kind: 'overload',
   says: 'For a while clients submit many more jobs than the cluster has room for.',
+  fits: isJobs,
   draw: (chance, cluster) => ({
-    targets: [chance.pick([...allGates(cluster), ...allDatacenters(cluster)])],
+    targets: [chance.pick([...allGates(cluster), ...electedPlaces(cluster)])],
     params: {
       everyMs: Math.round(chance.scaled(20, 2_000)),
       jobs: chance.whole(10, 100),
@@ -23,7 +24,7 @@ export const overload: NemesisKind = {
     },
   }),
   begin: (strike) => {
-    const { nemesis, world, scene } = strike;
+    const { nemesis, world, jobs: scene } = strike;
     const [to = ''] = nemesis.targets;
     const { everyMs, jobs, timeoutMs, runsMs } = nemesis.params;
     let left = Math.min(Number(jobs), ADDED_MAX);

@@ -9,7 +9,7 @@ import type { InterceptedEvent } from '../interception.ts';
 import type { Chance } from '../swarm/chance.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
-import { hasGate, hasWorker } from './targets.ts';
+import { hasGate, hasWorker, membersOf, placesOf } from './targets.ts';
 
 /** Loses messages of the cluster that are meant, by type and as `where` has it. */
 function lose(strike: Strike, types: readonly string[], where: () => boolean = () => true): void {
@@ -52,7 +52,7 @@ const KEPT_MAX = 3;
 
 export const delayedDuplicate: NemesisKind = {
   kind: 'delayedDuplicate',
-  says: 'Copies of what was sent before come again after a failover, an end, or a start of the gate.',
+  says: 'Copies of what was sent before come again after a failover, an end, or a start.',
   draw: (chance, cluster) => ({
     targets: [],
     params: {
@@ -61,10 +61,12 @@ export const delayedDuplicate: NemesisKind = {
     },
   }),
   begin: (strike) => {
+    const { scene } = strike;
+    const decisive = 'shape' in scene ? scene.shape.messages : DECISIVE;
     const copies = new Map<string, string[]>();
     strike.hear('frame', ({ change, frame }) => {
       if (change !== 'sent') return;
-      const type = DECISIVE.find((decisive) => frame.includes(`"type":"${decisive}"`));
+      const type = decisive.find((one) => frame.includes(`"type":"${one}"`));
       if (type === undefined) return;
       const kept = [...(copies.get(type) ?? []), frame];
       copies.set(type, kept.slice(-KEPT_MAX));
@@ -88,7 +90,8 @@ function repeatAfter(strike: Strike, repeat: () => void): void {
       return;
     case 'terminal':
       strike.hear('actor', ({ kind, change }) => {
-        if ((kind === 'job' || kind === 'gate-job') && change === 'done') repeat();
+        const isMeant = 'shape' in strike.scene || kind === 'job' || kind === 'gate-job';
+        if (isMeant && change === 'done') repeat();
       });
       return;
     case 'gateRestart':
@@ -151,7 +154,7 @@ const SITES: readonly Site[] = [
   {
     name: 'commitRefused',
     arm: (strike) => {
-      for (const place of placesOf(strike)) {
+      for (const place of placesOf(strike.scene)) {
         const rule = { id: strike.nemesis.id, share: FIRES, reason: 'EIO' };
         strike.keep(strike.world.diskOf(place).refuse(rule));
       }
@@ -160,7 +163,7 @@ const SITES: readonly Site[] = [
   {
     name: 'commitDelayed',
     arm: (strike) => {
-      for (const place of placesOf(strike)) {
+      for (const place of placesOf(strike.scene)) {
         // Three in four stay short.
         strike.world.diskOf(place).takes({ shape: 'pareto', minMs: 2, tail: 0.8, maxMs: 1_000 });
         strike.whenOver(() => strike.world.healDisk(place));
@@ -172,18 +175,14 @@ const SITES: readonly Site[] = [
   {
     name: 'timerLate',
     arm: (strike) => {
-      for (const node of strike.world.nodes()) {
+      for (const name of membersOf(strike)) {
+        const node = strike.world.node(name);
         if (!node.isUp || !strike.chance.is(FIRES)) continue;
         node.slow(2 + strike.chance.whole(0, 8), strike.lastsMs);
         strike.hit({ slow: node.node });
       }
     },
   },
-];
-
-const placesOf = ({ system }: Strike): readonly string[] => [
-  ...system.gates,
-  ...system.datacenters,
 ];
 
 export const buggify: NemesisKind = {

@@ -5,6 +5,7 @@
  * the cluster as it is then. What cannot be done then is left out.
  */
 
+import type { LeaseRules } from '../../machines/jobs/rules.ts';
 import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
 import type { Nemesis, PlannedJob, Topology } from '../plan.ts';
 import type { Chance } from '../swarm/chance.ts';
@@ -28,9 +29,23 @@ export interface NemesisKind {
 export type DrawnNemesis = Pick<Nemesis, 'targets' | 'params'> & Partial<Pick<Nemesis, 'durMs'>>;
 
 /** What is known of a cluster before it runs. */
-export interface ClusterShape {
+export type ClusterShape = JobsShape | OwnShape;
+
+/** A cluster of the jobs system. */
+export interface JobsShape {
   readonly topology: Topology;
   readonly config: JobsConfiguration;
   /** What it is asked to do. Default: not known. */
   readonly jobs?: readonly PlannedJob[];
+}
+
+/** A cluster of anybody's own machines. */
+export interface OwnShape {
+  /** By place: the nodes that elect its host among themselves. */
+  readonly places: Readonly<Record<string, readonly string[]>>;
+  readonly lease: LeaseRules;
+  /** Types of the events that its actors take. */
+  readonly messages: readonly string[];
+  /** Names of the delays of its machines. */
+  readonly limits: readonly string[];
 }

@@ -7,14 +7,15 @@
 
 import type { NetworkFault } from '../network.ts';
 import { bridge, halves, isolated, type Parting, ring, shattered } from '../partition-shapes.ts';
-import type { NemesisKind } from './nemesis-kind.ts';
+import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
 import {
-  allDatacenters,
   allNodes,
+  electedPlaces,
   few,
   hasFourNodes,
   hasGate,
+  isJobs,
   leaderOf,
   nodesMeant,
   othersThan,
@@ -45,7 +46,7 @@ function isolate(strike: Strike, names: readonly string[]): void {
 }
 
 /** Cuts a node off from the board of leases until it is over; a new life reaches it again. */
-export function loseBoard(strike: Strike, name: string): void {
+function loseBoard(strike: Strike, name: string): void {
   const node = strike.world.node(name);
   if (!node.isUp) return;
   node.reachBoard(false);
@@ -64,9 +65,9 @@ export const isolateNodes: NemesisKind = {
 
 export const isolateLeader: NemesisKind = {
   kind: 'isolateLeader',
-  says: 'Whoever leads a datacenter now is parted from all others.',
+  says: 'Whoever leads a place now is parted from all others.',
   draw: (chance, cluster) => ({
-    targets: [chance.pick(allDatacenters(cluster))],
+    targets: [chance.pick(electedPlaces(cluster))],
     params: { how: chance.pick(HOWS), board: chance.is(0.5) },
   }),
   begin: (strike) => {
@@ -103,7 +104,7 @@ export const partDatacenters: NemesisKind = {
   says: 'The gate does not reach some of the datacenters, which work on.',
   fits: hasGate,
   draw: (chance, cluster) => ({
-    targets: few(chance, allDatacenters(cluster)),
+    targets: few(chance, electedPlaces(cluster)),
     params: { how: chance.pick([...HOWS, 'half']) },
   }),
   begin: (strike) => {
@@ -113,17 +114,17 @@ export const partDatacenters: NemesisKind = {
 
 export const boardOutage: NemesisKind = {
   kind: 'boardOutage',
-  says: 'The managers of a datacenter, or some of them, do not reach the board of leases.',
+  says: 'The nodes that lead a place in turn, or some of them, do not reach the board of leases.',
   draw: (chance, cluster) => ({
-    targets: [chance.pick(allDatacenters(cluster))],
+    targets: [chance.pick(electedPlaces(cluster))],
     params: { share: chance.pick([0.5, 1]) },
   }),
   begin: (strike) => {
-    const managers = strike.system.managersOf(strike.nemesis.targets[0] ?? '');
-    const share = strike.number('share');
-    for (const manager of strike.chance.some(managers, share)) {
-      if (strike.world.node(manager).isUp) strike.hit({ manager });
-      loseBoard(strike, manager);
+    const [place] = strike.nemesis.targets;
+    const electors = strike.world.nodes().filter((node) => node.place === place);
+    for (const { node, isUp } of strike.chance.some(electors, strike.number('share'))) {
+      if (isUp) strike.hit({ manager: node });
+      loseBoard(strike, node);
     }
   },
 };
@@ -131,12 +132,17 @@ export const boardOutage: NemesisKind = {
 /** Of the limits that the system waits for: just shorter and just longer than each. */
 const FLAP_FACTORS = [0.9, 1.1];
 
+function limitsOf(cluster: ClusterShape): readonly number[] {
+  if (!isJobs(cluster)) return [cluster.lease.leaseMs, cluster.lease.leaseRenewMs];
+  const { silentAfterMs, stuckThresholdMs, gateFallbackMs, managerLostMs } = cluster.config;
+  return [silentAfterMs, stuckThresholdMs, gateFallbackMs, managerLostMs];
+}
+
 export const flapping: NemesisKind = {
   kind: 'flapping',
   says: 'Nodes are parted and whole in turn, just shorter and just longer than a limit of the system.',
   draw: (chance, cluster) => {
-    const { silentAfterMs, stuckThresholdMs, gateFallbackMs, managerLostMs } = cluster.config;
-    const limitMs = chance.pick([silentAfterMs, stuckThresholdMs, gateFallbackMs, managerLostMs]);
+    const limitMs = chance.pick(limitsOf(cluster));
     return {
       targets: few(chance, allNodes(cluster)),
       params: {

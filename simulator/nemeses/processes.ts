@@ -5,18 +5,19 @@
  * to be struck is left alone.
  */
 
-import { nodesIn } from '../jobs/names.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
 import {
-  allDatacenters,
   allGates,
   allNodes,
-  datacenterWithStandby,
+  electedPlaces,
   few,
   hasStandby,
   leaderOf,
+  leaseOf,
+  nodesAt,
   nodesMeant,
+  placeWithStandby,
 } from './targets.ts';
 
 export const crashNodes: NemesisKind = {
@@ -36,9 +37,9 @@ export const crashNodes: NemesisKind = {
 
 export const powerCut: NemesisKind = {
   kind: 'powerCut',
-  says: 'A whole datacenter loses its power, or the whole cluster.',
+  says: 'A whole place loses its power, or the whole cluster.',
   draw: (chance, cluster) => ({
-    targets: chance.is(0.6) ? [chance.pick(allDatacenters(cluster))] : [],
+    targets: chance.is(0.6) ? [chance.pick(electedPlaces(cluster))] : [],
     params: {},
   }),
   begin: (strike) => {
@@ -74,8 +75,7 @@ export const rollingRestart: NemesisKind = {
   kind: 'rollingRestart',
   says: 'Nodes are stopped in order and started again, one after the other.',
   draw: (chance, cluster) => {
-    const { topology } = cluster;
-    const whole = nodesIn(topology, chance.pick(allDatacenters(cluster)));
+    const whole = nodesAt(cluster, chance.pick(electedPlaces(cluster)));
     const targets = chance.is(0.5) ? whole : chance.shuffled(allNodes(cluster));
     return {
       targets,
@@ -103,13 +103,13 @@ export const rollingRestart: NemesisKind = {
 
 export const pauseLeader: NemesisKind = {
   kind: 'pauseLeader',
-  says: 'The leader of a datacenter stands still for just longer than its lease, and goes on.',
+  says: 'The leader of a place stands still for just longer than its lease, and goes on.',
   fits: hasStandby,
   draw: (chance, cluster) => {
-    const { leaseMs, leaseMarginMs, leaseJitterMs } = cluster.config;
+    const { leaseMs, leaseMarginMs, leaseJitterMs } = leaseOf(cluster);
     const beyondMs = chance.pick([-leaseMarginMs, 1, 100, leaseJitterMs, 2 * leaseMs]);
     const durMs = Math.max(1, leaseMs + beyondMs);
-    return { targets: [datacenterWithStandby(chance, cluster)], params: {}, durMs };
+    return { targets: [placeWithStandby(chance, cluster)], params: {}, durMs };
   },
   begin: (strike) => {
     const leader = leaderOf(strike);
@@ -132,9 +132,9 @@ export const pauseNodes: NemesisKind = {
 
 export const stallAtDeadline: NemesisKind = {
   kind: 'stallAtDeadline',
-  says: 'The event loop of a leader or a gate stalls just before a deadline of it.',
+  says: 'The event loop of a leader stalls just before a deadline of it.',
   draw: (chance, cluster) => ({
-    targets: [chance.pick([...allDatacenters(cluster), ...allGates(cluster)])],
+    targets: [chance.pick([...electedPlaces(cluster), ...allGates(cluster)])],
     params: {
       stallMs: Math.round(chance.scaled(10, 60_000)),
       beforeMs: chance.pick([0, 1, 2, 10, 100]),

@@ -15,6 +15,15 @@ import type { Nemesis } from '../plan.ts';
 import { Chance } from '../swarm/chance.ts';
 import type { Fault, World } from '../world.ts';
 import type { WorldNode } from '../world-node.ts';
+import type { OwnShape } from './nemesis-kind.ts';
+
+/** A cluster of somebody's own machines, in its world. */
+export interface OwnScene {
+  readonly world: World;
+  readonly shape: OwnShape;
+}
+
+export type AnyScene = Scene | OwnScene;
 
 /** Hits that the history tells of, for each nemesis; the others are counted only. */
 const TOLD_MAX = 20;
@@ -23,7 +32,7 @@ type Hearer = (record: never) => void;
 
 export class Strike {
   readonly nemesis: Nemesis;
-  readonly scene: Scene;
+  readonly scene: AnyScene;
   readonly chance: Chance;
   /** It ends so much later than it began, at the latest. */
   readonly lastsMs: number;
@@ -38,7 +47,7 @@ export class Strike {
   readonly #hearers = new Map<HistoryRecord['type'], Hearer[]>();
   readonly #down = new Set<string>();
 
-  constructor(nemesis: Nemesis, scene: Scene, lastsMs: number) {
+  constructor(nemesis: Nemesis, scene: AnyScene, lastsMs: number) {
     const { id, kind, targets, params } = nemesis;
     this.lastsMs = lastsMs;
     this.endsAtMs = scene.world.now() + lastsMs;
@@ -52,8 +61,15 @@ export class Strike {
     return this.scene.world;
   }
 
+  /** For kinds that mean the jobs system alone. @throws {Error} when the cluster is another one. */
+  get jobs(): Scene {
+    if ('system' in this.scene) return this.scene;
+    throw new Error(`Nemesis "${this.nemesis.kind}" needs a jobs system.`);
+  }
+
+  /** As `jobs`. */
   get system(): JobsSystem {
-    return this.scene.system;
+    return this.jobs.system;
   }
 
   /** Nodes that it brought down and that are still to be started. */

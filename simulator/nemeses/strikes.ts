@@ -5,17 +5,16 @@
  * plan that names a kind that is not on the menu is an error before anything begins.
  */
 
-import type { Scene } from '../jobs/steps.ts';
 import type { Nemesis, Plan } from '../plan.ts';
 import { kindOfNemesis } from './menu.ts';
-import { Strike } from './strike.ts';
+import { type AnyScene, Strike } from './strike.ts';
 
 export class Strikes {
-  readonly #scene: Scene;
+  readonly #scene: AnyScene;
   readonly #plan: Pick<Plan, 'nemeses' | 'healAtMs'>;
   readonly #underWay = new Set<Strike>();
 
-  constructor(scene: Scene, plan: Pick<Plan, 'nemeses' | 'healAtMs'>) {
+  constructor(scene: AnyScene, plan: Pick<Plan, 'nemeses' | 'healAtMs'>) {
     this.#scene = scene;
     this.#plan = plan;
     scene.world.history.read((record) => {

@@ -2,45 +2,71 @@
  * Whom nemeses strike: what a cluster must have for it, names drawn before a run, nodes found in it.
  *
  * Clients are no part of it: they see what becomes of the cluster and are never struck themselves.
+ * A cluster is that of the jobs system or one of somebody's own machines; what only the first has is
+ * empty in the other.
  */
 
-import { gatesOf, managersOf, nodesOf, workersOf } from '../jobs/names.ts';
+import type { LeaseRules } from '../../machines/jobs/rules.ts';
+import { gatesOf, managersOf, nodesIn, nodesOf, workersOf } from '../jobs/names.ts';
 import type { RecordedContext } from '../jobs/recorded-handler.ts';
 import { nodesOf as nodesNamed } from '../jobs/steps.ts';
 import type { Chance } from '../swarm/chance.ts';
 import type { WorldNode } from '../world-node.ts';
-import type { ClusterShape } from './nemesis-kind.ts';
-import type { Strike } from './strike.ts';
+import type { ClusterShape, JobsShape } from './nemesis-kind.ts';
+import type { AnyScene, Strike } from './strike.ts';
 
-export const hasGate = ({ topology }: ClusterShape): boolean => topology.gates > 0;
+export const isJobs = (cluster: ClusterShape): cluster is JobsShape => 'topology' in cluster;
+
+/** For kinds that mean the jobs system alone. @throws {Error} when the cluster is another one. */
+export function jobsOf(cluster: ClusterShape): JobsShape {
+  if (isJobs(cluster)) return cluster;
+  throw new Error('There is no jobs system in this cluster.');
+}
+
+export const hasGate = (cluster: ClusterShape): boolean => allGates(cluster).length > 0;
 
 export const hasWorker = (cluster: ClusterShape): boolean => allWorkers(cluster).length > 0;
 
-/** A datacenter whose leader another manager can follow. */
-export const hasStandby = ({ topology }: ClusterShape): boolean =>
-  Object.values(topology.datacenters).some(({ managers }) => managers > 1);
+/** A place whose leader another node can follow. */
+export const hasStandby = (cluster: ClusterShape): boolean =>
+  electedPlaces(cluster).some((place) => electorsOf(cluster, place).length > 1);
 
 /** Enough nodes for a shape of which some reach each other and some do not. */
-export const hasFourNodes = ({ topology }: ClusterShape): boolean => nodesOf(topology).length >= 4;
+export const hasFourNodes = (cluster: ClusterShape): boolean => allNodes(cluster).length >= 4;
 
-export const allNodes = ({ topology }: ClusterShape): string[] => nodesOf(topology);
+export const allNodes = (cluster: ClusterShape): string[] =>
+  isJobs(cluster) ? nodesOf(cluster.topology) : Object.values(cluster.places).flat();
 
-export const allGates = ({ topology }: ClusterShape): string[] => gatesOf(topology);
+export const allGates = (cluster: ClusterShape): string[] =>
+  isJobs(cluster) ? gatesOf(cluster.topology) : [];
 
-export const allDatacenters = ({ topology }: ClusterShape): string[] =>
-  Object.keys(topology.datacenters);
+/** Places whose nodes elect a leader: the datacenters, in the jobs system. */
+export const electedPlaces = (cluster: ClusterShape): string[] =>
+  Object.keys(isJobs(cluster) ? cluster.topology.datacenters : cluster.places);
 
-export const allManagers = ({ topology }: ClusterShape): string[] =>
-  Object.keys(topology.datacenters).flatMap((datacenter) => managersOf(topology, datacenter));
+export const allManagers = (cluster: ClusterShape): string[] =>
+  electedPlaces(cluster).flatMap((place) => electorsOf(cluster, place));
 
-export const allWorkers = ({ topology }: ClusterShape): string[] =>
-  Object.keys(topology.datacenters).flatMap((datacenter) => workersOf(topology, datacenter));
+export const allWorkers = (cluster: ClusterShape): string[] =>
+  isJobs(cluster)
+    ? electedPlaces(cluster).flatMap((datacenter) => workersOf(cluster.topology, datacenter))
+    : [];
 
-/** A datacenter with a manager that can follow the leader, as far as there is one. */
-export function datacenterWithStandby(chance: Chance, cluster: ClusterShape): string {
-  const { datacenters } = cluster.topology;
-  const all = Object.keys(datacenters);
-  const fit = all.filter((name) => (datacenters[name]?.managers ?? 0) > 1);
+/** The nodes that can lead the place. */
+const electorsOf = (cluster: ClusterShape, place: string): readonly string[] =>
+  isJobs(cluster) ? managersOf(cluster.topology, place) : (cluster.places[place] ?? []);
+
+/** Those that can lead the place, and those that work for it. */
+export const nodesAt = (cluster: ClusterShape, place: string): readonly string[] =>
+  isJobs(cluster) ? nodesIn(cluster.topology, place) : electorsOf(cluster, place);
+
+export const leaseOf = (cluster: ClusterShape): LeaseRules =>
+  isJobs(cluster) ? cluster.config : cluster.lease;
+
+/** A place with a node that can follow the leader, as far as there is one. */
+export function placeWithStandby(chance: Chance, cluster: ClusterShape): string {
+  const all = electedPlaces(cluster);
+  const fit = all.filter((place) => electorsOf(cluster, place).length > 1);
   return chance.pick(fit.length > 0 ? fit : all);
 }
 
@@ -56,15 +82,29 @@ export function few(chance: Chance, names: readonly string[]): string[] {
   return chance.shuffled(names).slice(0, most);
 }
 
-/** Whoever leads the datacenter that is the first target, if one does. */
+/** Whoever leads the place that is the first target, if one does. */
 export function leaderOf({ nemesis, world }: Strike): WorldNode | undefined {
   return world.hostOf(nemesis.targets[0] ?? '');
 }
 
+/** All nodes that may be struck. */
+export function membersOf({ scene, world }: Strike): readonly string[] {
+  return 'shape' in scene ? allNodes(scene.shape) : world.nodes().map(({ node }) => node);
+}
+
+/** Places that have a disk. */
+export function placesOf(scene: AnyScene): readonly string[] {
+  if ('shape' in scene) return electedPlaces(scene.shape);
+  return [...scene.system.gates, ...scene.system.datacenters];
+}
+
 /** The nodes that are meant by its targets; all of the cluster when there are none. */
-export function nodesMeant({ nemesis, scene, world }: Strike): readonly string[] {
+export function nodesMeant(strike: Strike): readonly string[] {
+  const { nemesis, scene } = strike;
   const { targets } = nemesis;
-  return targets.length === 0 ? world.nodes().map(({ node }) => node) : nodesNamed(targets, scene);
+  if (targets.length === 0) return membersOf(strike);
+  if (!('shape' in scene)) return nodesNamed(targets, scene);
+  return targets.flatMap((name) => scene.shape.places[name] ?? [name]);
 }
 
 /** Everybody but these. */

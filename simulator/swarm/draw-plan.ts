@@ -30,6 +30,21 @@ export interface SwarmOptions {
 const FAULT_FREE_PROBABILITY = 0.05;
 const SINGLE_PROBABILITY = 0.05;
 const ENABLED_PROBABILITY = 0.5;
+/** Kinds that wait for a moment of the run to strike in: were they short, it would hardly ever come. */
+const AWAITING: ReadonlySet<string> = new Set([
+  'boundaryJitter',
+  'delayedDuplicate',
+  'everythingAtOnce',
+  'extensionStorm',
+  'isolateGateAtDeclaration',
+  'killAtFailpoint',
+  'killBeforeAcknowledgement',
+  'killBetweenDeclarationAndBroadcast',
+  'killBetweenGrantAndCount',
+  'splitGroup',
+  'stallAtDeadline',
+  'workerDiesAfterGrant',
+]);
 /** Most faults of one run: more only hide each other. */
 const NEMESES_MAX = 8;
 const FAULT_PHASE_MS: readonly [min: number, max: number] = [60_000, 1_200_000];
@@ -116,7 +131,8 @@ function drawNetwork(chance: Chance): NetworkPlan {
   return { delayMs: [minMs, maxMs], loss: rate(), duplicate: rate(), reorder: rate() };
 }
 
-function drawNemeses(
+/** What goes wrong before `healAtMs` in a cluster; nothing, one time in twenty. */
+export function drawNemeses(
   chance: Chance,
   cluster: ClusterShape,
   allowed: readonly NemesisKind[],
@@ -134,7 +150,8 @@ function drawNemeses(
     const { kind, draw } = chance.pick(kinds);
     const atMs = edges.draw(chance, 0, Math.max(0, healAtMs - 1));
     const longestMs = Math.max(1, healAtMs - atMs);
-    const durMs = Math.min(longestMs, Math.round(chance.scaled(10, Math.max(11, longestMs))));
+    const drawnMs = Math.min(longestMs, Math.round(chance.scaled(10, Math.max(11, longestMs))));
+    const durMs = AWAITING.has(kind) ? longestMs : drawnMs;
     return { id: `n${index + 1}`, kind, atMs, durMs, ...draw(chance, cluster) };
   });
 }

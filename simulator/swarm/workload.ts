@@ -38,6 +38,9 @@ const ACTIONS = ['cancel', 'get', 'extendJob', 'extend', 'submitAgain', 'conflic
 type Action = (typeof ACTIONS)[number];
 const ACTIONS_PER_JOB = 3;
 const SILENT_WEIGHT_PROBABILITY = 0.2;
+const REQUESTS_PROBABILITY = 0.2;
+/** More than are granted by default. */
+const REQUESTS_MAX = 12;
 const REASONS = ['long_workflow', 'gc_pause', 'resource_contention'];
 
 export function drawWorkload(chance: Chance, options: WorkloadOptions): readonly Step[] {
@@ -61,6 +64,8 @@ export function drawWorkload(chance: Chance, options: WorkloadOptions): readonly
       if (step !== undefined) steps.push(step);
     }
   }
+  // Drawn last, so that they move nothing else.
+  for (const job of planned) steps.push(...drawRequests(chance, job, options));
   return steps.sort((one, other) => one.atMs - other.atMs);
 }
 
@@ -161,6 +166,35 @@ function drawWork(
   }
 }
 
+/** Now and then the runs of a job ask for extensions again and again, each time a little further. */
+function drawRequests(
+  chance: Chance,
+  { jobId }: PlannedJob,
+  { topology, edges, untilMs }: WorkloadOptions,
+): readonly Step[] {
+  const worker = drawWorker(chance, topology);
+  if (!chance.is(REQUESTS_PROBABILITY) || worker === undefined) return [];
+  const count = chance.whole(2, REQUESTS_MAX);
+  const firstMs = edges.draw(chance, 0, untilMs);
+  const pauseMs = Math.round(chance.scaled(10, 10_000));
+  const reason = chance.pick(REASONS);
+  return Array.from({ length: count }, (_, index) => ({
+    atMs: firstMs + index * pauseMs,
+    do: 'extend' as const,
+    worker,
+    jobId,
+    progress: (index + 1) / count,
+    reason,
+  })).filter(({ atMs }) => atMs <= untilMs);
+}
+
+function drawWorker(chance: Chance, { datacenters }: Topology): string | undefined {
+  const workers = Object.entries(datacenters).flatMap(([datacenter, { workers: count }]) =>
+    Array.from({ length: count }, (_, index) => `${datacenter}.worker-${index + 1}`),
+  );
+  return workers.length === 0 ? undefined : chance.pick(workers);
+}
+
 function drawAction(
   action: Action,
   job: PlannedJob,
@@ -176,18 +210,15 @@ function drawAction(
     case 'extendJob':
       return { atMs, do: action, jobId, to, byMs: Math.round(chance.scaled(1, 600_000)) };
     case 'extend': {
-      const workers = Object.entries(topology.datacenters).flatMap(
-        ([datacenter, { workers: count }]) =>
-          Array.from({ length: count }, (_, index) => `${datacenter}.worker-${index + 1}`),
-      );
-      if (workers.length === 0) return undefined;
+      if (Object.values(topology.datacenters).every(({ workers }) => workers === 0))
+        return undefined;
       const progress = chance.is(0.9)
         ? chance.whole(0, 100) / 100
         : chance.pick([-1, 2, 'NaN', 'half']);
       return {
         atMs,
         do: action,
-        worker: chance.pick(workers),
+        worker: drawWorker(chance, topology) as string,
         progress,
         reason: chance.pick(REASONS),
       };

@@ -86,6 +86,10 @@ describe('not for ever', () => {
         reported()
           .turn(200_000, ACQUIRED, takenOver(moment(200_000), 2))
           .turn(500_001, FALLBACK, fallsBack(500_001)),
+      'a failover passes for a word of the gate': () =>
+        reported()
+          .turn(200_000, ACQUIRED, takenOver(moment(200_000), 2, heard(200_000)))
+          .turn(500_001, FALLBACK, fallsBack(500_001)),
       'it waits after a word of the gate': waited(900_000, () =>
         reported().turn(200_000, { type: 'ack.received' }, heard(200_000)),
       ),

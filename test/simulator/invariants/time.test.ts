@@ -70,7 +70,7 @@ describe('the time budget', () => {
         }),
       'by a clock that runs ahead': () =>
         accepted()
-          .at(1, 'A.manager-1', { ...NODE, change: 'skewed', skewMs: 20_000 })
+          .at(1, 'A.manager-1', { ...NODE, skewMs: 20_000 })
           .turn(40_001, TIMER, overdue(40_001, 20_000), { skewMs: 20_000 }),
     },
   });

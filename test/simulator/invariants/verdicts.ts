@@ -24,7 +24,7 @@ export interface Table {
   readonly bad: Readonly<Record<string, Case | (() => Told)>>;
 }
 
-export function judged(invariant: JobsInvariant, given: Case | (() => Told)) {
+function judged(invariant: JobsInvariant, given: Case | (() => Told)) {
   const { told, facts = {}, endedAtMs } = typeof given === 'function' ? { told: given } : given;
   const { records, endsAtMs } = told();
   return judge([invariant], { ...JOBS_FACTS, ...facts }, records, endedAtMs ?? endsAtMs);

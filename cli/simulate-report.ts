@@ -1,0 +1,78 @@
+/**
+ * Reports of failures on disk: a folder for each, with everything that is needed to see it again.
+ *
+ * Guarantees: shrinking takes about as long as it is given, and what has been found by then is
+ * reported; a folder that is there already is written over, file by file.
+ */
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { versions } from 'node:process';
+import type { JobsInvariant } from '../simulator/jobs/facts.ts';
+import type { Plan } from '../simulator/plan.ts';
+import { type FailureReport, reportFailure } from '../simulator/report/report.ts';
+import { type Output, printable } from './output.ts';
+import { ownVersion } from './version.ts';
+
+export interface ReportFileOptions {
+  readonly plan: Plan;
+  /** Its id. */
+  readonly invariant: string;
+  /** The folder of this failure; default: one named by seed and invariant. */
+  readonly folder?: string;
+  /** How long shrinking may take. Default 60 s. */
+  readonly budgetMs?: number;
+  /** Default 20. */
+  readonly confirmations?: number;
+  /** Default: all there are for jobs. */
+  readonly invariants?: readonly JobsInvariant[];
+}
+
+const BUDGET_MS = 60_000;
+const FOLDER = './escapement-failures';
+
+/** Makes the report of a failure, writes its files and prints it. False when nothing broke after all. */
+export async function writeReport(
+  {
+    plan,
+    invariant,
+    budgetMs = BUDGET_MS,
+    folder = folderOf(plan, invariant),
+    ...options
+  }: ReportFileOptions,
+  output: Output,
+): Promise<boolean> {
+  const startedAt = performance.now();
+  const elapsedMs = (): number => performance.now() - startedAt;
+  let smaller = 0;
+  const report = await reportFailure({
+    ...options,
+    plan,
+    invariant,
+    folder,
+    about: `escapement=${ownVersion()} node=${versions.node}`,
+    elapsedMs,
+    mayGoOn: () => elapsedMs() < budgetMs,
+    onTry: (tries, isSmaller) => {
+      if (isSmaller) smaller += 1;
+      output.progress(`seed ${plan.seed}, ${invariant}: ${tries} tries, ${smaller} times smaller`);
+    },
+  });
+  output.progress(undefined);
+  if (report === undefined) return false;
+  const names = writeFiles(report, folder);
+  for (const line of report.lines) output.line(printable(line));
+  output.line(`files: ${printable(folder)}: ${names.join(', ')}`);
+  return true;
+}
+
+function writeFiles({ files }: FailureReport, folder: string): readonly string[] {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return Object.keys(files);
+}
+
+/** Ids of invariants are words, but a folder must not be led astray by one. */
+function folderOf({ seed }: Plan, invariant: string): string {
+  return `${FOLDER}/${seed}-${invariant.replace(/[^A-Za-z0-9_-]/g, '_')}`;
+}

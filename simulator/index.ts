@@ -1,0 +1,24 @@
+/**
+ * `escapement/simulator`: whole clusters of anybody's own machines, in virtual time, under faults, from
+ * one seed.
+ *
+ * `simulate` plays a workload on many seeds and reports what broke, with as little of the run as
+ * breaks it still. For a single runtime in a unit test see `escapement/testing`.
+ */
+
+export type { HistoryRecord } from './history.ts';
+export type { Judgement, RunFacts, Violation, Watcher } from './invariant.ts';
+export type { Nemesis } from './plan.ts';
+export type { SimulatedNode } from './simulate/cluster.ts';
+export type { Failure } from './simulate/failure.ts';
+export {
+  type ActorView,
+  invariant,
+  type OwnInvariant,
+  type RunView,
+} from './simulate/own-invariant.ts';
+export type { SimulationPlan } from './simulate/plan.ts';
+export type { SimulationReport } from './simulate/report.ts';
+export { NEMESES, type SimulateOptions, simulate } from './simulate/simulate.ts';
+export type { Workload } from './simulate/workload.ts';
+export type { Chance } from './swarm/chance.ts';

@@ -1,0 +1,105 @@
+/**
+ * The nearest passing run: the smallest change of a failing plan after which everything holds, and where
+ * the two runs part.
+ *
+ * Guarantees: the run was played and broke nothing. Where runs part is the first record that is not the
+ * same; that a fault was begun or not, which is what was changed, does not count.
+ */
+
+import type { HistoryRecord } from '../history.ts';
+import type { Run } from '../jobs/run.ts';
+import type { Plan } from '../plan.ts';
+import { tell } from './record-words.ts';
+import type { Candidate } from './reduction.ts';
+import { fewerNemeses } from './reductions-faults.ts';
+import type { Player } from './shrink.ts';
+import { moment, nodeName, short } from './words.ts';
+
+export interface PassingRun {
+  readonly run: Run;
+  /** What was changed, in words. */
+  readonly change: string;
+  readonly parting: Parting | undefined;
+}
+
+export interface Parting {
+  readonly failing: HistoryRecord | undefined;
+  readonly passing: HistoryRecord | undefined;
+}
+
+/** Of those that pass, how many are compared. */
+const COMPARED_MAX = 3;
+/** Played at most; a change that breaks something else is of no use. */
+const PLAYED_MAX = 8;
+
+/** Longer than any run. */
+const LONG_MS = 365 * 86_400_000;
+
+/** `candidates`: what is known to make the invariant hold, the best first. */
+export async function nearestPassing(
+  failing: Run,
+  candidates: readonly Candidate[],
+  play: Player,
+): Promise<PassingRun | undefined> {
+  const found: PassingRun[] = [];
+  for (const { plan, change } of candidatesOf(failing.plan, candidates).slice(0, PLAYED_MAX)) {
+    if (found.length >= COMPARED_MAX) break;
+    const run = await play(comparable(plan, failing.plan)).catch(() => undefined);
+    if (run === undefined || run.judgement.violations.length > 0) continue;
+    const { history } = failing;
+    found.push({ run, change, parting: partingOf(history.records, run.history.records) });
+  }
+  const latest = (one: PassingRun): number => one.parting?.failing?.index ?? -1;
+  return found.sort((one, other) => latest(other) - latest(one))[0];
+}
+
+/**
+ * Where no fault can come, disks take no time: so the last fault is not taken away but comes when all
+ * is over, and the runs part where it matters.
+ */
+function comparable(plan: Plan, failing: Plan): Plan {
+  if (plan.nemeses.length > 0 || failing.nemeses.length === 0) return plan;
+  const atMs = (plan.untilMs ?? LONG_MS) + 1;
+  return { ...plan, nemeses: failing.nemeses.map((nemesis) => ({ ...nemesis, atMs })) };
+}
+
+/** When there was no time to find any: without one fault, or without all. */
+function candidatesOf(plan: Plan, candidates: readonly Candidate[]): readonly Candidate[] {
+  if (candidates.length > 0) return candidates;
+  // Only the parts of the list matter to it, and not what was seen.
+  const unseen = { invariant: '', says: '', what: '', atMs: 0, node: '', record: null };
+  return [...fewerNemeses.candidates(plan, unseen)].reverse();
+}
+
+function partingOf(
+  failing: readonly HistoryRecord[],
+  passing: readonly HistoryRecord[],
+): Parting | undefined {
+  const ones = failing.filter(isOwn);
+  const others = passing.filter(isOwn);
+  for (let at = 0; at < Math.max(ones.length, others.length); at += 1) {
+    const [one, other] = [ones[at], others[at]];
+    if (one === undefined || other === undefined || textOf(one) !== textOf(other))
+      return { failing: one, passing: other };
+  }
+  return undefined;
+}
+
+export function partingLines({ failing, passing }: Parting): readonly string[] {
+  return [`there: ${words(failing)}`, `here:  ${words(passing)}`];
+}
+
+function words(record: HistoryRecord | undefined): string {
+  if (record === undefined) return 'nothing more';
+  const { index, atMs, node } = record;
+  return `#${index} T=${moment(atMs)} ${nodeName(node)} ${short(tell(record), 180)}`;
+}
+
+function isOwn({ type }: HistoryRecord): boolean {
+  return type !== 'fault';
+}
+
+function textOf(record: HistoryRecord): string {
+  const { index: _, ...rest } = record;
+  return JSON.stringify('context' in rest ? { ...rest, context: undefined } : rest);
+}

@@ -1,0 +1,89 @@
+/**
+ * A plan as a file: written so that people can read it, and read so that it can be trusted.
+ *
+ * Guarantees: of a plan that is returned the version, the shape, the sizes, the configuration and the
+ * names were checked; otherwise one error says what is wrong where. What the parameters of a fault
+ * mean its kind alone knows, and says when it is played.
+ */
+
+import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
+import { excerpt, messageOf, RuntimeError } from '../../runtime/errors.ts';
+import { nodesOf } from '../jobs/names.ts';
+import { kindOfNemesis } from '../nemeses/menu.ts';
+import { PLAN_VERSION, type Plan } from '../plan.ts';
+import { SCENARIO_LIMITS } from '../scenario/limits.ts';
+import { planSchema } from './plan-schema.ts';
+import { strangersIn } from './pruned.ts';
+
+/** Characters of a plan file. */
+export const PLAN_LENGTH_MAX = 16 * 1_048_576;
+/** Mistakes that one error tells of. */
+const TOLD_MAX = 10;
+
+export function planText(plan: Plan): string {
+  return `${JSON.stringify(plan, null, 2)}\n`;
+}
+
+/** @throws {RuntimeError} PLAN_INVALID */
+export function readPlan(text: string, fileName: string): Plan {
+  const fail = (...whats: readonly string[]): never => {
+    const told = whats.slice(0, TOLD_MAX).map((what) => `${fileName}: ${what}`);
+    const more = whats.length - told.length;
+    if (more > 0) told.push(`${fileName}: and ${more} more.`);
+    throw new RuntimeError('PLAN_INVALID', told.join('\n'));
+  };
+  if (text.length > PLAN_LENGTH_MAX)
+    fail(`a plan has at most ${PLAN_LENGTH_MAX.toLocaleString('en-GB')} characters.`);
+  const value = parsed(text, fail);
+  const { version } = (value ?? {}) as { readonly version?: unknown };
+  if (version !== undefined && version !== PLAN_VERSION)
+    fail(
+      `a plan of another version, ${excerpt(version)}; this release plays version ${PLAN_VERSION}.`,
+    );
+  const checked = planSchema.safeParse(value);
+  if (!checked.success)
+    return fail(...checked.error.issues.map(({ path, message }) => `${pathOf(path)}: ${message}.`));
+  // As it was in the file, with its keys in their order: the same run.
+  const plan = value as Plan;
+  const mistakes = mistakesIn(plan);
+  return mistakes.length > 0 ? fail(...mistakes) : plan;
+}
+
+function parsed(text: string, fail: (what: string) => never): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (thrown) {
+    return fail(`is no JSON: ${messageOf(thrown)}`);
+  }
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
+  const text = parts.join('').replace(/^\./, '');
+  return text === '' ? 'the plan' : text.slice(0, 200);
+}
+
+function mistakesIn(plan: Plan): readonly string[] {
+  const mistakes: string[] = [];
+  const nodes = nodesOf(plan.topology).length;
+  if (nodes > SCENARIO_LIMITS.nodesMax)
+    mistakes.push(`topology: there are ${nodes} nodes, and at most ${SCENARIO_LIMITS.nodesMax}.`);
+  const ids = plan.nemeses.map(({ id }) => id);
+  if (new Set(ids).size < ids.length) mistakes.push('nemeses: two have the same id.');
+  for (const [index, { kind }] of plan.nemeses.entries())
+    collect(mistakes, `nemeses[${index}].kind`, () => kindOfNemesis(kind));
+  collect(mistakes, 'config', () => resolveConfiguration(plan.config));
+  // Names mean nothing where there are too many nodes to look at.
+  if (mistakes.length === 0)
+    for (const path of strangersIn(plan))
+      mistakes.push(`${path}: names something that is not in the topology.`);
+  return mistakes;
+}
+
+function collect(mistakes: string[], path: string, check: () => unknown): void {
+  try {
+    check();
+  } catch (thrown) {
+    mistakes.push(`${path}: ${messageOf(thrown)}`);
+  }
+}

@@ -1,0 +1,88 @@
+/** What a simulation came to: how much was played, what went wrong in it, and what broke. */
+
+import { RuntimeError } from '../../runtime/errors.ts';
+import { faultsOf } from '../batch/run-plan.ts';
+import { type FaultFigures, Tally } from '../batch/tally.ts';
+import { count } from '../report/words.ts';
+import { type Failure, textOf } from './failure.ts';
+import type { SimulationRun } from './run.ts';
+
+export class SimulationReport {
+  readonly #tally = new Tally();
+  readonly #failures: Failure[] = [];
+  readonly #own: readonly string[];
+
+  /** `own`: the user's sentences. */
+  constructor(own: readonly string[]) {
+    this.#own = own;
+  }
+
+  get failures(): readonly Failure[] {
+    return this.#failures;
+  }
+
+  /** Runs that were played; what shrinking took is not counted. */
+  get runs(): number {
+    return this.#tally.figures().runs;
+  }
+
+  /** Of all runs together. */
+  get simulatedMs(): number {
+    return this.#tally.figures().simulatedMs;
+  }
+
+  /** By kind: how often each fault began, and how often it changed something. */
+  get faults(): Readonly<Record<string, FaultFigures>> {
+    return this.#tally.figures().faults;
+  }
+
+  /** How often each invariant had something to say. */
+  get exercised(): Readonly<Record<string, number>> {
+    return this.#tally.figures().exercised;
+  }
+
+  /** The user's sentences that never had anything to say: they did not hold, they were not asked. */
+  get neverExercised(): readonly string[] {
+    const { exercised } = this;
+    return this.#own.filter((says) => (exercised[says] ?? 0) === 0);
+  }
+
+  take({ plan, records, judgement, endedAtMs, traceHash }: SimulationRun): void {
+    this.#tally.take({
+      seed: plan.seed,
+      traceHash,
+      simulatedMs: endedAtMs,
+      events: records.filter(({ type }) => type === 'turn').length,
+      isFaultFree: plan.nemeses.length === 0,
+      violations: judgement.violations,
+      exercised: judgement.exercised,
+      faults: faultsOf(records),
+      marks: [],
+    });
+  }
+
+  fail(failure: Failure): void {
+    this.#failures.push(failure);
+  }
+
+  /** For people. */
+  text(): string {
+    const { runs, faultFreeRuns, simulatedMs, faults } = this.#tally.figures();
+    const all = Object.values(faults);
+    const begun = all.reduce((sum, { injected }) => sum + injected, 0);
+    const effective = all.reduce((sum, fault) => sum + fault.effective, 0);
+    const hours = (simulatedMs / 3_600_000).toFixed(1);
+    const lines = [
+      `${count(runs, 'run')} (${faultFreeRuns} without faults), ${hours} h simulated, ${count(begun, 'fault')}, ${effective} of them changed something`,
+      ...this.neverExercised.map((says) => `never exercised: "${says}"`),
+      ...this.#failures.map(textOf),
+    ];
+    if (this.#failures.length === 0) lines.push('No invariant was broken.');
+    return lines.join('\n');
+  }
+
+  /** For tests. @throws {RuntimeError} INVARIANT_BROKEN when there is a failure */
+  assertNone(): void {
+    if (this.#failures.length > 0) throw new RuntimeError('INVARIANT_BROKEN', this.text());
+  }
+}

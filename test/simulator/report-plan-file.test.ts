@@ -1,0 +1,100 @@
+/** Plan files: what was written is read again, and nothing else is. */
+
+import { describe, expect, test } from 'vitest';
+import { RuntimeError } from '../../runtime/errors.ts';
+import type { Plan } from '../../simulator/plan.ts';
+import { planText, readPlan } from '../../simulator/report/plan-file.ts';
+import { drawPlan } from '../../simulator/swarm/draw-plan.ts';
+import { nemesis, planOf } from './report-fixtures.ts';
+
+function failureOf(text: string): RuntimeError {
+  try {
+    readPlan(text, 'plan.json');
+  } catch (thrown) {
+    if (thrown instanceof RuntimeError) return thrown;
+    throw thrown;
+  }
+  throw new Error('It was taken for a plan.');
+}
+
+const changed = (changes: object): string => JSON.stringify({ ...planOf(), ...changes });
+
+describe('a plan file', () => {
+  test('is read as it was written, for every plan that chance makes', () => {
+    for (let seed = 1; seed <= 300; seed++) {
+      const plan = drawPlan(seed);
+      expect(readPlan(planText(plan), 'plan.json')).toEqual(JSON.parse(planText(plan)));
+    }
+  });
+
+  test('of another version is refused with a word about that, whatever else is in it', () => {
+    const { code, message } = failureOf(JSON.stringify({ version: 2, seeds: [1] }));
+    expect(code).toBe('PLAN_INVALID');
+    expect(message).toBe(
+      'plan.json: a plan of another version, "2"; this release plays version 1.',
+    );
+  });
+
+  test.each([
+    ['no JSON', '{', /is no JSON/],
+    ['no plan', '[]', /the plan: /],
+    ['nothing', 'null', /the plan: /],
+    ['a key that is not known', changed({ extra: 1 }), /extra/],
+    ['a step that is not known', changed({ steps: [{ atMs: 0, do: 'fly' }] }), /steps\[0\]/],
+    [
+      'a moment that is no number',
+      changed({ steps: [{ atMs: '0', do: 'heal' }] }),
+      /steps\[0\]\.atMs/,
+    ],
+    ['a time without end', changed({ untilMs: 1e300 }), /untilMs/],
+    [
+      'delays the wrong way round',
+      changed({ network: { ...planOf().network, delayMs: [5, 1] } }),
+      /delayMs/,
+    ],
+    ['a share above one', changed({ network: { ...planOf().network, loss: 2 } }), /network\.loss/],
+    ['an option that is not known', changed({ config: { speed: 1 } }), /config: /],
+    ['options that contradict each other', changed({ config: { leaseMs: 1 } }), /config: /],
+    [
+      'a fault that is not on the menu',
+      changed({ nemeses: [nemesis('n1', 'earthquake')] }),
+      /nemeses\[0\]\.kind: There is no nemesis "earthquake"/,
+    ],
+    [
+      'two faults of one name',
+      changed({ nemeses: [nemesis('n1', 'powerCut'), nemesis('n1', 'powerCut')] }),
+      /same id/,
+    ],
+    [
+      'a node that is not there',
+      changed({ steps: [{ atMs: 0, do: 'crash', node: 'Z.manager-1' }] }),
+      /steps\[0\]: names something/,
+    ],
+    [
+      'a target that is not there',
+      changed({ nemeses: [nemesis('n1', 'crashNodes', { targets: ['A.manager-9'] })] }),
+      /nemeses\[0\]: names something/,
+    ],
+    [
+      'too many nodes',
+      changed({ topology: { gates: 150, datacenters: { A: { managers: 100, workers: 1 } } } }),
+      /251 nodes/,
+    ],
+  ])('with %s is refused', (_, text, message) => {
+    const failure = failureOf(text);
+    expect(failure.code).toBe('PLAN_INVALID');
+    expect(failure.message).toMatch(message);
+  });
+
+  test('tells of ten mistakes and counts the others', () => {
+    const steps = Array.from({ length: 30 }, () => ({ atMs: -1e99, do: 'heal' }));
+    const lines = failureOf(changed({ steps })).message.split('\n');
+    expect(lines).toHaveLength(11);
+    expect(lines.at(-1)).toBe('plan.json: and 20 more.');
+  });
+
+  test('may speak of a job that nobody submits', () => {
+    const steps: Plan['steps'] = [{ atMs: 0, do: 'get', jobId: 'nobody', to: 'A' }];
+    expect(readPlan(planText(planOf({ steps })), 'plan.json').steps).toEqual(steps);
+  });
+});
