@@ -28,12 +28,21 @@ const LINES_AT_ONCE = 500;
 
 export async function replayPlan(
   path: string,
+  options: ReplayOptions,
+  output: Output,
+): Promise<ExitCode> {
+  return showPlan(readPlan(readPlanText(path), path), path, options, output);
+}
+
+/** Plays a plan that has a name, and prints what came of it. */
+export async function showPlan(
+  plan: Plan,
+  name: string,
   { trace = false, json = false }: ReplayOptions,
   output: Output,
 ): Promise<ExitCode> {
-  const plan = readPlan(readPlanText(path), path);
-  output.progress(`playing ${printable(path)}`);
-  const run = await playOrRefuse(plan, path);
+  output.progress(`playing ${printable(name)}`);
+  const run = await playOrRefuse(plan, name);
   output.progress(undefined);
   if (json) output.line(JSON.stringify(resultOf(run, trace), null, 2));
   else {

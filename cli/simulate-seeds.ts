@@ -7,14 +7,15 @@
  */
 
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import type { Coverage } from '../simulator/batch/coverage.ts';
 import { Tally, type TallyFigures } from '../simulator/batch/tally.ts';
 import { parseDuration } from '../simulator/duration.ts';
 import { jobsInvariants } from '../simulator/invariants/index.ts';
 import { MARKS } from '../simulator/jobs/marks.ts';
 import { MENU } from '../simulator/nemeses/menu.ts';
-import type { SwarmOptions } from '../simulator/swarm/draw-plan.ts';
-import { CommandFailure, EXIT } from './exit.ts';
+import { drawPlan, type SwarmOptions } from '../simulator/swarm/draw-plan.ts';
+import { CommandFailure, EXIT, type ExitCode } from './exit.ts';
 import { counted, type Output } from './output.ts';
 import type { SimulateOptions } from './simulate.ts';
 import { playSeeds } from './simulate-players.ts';
@@ -48,13 +49,40 @@ const SEEDS_MAX = 10_000_000;
 const PROCESSES_MAX = 256;
 const UNTIL_MAX_MS = 24 * 3_600_000;
 
-/** True when nothing was broken. */
-export async function simulateSeeds(asked: SimulateOptions, output: Output): Promise<boolean> {
+/** Reports that are written of one batch; each takes up to a minute. */
+const REPORTS_MAX = 3;
+
+export async function simulateSeeds(asked: SimulateOptions, output: Output): Promise<ExitCode> {
   const options = readOptions(asked);
+  const { swarm, json, from } = options;
+  if (asked.trace === true) {
+    const { showPlan } = await import('./simulate-replay.ts');
+    return showPlan(drawPlan(from, swarm), `seed ${from}`, asked, output);
+  }
   const report = await runSeeds(options, output);
-  if (options.json) output.line(JSON.stringify(report, null, 2));
+  if (json) output.line(JSON.stringify(report, null, 2));
   else printBatch(report, output);
-  return !hasFailed(report, options.isStrict);
+  if (asked.report && !json) await reportFailures(report, options, asked.out ?? '.', output);
+  return hasFailed(report, options.isStrict) ? EXIT.broken : EXIT.done;
+}
+
+/** The first of each invariant that was broken. */
+async function reportFailures(
+  { failures }: BatchReport,
+  { swarm }: SeedsOptions,
+  out: string,
+  output: Output,
+): Promise<void> {
+  const first = new Map<string, number>();
+  for (const { seed, violations } of failures)
+    for (const { invariant } of violations.slice(0, 1))
+      if (!first.has(invariant)) first.set(invariant, seed);
+  const { writeReport } = await import('./simulate-report.ts');
+  for (const [invariant, seed] of [...first].slice(0, REPORTS_MAX)) {
+    output.line();
+    const folder = join(out, `${seed}-${invariant}`);
+    await writeReport({ plan: drawPlan(seed, swarm), invariant, folder }, output);
+  }
 }
 
 function readOptions({

@@ -7,7 +7,7 @@
 
 import { Command } from 'commander';
 import { collect, parseCount } from './arguments.ts';
-import { EXIT, type ExitCode } from './exit.ts';
+import type { ExitCode } from './exit.ts';
 import type { Output } from './output.ts';
 
 export interface SimulateOptions {
@@ -19,6 +19,10 @@ export interface SimulateOptions {
   readonly nemesis?: readonly string[];
   readonly processes?: number;
   readonly strict?: boolean;
+  readonly replay?: string;
+  readonly trace?: boolean;
+  readonly out?: string;
+  readonly report: boolean;
 }
 
 const HELP = `
@@ -34,10 +38,14 @@ Examples:
   $ escapement simulate --seeds 1000
   $ escapement simulate --seeds 200 --from 5001 --until 30m --nemesis crash --nemesis clog
   $ escapement simulate --seeds 100 --nemesis none
-  $ escapement simulate --seed 4711
+  $ escapement simulate --seed 4711 --trace
+  $ escapement simulate --replay escapement-failures/4711-TO-1/plan.json
+
+A seed that broke something is shrunk to a plan that people can read; it and a report with a timeline
+are written to a folder.
 
 Exit codes: 0 what was expected came and every invariant held, 1 something else came, 64 usage,
-65 a file is no scenario.`;
+65 a file is no scenario or no plan.`;
 
 export function simulateCommand(output: Output, setExitCode: (code: ExitCode) => void): Command {
   return new Command('simulate')
@@ -60,19 +68,44 @@ export function simulateCommand(output: Output, setExitCode: (code: ExitCode) =>
       'how many run at the same time; default: one for each core',
       parseCount,
     )
+    .option('--replay <file>', 'play a saved plan')
+    .option('--trace', 'with --seed or --replay: print every record of the run')
+    .option('--out <dir>', 'where reports of failures go', 'escapement-failures')
+    .option('--no-report', 'do not shrink failures and write no reports')
     .option('--strict', 'fail also when an invariant was never exercised or a mark never reached')
     .option('--json', 'print the result as JSON; for several files a list of results')
     .addHelpText('after', HELP)
     .action(async (paths: readonly string[], options: SimulateOptions, command: Command) => {
-      const isForSeeds = options.seeds !== undefined || options.seed !== undefined;
-      if (isForSeeds === paths.length > 0)
-        command.error('error: name scenario files, or say --seeds <n> or --seed <n>');
-      if (!isForSeeds) {
-        const { simulateFiles } = await import('./simulate-files.ts');
-        setExitCode(await simulateFiles(paths, options, output));
-        return;
-      }
-      const { simulateSeeds } = await import('./simulate-seeds.ts');
-      setExitCode((await simulateSeeds(options, output)) ? EXIT.done : EXIT.broken);
+      const { seed, seeds, replay, trace } = options;
+      const asked = [
+        paths.length > 0,
+        seed !== undefined,
+        seeds !== undefined,
+        replay !== undefined,
+      ];
+      if (asked.filter(Boolean).length !== 1)
+        command.error(
+          'error: name scenario files, or say one of --seeds <n>, --seed <n>, --replay <file>',
+        );
+      if (trace === true && seed === undefined && replay === undefined)
+        command.error('error: --trace is for one run, of --seed <n> or --replay <file>');
+      setExitCode(await simulate(paths, options, output));
     });
+}
+
+async function simulate(
+  paths: readonly string[],
+  options: SimulateOptions,
+  output: Output,
+): Promise<ExitCode> {
+  if (paths.length > 0) {
+    const { simulateFiles } = await import('./simulate-files.ts');
+    return simulateFiles(paths, options, output);
+  }
+  if (options.replay !== undefined) {
+    const { replayPlan } = await import('./simulate-replay.ts');
+    return replayPlan(options.replay, options, output);
+  }
+  const { simulateSeeds } = await import('./simulate-seeds.ts');
+  return simulateSeeds(options, output);
 }

@@ -8,7 +8,8 @@
 
 export type { HistoryRecord } from './history.ts';
 export type { Judgement, RunFacts, Violation, Watcher } from './invariant.ts';
-export type { Nemesis } from './plan.ts';
+export { play, type Run } from './jobs/run.ts';
+export type { Nemesis, Plan } from './plan.ts';
 export type { SimulatedNode } from './simulate/cluster.ts';
 export type { Failure } from './simulate/failure.ts';
 export {
