@@ -98,9 +98,16 @@ export const jobMachine = jobSetup.createMachine({
   states: {
     assembling: {
       on: {
-        'job.assembled': { target: 'active', actions: 'begin' },
+        'job.assembled': [
+          { guard: 'isEndedByHeld', target: 'ending', actions: ['begin', 'takeHeld'] },
+          { target: 'active', actions: ['begin', 'takeHeld'] },
+        ],
         'leadership.acquired': { actions: 'learnLeader' },
-        'cancel.requested': { actions: 'answerUnaccepted' },
+        'timeout.declared': { actions: 'holdDecision' },
+        'cancel.requested': [
+          { guard: 'isOfGate', actions: 'holdDecision' },
+          { actions: 'answerUnaccepted' },
+        ],
         'job.extend': { actions: 'answerUnaccepted' },
       },
       after: { assemblyLimit: { target: 'ending', actions: 'abandon' } },

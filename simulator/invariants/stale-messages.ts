@@ -49,11 +49,20 @@ export const staleIsNeverObeyed: JobsInvariant = {
         );
     };
     const gateJob = (step: GateJobStep): void => checkGate(step, verdict);
+    /** The worker whose last turn took a cancel of an earlier leader. */
+    let wary: string | undefined;
     const turn = (record: TurnRecord): void => {
-      if (record.kind === 'worker' && record.context !== undefined)
-        checkWorker(record, terms, verdict);
+      wary = undefined;
+      if (record.kind !== 'worker' || record.context === undefined) return;
+      if (checkWorker(record, terms, verdict)) wary = record.address;
     };
-    return watching(jobs, { turn, job, gateJob, forget: (place) => epochs.forget(place) });
+    const sent = (record: SentRecord): void => {
+      // All that leaves a turn follows it directly.
+      if (record.from === wary && record.event.type === 'attempt.stop')
+        verdict.broken(`${wary} obeys a cancel of an earlier leader`, record);
+    };
+    const forget = (place: string): void => epochs.forget(place);
+    return watching(jobs, { turn, job, gateJob, forget }, { sent });
   },
 };
 
@@ -122,24 +131,34 @@ function isSameAs(before: GateJobContext, after: GateJobContext, name: string): 
   );
 }
 
-/** Workers know leaders by their term. Each life of one is somebody else, with an address of its own. */
+const ORDERS: ReadonlySet<string> = new Set([
+  'dispatch.requested',
+  'leader.announced',
+  'cancel.ordered',
+]);
+
+/**
+ * Workers know leaders by their term. Each life of one is somebody else, with an address of its own.
+ * True after a cancel of an earlier leader: that shows in what is told to the attempt.
+ */
 function checkWorker(
   record: TurnRecord,
   terms: Map<string, WorkerContext>,
   verdict: Verdict,
-): void {
+): boolean {
   const { address, event, context } = record;
   const before = terms.get(address);
   const after = context as WorkerContext;
   terms.set(address, after);
-  if (before === undefined) return;
+  if (before === undefined) return false;
   if (after.term < before.term)
     verdict.broken(`${address} has forgotten term ${before.term}`, record);
   const { type, term = before.term } = event as { readonly type: string; readonly term?: number };
-  if (term >= before.term || (type !== 'dispatch.requested' && type !== 'leader.announced')) return;
+  if (term >= before.term || !ORDERS.has(type)) return false;
   verdict.exercised();
   if (!isSameWork(before, after))
     verdict.broken(`${address} obeys ${type} of term ${term} and knows ${before.term}`, record);
+  return type === 'cancel.ordered';
 }
 
 /** One that was read from its record meanwhile has the same attempts in other objects. */

@@ -43,7 +43,7 @@ export const MARKS: readonly Mark[] = [
       const ended = new Set<unknown>();
       return {
         log({ fields }) {
-          if (fields['event'] === 'timeout.fallback') ended.add(keyOf(fields));
+          if (fields.event === 'timeout.fallback') ended.add(keyOf(fields));
         },
         turn(record) {
           if (record.kind === 'job' && record.event.type === 'timeout.declared')
@@ -59,8 +59,8 @@ export const MARKS: readonly Mark[] = [
       const rejected = new Set<unknown>();
       return {
         log({ fields }) {
-          if (fields['event'] === 'timeout.rejected') rejected.add(keyOf(fields));
-          if (fields['event'] === 'timeout.obeyed' && rejected.has(keyOf(fields))) hit();
+          if (fields.event === 'timeout.rejected') rejected.add(keyOf(fields));
+          if (fields.event === 'timeout.obeyed' && rejected.has(keyOf(fields))) hit();
         },
       };
     },
@@ -98,7 +98,7 @@ export const MARKS: readonly Mark[] = [
     mark: 'gateRebuilt',
     says: 'a gate made a job anew from what datacenters reported',
     watch: (_, hit) => ({
-      log: ({ fields }) => void (fields['event'] === 'gate.recovered' && hit()),
+      log: ({ fields }) => void (fields.event === 'gate.recovered' && hit()),
     }),
   },
   {
@@ -173,7 +173,7 @@ function isTimer(type: TurnFact['event']['type']): boolean {
 }
 
 function keyOf(fields: Readonly<Record<string, unknown>>): string {
-  return `${String(fields['jobId'])}@${String(fields['datacenter'])}`;
+  return `${String(fields.jobId)}@${String(fields.datacenter)}`;
 }
 
 /** `job/j1@A` as `j1@A`. */

@@ -64,5 +64,5 @@ export function matchOf(message: string): MessageMatch | undefined {
   if (type !== undefined) return { type };
   if (!MESSAGE_NAMES.includes(message)) return undefined;
   const acked = EVENTS[message.slice(0, -ACK.length)];
-  return { type: ACK_EVENT, where: (event) => event['ackOf'] === acked };
+  return { type: ACK_EVENT, where: (event) => event.ackOf === acked };
 }

@@ -138,7 +138,7 @@ function refuseDispatches(
       type: 'dispatch.requested',
       where: (event) => {
         if (!isOurs(event)) return false;
-        const attempt = event['attemptId'];
+        const attempt = event.attemptId;
         if (rejects !== true && refused.size >= rejects && !refused.has(attempt)) return false;
         refused.add(attempt);
         return true;

@@ -255,7 +255,7 @@ export class Causes {
 
 /** The job that a record is about, as far as it says so. */
 function jobIn(record: HistoryRecord): string | undefined {
-  if (record.type === 'log') return textOf(record.fields['jobId']);
+  if (record.type === 'log') return textOf(record.fields.jobId);
   if (record.type !== 'turn') return 'jobId' in record ? record.jobId : undefined;
   const own = /^(?:job|gate-job|workflow|attempt|submission-page)\/([^/@]+)/.exec(record.address);
   return own?.[1] ?? textOf((record.event as { readonly jobId?: unknown }).jobId);

@@ -61,7 +61,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** The job that a step is about; undefined for what is done to the cluster. */
 export function jobOf(step: Step): string | undefined {
   if (step.do === 'submit') return step.job.jobId;
-  if (step.do === 'inject') return String(step.message['jobId']);
+  if (step.do === 'inject') return String(step.message.jobId);
   return 'jobId' in step ? step.jobId : undefined;
 }
 

@@ -4,19 +4,19 @@ import { describe, expect, test } from 'vitest';
 import { setup } from 'xstate';
 import { createRuntime } from '../../create-runtime.ts';
 import { electedLease } from '../../programs/jobs/elected-lease.ts';
-import { simulatedNetwork } from '../../simulator/network.ts';
-import { SeededRandom } from '../../simulator/random.ts';
-import { memoryStore } from '../../stores/memory.ts';
-import { LeaseOffice } from '../../simulator/lease-office.ts';
-import { Member, type MemberPorts } from './cluster/member.ts';
-import { placeOfNode } from './cluster/plan.ts';
-import { isAt, Recorder } from './cluster/recorder.ts';
-import { ScriptTime } from './cluster/script-time.ts';
 import {
   type HandlerScript,
   type ScriptedContext,
   scriptedHandler,
 } from '../../simulator/jobs/scripted-handler.ts';
+import { LeaseOffice } from '../../simulator/lease-office.ts';
+import { simulatedNetwork } from '../../simulator/network.ts';
+import { SeededRandom } from '../../simulator/random.ts';
+import { memoryStore } from '../../stores/memory.ts';
+import { Member, type MemberPorts } from './cluster/member.ts';
+import { placeOfNode } from './cluster/plan.ts';
+import { isAt, Recorder } from './cluster/recorder.ts';
+import { ScriptTime } from './cluster/script-time.ts';
 
 describe('the time of a script', () => {
   test('does things at their moments, and waits for what they return', async () => {

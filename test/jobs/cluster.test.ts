@@ -1,8 +1,8 @@
 /** The harness with the real programs: what a script does to a cluster is seen in it. */
 
 import { describe, expect, test } from 'vitest';
-import { isAt } from './cluster/recorder.ts';
 import type { HandlerScript } from '../../simulator/jobs/scripted-handler.ts';
+import { isAt } from './cluster/recorder.ts';
 import { type Cluster, scripted, startCluster } from './cluster.ts';
 
 /** A job of one workflow in datacenter A. */

@@ -22,15 +22,15 @@ import type { Gate } from '../../programs/jobs/gate.ts';
 import type { Manager } from '../../programs/jobs/manager.ts';
 import type { HandlerContext } from '../../programs/jobs/worker/handlers.ts';
 import type { JobWorker } from '../../programs/jobs/worker.ts';
+import type { HandlerScript } from '../../simulator/jobs/scripted-handler.ts';
+import { LeaseOffice } from '../../simulator/lease-office.ts';
 import { type SimulatedNetwork, simulatedNetwork } from '../../simulator/network.ts';
 import { SeededRandom } from '../../simulator/random.ts';
 import { Crew } from './cluster/crew.ts';
-import { LeaseOffice } from '../../simulator/lease-office.ts';
 import type { Member } from './cluster/member.ts';
 import { type ClusterPlan, managersOf, placeOfNode, workersOf } from './cluster/plan.ts';
 import { Recorder } from './cluster/recorder.ts';
 import { ScriptTime } from './cluster/script-time.ts';
-import type { HandlerScript } from '../../simulator/jobs/scripted-handler.ts';
 
 const DELAY_MS = 50;
 /** By then a client knows who hosts what, in any network that a script would have. */

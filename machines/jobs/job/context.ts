@@ -135,6 +135,8 @@ export interface JobContext extends Omit<JobInput, 'ids' | 'dependsOn'> {
   readonly lateEvents: readonly LateEvent[];
   /** Its submission was never finished: nobody was told that it was taken. */
   readonly isAbandoned?: true;
+  /** What its gate decided before the job was whole: it is said once, and taken as soon as it can be. */
+  readonly heldDecision?: TimeoutDeclared | CancelRequested | undefined;
 }
 
 export function bornJob({ ids, dependsOn, at, ...input }: Born<JobInput>): JobContext {

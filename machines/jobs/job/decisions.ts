@@ -52,6 +52,20 @@ export function answerDecision(
   };
 }
 
+/** What the gate had decided before the job was whole: now it is obeyed, or answered. */
+export function takeHeld(context: JobContext, at: number): JobStep {
+  const { heldDecision } = context;
+  if (heldDecision === undefined) return {};
+  const event = { ...heldDecision, at };
+  const taken = gate.judge(context, event) === 'obey' ? follow : answerDecision;
+  const { next, ...step } = taken(context, event);
+  return { ...step, next: { ...next, heldDecision: undefined } };
+}
+
+function follow(context: JobContext, event: Taken<TimeoutDeclared | CancelRequested>): JobStep {
+  return event.type === 'timeout.declared' ? obey(context, event) : cancel(context, event);
+}
+
 /** Whoever does not lead obeys nobody, and says so. */
 export function answerNotLeader(
   context: JobContext,
@@ -64,9 +78,8 @@ export function answerNotLeader(
   return { says: gate.acknowledge(context, event, { accepted: false, reason: 'notLeader' }) };
 }
 
-/** Not accepted yet: to a client there is no such job. Its gate says it again until it is obeyed. */
-export function answerUnaccepted({ decisionEpoch, replyTo }: CancelRequested): JobStep {
-  if (decisionEpoch !== undefined) return {};
+/** Not accepted yet: to a client there is no such job. */
+export function answerUnaccepted({ replyTo }: CancelRequested): JobStep {
   return { says: answering(replyTo, { accepted: false, reason: 'unknown' }) };
 }
 

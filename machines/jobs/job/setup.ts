@@ -54,6 +54,14 @@ export const jobSetup = setup({
       assertEvent(event, 'leadership.acquired');
       return { term: event.fence, managerId: event.node ?? context.managerId };
     }),
+    holdDecision: assign(({ event }) => {
+      assertEvent(event, ['timeout.declared', 'cancel.requested']);
+      const { at: _, ...heldDecision } = event;
+      return { heldDecision };
+    }),
+    takeHeld: enqueueActions(({ context, event, enqueue }) => {
+      carryOut(enqueue, decisions.takeHeld(context, event.at));
+    }),
     answerUnaccepted: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, ['cancel.requested', 'job.extend']);
       const step =
@@ -160,6 +168,9 @@ export const jobSetup = setup({
   },
   guards: {
     isLocal: ({ context }) => isLocal(context),
+    isEndedByHeld: ({ context }) =>
+      context.heldDecision !== undefined && gate.judge(context, context.heldDecision) === 'obey',
+    isOfGate: ({ event }) => event.type === 'cancel.requested' && event.decisionEpoch !== undefined,
     isReported: ({ context }) => context.timeoutReportedAt !== null,
     isShadow: ({ context }) => !context.enforce,
     isShadowed: ({ context }) => context.shadows.length > 0,

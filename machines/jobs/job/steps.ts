@@ -151,8 +151,17 @@ export function takeRefusal(
     notes: isReport ? [note(context, 'timeout.reportFailed', at, { reason: code })] : [],
     says: [
       { to, event: birth },
-      { to, event },
+      { to, event: ofNow(context, event) },
     ],
+  };
+}
+
+/** It may be older than the last takeover, and the gate takes nothing of an earlier leader any more. */
+function ofNow({ leaderFence, managerId }: JobContext, event: MessageRefused['event']) {
+  return {
+    ...event,
+    ...('leaderFence' in event && { leaderFence }),
+    ...('managerId' in event && { managerId }),
   };
 }
 

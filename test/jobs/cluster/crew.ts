@@ -13,10 +13,10 @@ import { type Manager, startManager } from '../../../programs/jobs/manager.ts';
 import type { HandlerContext } from '../../../programs/jobs/worker/handlers.ts';
 import { type JobWorker, startWorker } from '../../../programs/jobs/worker.ts';
 import type { Store } from '../../../runtime/store.ts';
+import { scriptedHandler } from '../../../simulator/jobs/scripted-handler.ts';
 import { memoryStore } from '../../../stores/memory.ts';
 import { Member, type MemberPorts, type RunningProgram, type Surroundings } from './member.ts';
 import { type ClusterPlan, gatesOf, managersOf, placeOfNode, workersOf } from './plan.ts';
-import { scriptedHandler } from '../../../simulator/jobs/scripted-handler.ts';
 import { slowStore } from './slow-store.ts';
 
 const CORES = 4;

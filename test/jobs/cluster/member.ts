@@ -11,10 +11,10 @@ import type { Logger } from '../../../runtime/options.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { Store } from '../../../runtime/store.ts';
 import type { Transport } from '../../../runtime/transport.ts';
+import type { LeaseCounter, LeaseOffice } from '../../../simulator/lease-office.ts';
 import type { SimulatedNetwork } from '../../../simulator/network.ts';
 import { NodeClock } from '../../../simulator/node-clock.ts';
 import { SeededRandom } from '../../../simulator/random.ts';
-import type { LeaseCounter, LeaseOffice } from '../../../simulator/lease-office.ts';
 
 /** What is running, as far as all programs have it. */
 export interface RunningProgram {

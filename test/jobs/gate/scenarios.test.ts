@@ -7,8 +7,8 @@ import { describe, expect, test } from 'vitest';
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
 import type { JobTerms } from '../../../machines/jobs/messages/client.ts';
 import type { JobsClient } from '../../../programs/jobs/client.ts';
-import { isAt } from '../cluster/recorder.ts';
 import type { HandlerScript } from '../../../simulator/jobs/scripted-handler.ts';
+import { isAt } from '../cluster/recorder.ts';
 import { type Cluster, scripted, startCluster } from '../cluster.ts';
 
 const ONE = { managers: 1, workers: 1 };

@@ -16,12 +16,20 @@ describe('a submission that is not complete yet', () => {
     expect(job.context.operatorCredits).toEqual([]);
   });
 
-  test('does not answer its gate, which says again what it has decided', () => {
+  test('holds what its gate has decided, which is said once, until it can be taken', () => {
     const job = assembling({ gateId: 'gate-1' });
     job.take(gateCancel());
     expect(job.heard()).toEqual([]);
     job.take({ type: 'job.assembled' });
-    job.take(gateCancel());
     expect(standing(job)).toEqual(['cancelled', null]);
+    expect(job.context.heldDecision).toBeUndefined();
+  });
+
+  test('tells its gate when what it held was meant for an earlier leader', () => {
+    const job = assembling({ gateId: 'gate-1' });
+    job.take(gateCancel({ leaderFence: 0 }));
+    job.take({ type: 'job.assembled' });
+    expect(standing(job)).toEqual(['submitted', null]);
+    expect(job.heard()).toContain('status.corrected');
   });
 });

@@ -10,7 +10,7 @@ import {
   staleIsMadeGood,
   staleIsNeverObeyed,
 } from '../../../simulator/invariants/stale-messages.ts';
-import { history, turn } from './builders.ts';
+import { history, sent, turn } from './builders.ts';
 import { decided, G1, gate, known, restarted } from './gate-tale.ts';
 import {
   ACQUIRED,
@@ -94,6 +94,8 @@ describe('decisions', () => {
   const dispatched = (term: number) => ({ type: 'dispatch.requested', term });
   const worker = (number: number, term: number, attempts: object, event = dispatched(term)) =>
     turn('worker/1@w-1', { turn: number, event, context: { term, attempts, announcement: null } });
+  const cancelled = (term: number) => ({ type: 'cancel.ordered', term });
+  const stop = sent('worker/1@w-1', 1, 'attempt/j1/w1/1@w-1', { type: 'attempt.stop' });
   const held = {};
 
   testVerdicts(staleIsNeverObeyed, {
@@ -105,6 +107,12 @@ describe('decisions', () => {
       'by a gate': () => gate().turn(100, report(1), {}, G1),
       'by a worker': () =>
         history().add('w-1', worker(1, 2, held), worker(2, 2, held, dispatched(1))),
+      'by a worker that is to cancel': () =>
+        history().add('w-1', worker(1, 2, held), worker(2, 2, held, cancelled(1))),
+      'by a worker that then cancels for its present leader': () =>
+        history()
+          .add('w-1', worker(1, 2, held), worker(2, 2, held, cancelled(1)))
+          .add('w-1', worker(3, 2, held, cancelled(2)), stop),
     },
     bad: {
       'an old fence': () => led().turn(600_100, declared(1), obeyed(600_100)),
@@ -126,6 +134,8 @@ describe('decisions', () => {
         gate().turn(100, report(1), known({ leaderFence: 1 }), G1),
       'at a worker': () =>
         history().add('w-1', worker(1, 2, held), worker(2, 2, { a: 1 }, dispatched(1))),
+      'at a worker, which cancels': () =>
+        history().add('w-1', worker(1, 2, held), worker(2, 2, held, cancelled(1)), stop),
       'at a worker, which forgets the term': () =>
         history().add('w-1', worker(1, 2, held), worker(2, 1, held)),
     },

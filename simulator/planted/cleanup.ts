@@ -1,0 +1,71 @@
+/** Planted bugs of what is left over, and of the runtime below all machines. */
+
+import type { Plant } from './plant.ts';
+
+export const cleanupPlants: readonly Plant[] = [
+  {
+    id: 'P43',
+    area: 'cleanup',
+    says: 'A timer that is cancelled, or armed anew, stays where it is.',
+    edits: [
+      {
+        file: 'runtime/timer-table.ts',
+        find: 'if (row.id === id && row.session === session) {',
+        replace: 'if (row.id === id && row.session !== session) {',
+      },
+    ],
+  },
+  {
+    id: 'P44',
+    area: 'cleanup',
+    says: 'A job that was cancelled is kept track of for ever.',
+    edits: [
+      {
+        file: 'machines/jobs/job.ts',
+        find: "ended('failed'), ended('cancelled'), ended('timedOut')",
+        replace: "ended('failed'), ended('timedOut')",
+      },
+    ],
+  },
+  {
+    id: 'P46',
+    area: 'runtime',
+    says: 'What an actor has taken is forgotten when it is read from its record.',
+    edits: [
+      {
+        file: 'runtime/record.ts',
+        find: 'inbox: Inbox.restore(stored.inbox),',
+        replace: 'inbox: new Inbox(),',
+      },
+    ],
+  },
+  {
+    id: 'P48',
+    area: 'cleanup',
+    says: 'An attempt that is told to stop takes note of it, and its run goes on.',
+    edits: [
+      {
+        file: 'machines/jobs/attempt.ts',
+        find: "'attempt.stop': { target: 'stopping', actions: setStopCause },",
+        replace: "'attempt.stop': { actions: setStopCause },",
+      },
+    ],
+  },
+  {
+    id: 'P49',
+    area: 'runtime',
+    says: "What a user's code throws, here a handler, ends the node that called it.",
+    edits: [
+      {
+        file: 'programs/jobs/worker/run.ts',
+        find: '      .catch(failed)\n',
+        replace: '',
+      },
+      {
+        file: 'programs/jobs/worker/run.ts',
+        find: 'import { failed, succeeded }',
+        replace: 'import { succeeded }',
+      },
+    ],
+  },
+];

@@ -1,0 +1,20 @@
+/** All planted bugs that runs of the jobs system must find, in the order of their ids. */
+
+import { cleanupPlants } from './cleanup.ts';
+import { extensionPlants } from './extensions.ts';
+import { fallbackPlants } from './fallback.ts';
+import { fencePlants } from './fence.ts';
+import { gatePlants } from './gate.ts';
+import type { Plant } from './plant.ts';
+import { storePlants } from './store.ts';
+import { timePlants } from './time.ts';
+
+export const PLANTS: readonly Plant[] = [
+  ...timePlants,
+  ...fencePlants,
+  ...gatePlants,
+  ...fallbackPlants,
+  ...extensionPlants,
+  ...cleanupPlants,
+  ...storePlants,
+];

@@ -1,0 +1,83 @@
+/**
+ * Seeds played by a process of their own, on a copy of the sources.
+ *
+ * Guarantees: each seed is told of once, in order. One that takes longer than its limit is told of as
+ * `undecided`, and the ones after it are played all the same.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { PlayedSeed } from './seed-player.ts';
+
+export type Told = PlayedSeed | { readonly seed: number; readonly undecided: string };
+
+export interface SeedsOptions {
+  readonly folder: string;
+  readonly seeds: readonly number[];
+  /** Stops after so many seeds that were not clean. */
+  readonly hitsMax: number;
+  readonly limitMs: number;
+}
+
+export async function playSeeds(options: SeedsOptions): Promise<readonly Told[]> {
+  const told: Told[] = [];
+  let left = options.seeds;
+  while (left.length > 0) {
+    const hits = told.filter((one) => 'invariant' in one && one.invariant !== null).length;
+    if (hits >= options.hitsMax) break;
+    const player = await runPlayer({ ...options, seeds: left, hitsMax: options.hitsMax - hits });
+    told.push(...player.played);
+    const [next] = left.slice(player.played.length);
+    if (player.undecided === undefined || next === undefined) break;
+    told.push({ seed: next, undecided: player.undecided });
+    left = left.slice(player.played.length + 1);
+  }
+  return told;
+}
+
+/** They end with this process, whatever ends it. */
+const players = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const player of players) player.kill('SIGKILL');
+});
+
+interface Player {
+  readonly played: readonly PlayedSeed[];
+  /** Why it did not go on to the end. */
+  readonly undecided: string | undefined;
+}
+
+function runPlayer({ folder, seeds, hitsMax, limitMs }: SeedsOptions): Promise<Player> {
+  const played: PlayedSeed[] = [];
+  const args = ['--import', 'tsx', 'simulator/planted/seed-player.ts', hitsMax, ...seeds];
+  const child = spawn(process.execPath, args.map(String), {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  players.add(child);
+  let complaint = '';
+  child.stderr.on('data', (data: Buffer) => {
+    complaint = `${complaint}${data}`.slice(-2_000);
+  });
+  let isLate = false;
+  const begin = () =>
+    setTimeout(() => {
+      isLate = true;
+      child.kill('SIGKILL');
+    }, limitMs);
+  let limit = begin();
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    clearTimeout(limit);
+    limit = begin();
+    played.push(JSON.parse(line) as PlayedSeed);
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      clearTimeout(limit);
+      players.delete(child);
+      const ended = code === 0 ? undefined : `the player ended with ${code}: ${complaint}`;
+      resolve({ played, undecided: isLate ? `not over after ${limitMs} ms` : ended });
+    });
+  });
+}

@@ -1,0 +1,133 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Copies } from '../../simulator/planted/copy.ts';
+import { type Finding, hunt } from '../../simulator/planted/hunt.ts';
+import { edited, type Plant } from '../../simulator/planted/plant.ts';
+import { PLANTS } from '../../simulator/planted/plants.ts';
+import { withTable } from '../../simulator/planted/table.ts';
+
+const PROJECT = join(import.meta.dirname, '../..');
+const README = join(PROJECT, 'simulator/planted/README.md');
+
+/** The sources that a plant changes, as it leaves them. */
+function plantedSources({ edits }: Plant): ReadonlyMap<string, string> {
+  const sources = new Map<string, string>();
+  for (const edit of edits) {
+    const source = sources.get(edit.file) ?? readFileSync(join(PROJECT, edit.file), 'utf8');
+    sources.set(edit.file, edited(source, edit));
+  }
+  return sources;
+}
+
+describe('planted bugs', () => {
+  test.each(PLANTS)('$id has its places in the sources, each of them once', (plant) => {
+    for (const [file, source] of plantedSources(plant))
+      expect(source).not.toBe(readFileSync(join(PROJECT, file), 'utf8'));
+  });
+
+  test('have ids of their own, and change nothing but the product', () => {
+    const ids = PLANTS.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const files = PLANTS.flatMap(({ edits }) => edits.map(({ file }) => file));
+    expect(files.filter((file) => !/^(machines|programs|runtime|stores)\//.test(file))).toEqual([]);
+  });
+
+  test('are all in the table of the readme, as they are here', () => {
+    const text = readFileSync(README, 'utf8');
+    expect(withTable(text, PLANTS, [])).toBe(text);
+  });
+});
+
+describe('an edit', () => {
+  const edit = { file: 'a.ts', find: 'b', replace: 'x' };
+
+  test('is refused where its place is not there', () => {
+    expect(() => edited('acd', edit)).toThrow('a.ts has no place that reads "b".');
+  });
+
+  test('is refused where its place is not the only one', () => {
+    expect(() => edited('abcb', edit)).toThrow('a.ts has more than one place that reads "b".');
+  });
+
+  test('is made to the letter', () => {
+    expect(edited('abc', { ...edit, replace: "$&'" })).toBe("a$&'c");
+  });
+});
+
+describe('the table', () => {
+  const finding: Finding = {
+    id: 'P1',
+    found: true,
+    firstSeed: 7,
+    hits: 3,
+    invariant: 'TO-1',
+    traceLength: 100,
+    played: 12,
+    undecided: 0,
+  };
+  const plants: readonly Plant[] = [
+    { id: 'P1', area: 'time', says: 'One.', edits: [] },
+    { id: 'P2', area: 'time', says: 'Two.', edits: [] },
+  ];
+
+  test('keeps what was said of a plant that was not hunted', () => {
+    const before = withTable('Text.\n', plants, [finding]);
+    expect(before).toContain('| P1 | One. | TO-1, seed 7 |\n| P2 | Two. | not yet |\n');
+    const after = withTable(before, plants, [{ ...finding, id: 'P2', firstSeed: 9 }]);
+    expect(after).toContain('| P1 | One. | TO-1, seed 7 |\n| P2 | Two. | TO-1, seed 9 |\n');
+    expect(after.startsWith('Text.\n')).toBe(true);
+  });
+});
+
+describe('a hunt', () => {
+  let copies: Copies;
+  beforeAll(() => {
+    copies = new Copies(PROJECT);
+  });
+  afterAll(() => copies.remove());
+
+  const hunted = (plants: readonly Plant[]) =>
+    hunt(copies, {
+      plants,
+      from: 6,
+      seeds: 3,
+      hitsMax: 1,
+      processes: 2,
+      limitMs: 60_000,
+      onFound: () => {},
+    });
+
+  test('finds bugs within a few seeds, and nothing where nothing is planted', async () => {
+    const harmless: Plant = {
+      id: 'P0',
+      area: 'time',
+      says: 'Nothing is wrong.',
+      edits: [
+        {
+          file: 'machines/jobs/job/setup.ts',
+          find: 'overallDue(context) + 1 - event.at',
+          replace: '1 + overallDue(context) - event.at',
+        },
+      ],
+    };
+    const wanted = PLANTS.filter(({ id }) => ['P22', 'P43'].includes(id));
+    const findings = await hunted([...wanted, harmless]);
+    expect(findings.map(({ id, found }) => ({ id, found }))).toEqual([
+      { id: 'P22', found: true },
+      { id: 'P43', found: true },
+      { id: 'P0', found: false },
+    ]);
+    expect(findings[2]).toMatchObject({ played: 3, hits: 0, invariant: null });
+  }, 120_000);
+
+  test('leaves the sources as they are, and no folder behind', () => {
+    const plant = PLANTS[0] as Plant;
+    const [file = ''] = plantedSources(plant).keys();
+    const folder = copies.with(plant);
+    expect(readFileSync(join(folder, file), 'utf8')).toBe(plantedSources(plant).get(file));
+    expect(readFileSync(join(PROJECT, file), 'utf8')).not.toBe(plantedSources(plant).get(file));
+    copies.remove();
+    expect(existsSync(folder)).toBe(false);
+  });
+});
