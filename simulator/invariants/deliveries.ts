@@ -12,7 +12,7 @@ import { SPAWN_EVENT } from '../../runtime/machine.ts';
 import { DEFAULT_LIMITS } from '../../runtime/options.ts';
 import type { HistoryRecord } from '../history.ts';
 import type { Invariant, RunFacts, Verdict, Watcher } from '../invariant.ts';
-import { unreadable } from './reading-disks.ts';
+import { lostDisk, unreadable } from './reading-disks.ts';
 import { Lines } from './reading-lines.ts';
 import { isMarked, partsOf } from './reading-records.ts';
 
@@ -40,6 +40,8 @@ class Deliveries {
   /** Somebody was told that a message to them will not arrive. */
   readonly #givenUp = new Set<string>();
   readonly #born = new Set<string>();
+  /** Places that lost their disk: their actors count their messages anew, and are taken for repeating themselves. */
+  readonly #forgetful = new Set<string>();
   /** Their records are damaged: what they had to say waits for a copy of the disk. */
   readonly #leftAlone = new Set<string>();
   /** Who hosts each place, and since when: by its last claim. */
@@ -56,7 +58,7 @@ class Deliveries {
   watcher(): Watcher {
     return {
       node: (record) => this.#node(record),
-      fault: (record) => this.#lines.fault(record),
+      fault: (record) => this.#fault(record),
       commit: (record) => this.#commit(record),
       sent: (record) => this.#sent(record),
       turn: (record) => this.#turn(record),
@@ -70,6 +72,15 @@ class Deliveries {
       },
       end: (endedAtMs) => this.#end(endedAtMs),
     };
+  }
+
+  #fault(record: RecordOf<'fault'>): void {
+    this.#lines.fault(record);
+    const place = lostDisk(record);
+    if (place === undefined) return;
+    this.#forgetful.add(place);
+    for (const sender of [...this.#open.keys()])
+      if (placeOf(sender) === place) this.#open.delete(sender);
   }
 
   #node(record: RecordOf<'node'>): void {
@@ -91,7 +102,7 @@ class Deliveries {
   }
 
   #sent(record: SentRecord): void {
-    if (!this.#lines.isKept(record.place)) return;
+    if (!this.#lines.isKept(record.place) || this.#forgetful.has(record.place)) return;
     const { from, counter } = record;
     let open = this.#open.get(from);
     if (open === undefined) {

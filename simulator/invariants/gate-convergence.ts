@@ -4,6 +4,7 @@ import type { JobsFacts, JobsInvariant } from '../jobs/facts.ts';
 import { hasEnded, JobEnds, type JobStanding } from './reading-ends.ts';
 import { type GateJobContext, isUnderWay } from './reading-gate.ts';
 import { healedAtMs, isInCore, reunionMs, roundTripMs } from './reading-healed.ts';
+import { isEnded } from './reading-records.ts';
 import { Losses, Stores } from './reading-stores.ts';
 import { followTurns, together } from './reading-turns.ts';
 
@@ -138,12 +139,16 @@ export const agreesInTheEnd: JobsInvariant = {
     const jobs = new JobEnds();
     const losses = new Losses();
     const gates = new Map<string, AtGate>();
+    /** Closed by what is on disk, also where the gate died before it could tell. */
+    const closed = new Set<string>();
     const limitMs = 2 * facts.config.reportIntervalMs + 2 * facts.deltaMs + roundTripMs(facts);
     const judge = ({ address, context, endedAtMs }: JobStanding, overAtMs: number): void => {
       const { gateId, datacenter, jobId } = context;
       if (gateId === null || endedAtMs === null || context.isAbandoned === true) return;
       const reunited = reunitedAtMs(facts, losses, gateId, datacenter);
-      const there = gates.get(`gate-job/${jobId}@${gateId}`);
+      const gateJob = `gate-job/${jobId}@${gateId}`;
+      if (closed.has(gateJob)) return;
+      const there = gates.get(gateJob);
       const known = there?.context.datacenters[datacenter];
       if (known === undefined || known.phase === 'refused' || reunited === null) return;
       const dueMs = Math.max(endedAtMs, reunited) + limitMs;
@@ -167,6 +172,7 @@ export const agreesInTheEnd: JobsInvariant = {
     const atGates = followTurns<GateJobContext>('gate-job', {
       took({ record, context, last }) {
         const { address, atMs } = record;
+        closed.delete(address);
         const endedAtMs = { ...gates.get(address)?.endedAtMs };
         if (context.datacenters !== last?.context.datacenters)
           for (const [name, { final }] of Object.entries(context.datacenters))
@@ -176,6 +182,11 @@ export const agreesInTheEnd: JobsInvariant = {
       forgot: (address) => gates.delete(address),
     });
     return together(atGates, jobs.watch(), losses, {
+      commit({ writes }) {
+        for (const { address, record } of writes)
+          if (address.startsWith('gate-job/') && record !== null && isEnded(record))
+            closed.add(address);
+      },
       end(endedAtMs) {
         for (const standing of jobs.all.values()) judge(standing, endedAtMs);
       },

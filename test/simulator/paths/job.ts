@@ -135,6 +135,7 @@ export const jobPlan: PathPlan = {
     context.timeoutReportedAt !== null,
     context.shadows.length > 0,
     context.isFinalKnown,
+    context.heldDecision?.leaderFence,
     context.obeyedDecisionEpoch !== null,
     at > context.lastProgressAt + context.rules.allStuckThresholdMs,
   ],
