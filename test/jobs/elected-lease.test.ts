@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { electedLease } from '../../programs/jobs/elected-lease.ts';
 import type { LeaseBoard } from '../../runtime/lease-board.ts';
+import { SILENT_LOGGER } from '../../runtime/options.ts';
 import { SimulatedClock } from '../../simulator/clock.ts';
 import { NodeClock } from '../../simulator/node-clock.ts';
 import { SeededRandom } from '../../simulator/random.ts';
@@ -55,6 +56,7 @@ async function elect(nodes: readonly string[] = ['m1', 'm2'], isWatched = true) 
   const board = memoryLeaseBoard(clock);
   const startedAt = clock.now();
   const log: string[] = [];
+  const said: string[] = [];
   const stand = (node: string) => {
     const own = new NodeClock(clock);
     const way = { isOpen: true, isStuck: false };
@@ -71,7 +73,12 @@ async function elect(nodes: readonly string[] = ['m1', 'm2'], isWatched = true) 
       ...(isWatched ? { watch: bound(board).watch } : {}),
     };
     const random = new SeededRandom(1, node);
-    const lease = electedLease({ node, board: seen, rules, clock: own, random });
+    const logger = {
+      ...SILENT_LOGGER,
+      info: (_: object, what: string) => said.push(`${node} ${what}`),
+      warn: (_: object, what: string) => said.push(`${node} ${what}`),
+    };
+    const lease = electedLease({ node, board: seen, rules, clock: own, random, logger });
     const note = (what: string) => log.push(`${clock.now() - startedAt} ${node} ${what}`);
     const claim = lease.hold('A', {
       acquired: (fence) => note(`leads ${fence}`),
@@ -102,7 +109,7 @@ async function elect(nodes: readonly string[] = ['m1', 'm2'], isWatched = true) 
     await advance(0);
   }
   const [first, second] = managers as [ReturnType<typeof stand>, ReturnType<typeof stand>];
-  return { first, second, board, advance, asks: () => log.splice(0), log, clock };
+  return { first, second, board, advance, asks: () => log.splice(0), log, said, clock };
 }
 
 /** When somebody else led, in the last line. */
@@ -252,4 +259,17 @@ describe('the fence of an elected leader', () => {
     await advance(10_000);
     expect(board.holderOf('A')).toBe('m1');
   });
+});
+
+test('a board out of reach is told once, and once when it is reached again', async () => {
+  const { first, advance, said } = await elect();
+  first.way.isOpen = false;
+  await advance(60_000);
+  expect(said).toEqual(['m1 the board of leases cannot be reached']);
+  first.way.isOpen = true;
+  await advance(60_000);
+  expect(said.filter((line) => line.startsWith('m1'))).toEqual([
+    'm1 the board of leases cannot be reached',
+    'm1 the board of leases is reached again',
+  ]);
 });

@@ -191,3 +191,14 @@ describe('S41 a gate that has nothing of the job', () => {
     expect(job.said()).toEqual([]);
   });
 });
+
+test('JB-12 what a gate has to be told again is told under the fence of now', () => {
+  const job = atGate();
+  job.take(changed('w1', 'COMPLETED'));
+  job.take(acquired(9));
+  fresh(job);
+  const event = { type: 'final.reported', leaderFence: 1, managerId: 'A.manager-1' };
+  job.take({ type: 'message.refused', to: GATE, event, code: 'ACTOR_UNKNOWN' });
+  const said = job.said('final.reported');
+  expect(said).toMatchObject([{ leaderFence: 2, managerId: 'A.manager-2' }]);
+});
