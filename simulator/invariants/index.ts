@@ -6,7 +6,6 @@ import { jobAgreementInvariants } from './jobs-agreement.ts';
 import { jobCoreInvariants } from './jobs-core.ts';
 import { workerInvariants } from './workers.ts';
 
-
 /** What every run of the jobs system must keep. */
 export const jobsInvariants: readonly JobsInvariant[] = [
   ...engineInvariants,
