@@ -35,7 +35,9 @@ describe('planted bugs', () => {
 
   test('are all in the table of the readme, as they are here', () => {
     const text = readFileSync(README, 'utf8');
-    expect(withTable(text, PLANTS, [])).toBe(text);
+    // Whoever formats it may give its columns their widths.
+    const plain = (table: string): string => table.replace(/ +/g, ' ').replace(/-+/g, '-');
+    expect(plain(withTable(text, PLANTS, []))).toBe(plain(text));
   });
 });
 
