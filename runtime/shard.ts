@@ -9,7 +9,7 @@
  */
 
 import { type Actor, isIdle, unborn } from './actor.ts';
-import { placeOf } from './address.ts';
+import { isWholeAddress, placeOf } from './address.ts';
 import { pauseMs } from './backoff.ts';
 import { Batches } from './batches.ts';
 import { Bookkeeping } from './bookkeeping.ts';
@@ -371,8 +371,17 @@ export class Shard implements CommitListener {
     if (message.event.type !== SPAWN_EVENT)
       throw new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
     const actor = unborn(address, kind);
+    // Whoever is born again from afar may have lived here in a store that is lost, and those it spoke
+    // to then have marked its numbers: it goes on above them, or they would take it for the old one.
+    if (this.#isElsewhere(message.from))
+      actor.outbox.counter = Math.max(0, this.#services.clock.now());
     this.#enter(actor);
     return actor;
+  }
+
+  /** True of an actor of another place. */
+  #isElsewhere(from: string | undefined): boolean {
+    return from !== undefined && isWholeAddress(from) && placeOf(from) !== this.#services.place;
   }
 
   #enter(actor: Actor): void {

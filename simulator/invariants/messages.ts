@@ -6,11 +6,13 @@
  */
 
 import { placeOf } from '../../runtime/address.ts';
+import type { Receipt } from '../../runtime/envelope.ts';
+import { errorFromShape } from '../../runtime/errors.ts';
 import { WINDOW_MAX } from '../../runtime/inbox.ts';
 import { UNDER_WAY_MAX } from '../../runtime/outbox.ts';
 import { ENVELOPE_LENGTH_MAX } from '../../runtime/peers.ts';
 import type { Invariant, Watcher } from '../invariant.ts';
-import { Disks } from './reading-disks.ts';
+import { Disks, lostDisk } from './reading-disks.ts';
 import { openFrame } from './reading-frames.ts';
 import { isWritten } from './reading-holders.ts';
 import { Lines, type TurnRecord } from './reading-lines.ts';
@@ -73,10 +75,15 @@ export const boundsOfMessages: Invariant = {
       // Whoever holds the lease meanwhile hears the answers.
       lease: ({ node }) => underWay.forget(node),
       commit: (record) => disks.commit(record),
-      fault: (record) => disks.fault(record),
+      fault: (record) => {
+        disks.fault(record);
+        const lost = lostDisk(record);
+        if (lost !== undefined) underWay.beginAnew(lost);
+      },
       frame: (record) => {
         const { change, frame, node } = record;
-        if (change === 'delivered') underWay.hear(record.to, frame);
+        if (change === 'delivered')
+          underWay.hear(record.to, facts.places[record.to] ?? record.to, frame);
         if (change !== 'sent') return;
         if (frame.length > FRAME_LENGTH_MAX)
           verdict.broken(`A frame of ${frame.length} characters was sent.`, record);
@@ -126,13 +133,26 @@ function takings(epsilonMs: number, taken: (taking: Taking, record: TurnRecord) 
   };
 }
 
-/** Messages that a node has sent and not seen answered, by pair. */
+/**
+ * Messages that a node has sent and not seen answered, by pair.
+ *
+ * A fault may send an old message again from its node, and then nobody waits for an answer. So what
+ * was ever answered for good is not counted again.
+ */
 class UnderWay {
   readonly #pairs = new Map<string, Map<string, Set<number>>>();
+  /** Answered for good, by pair, whoever hosted the sender then. */
+  readonly #settled = new Map<string, Set<number>>();
 
   /** What the node was waiting for is not its own any more. */
   forget(node: string): void {
     this.#pairs.delete(node);
+  }
+
+  /** The place has lost its records: its actors use their counters again. */
+  beginAnew(place: string): void {
+    for (const pair of this.#settled.keys())
+      if (placeOf(pair.slice(0, pair.indexOf(' '))) === place) this.#settled.delete(pair);
   }
 
   /** The pair of those in the frame that has most under way. */
@@ -146,6 +166,7 @@ class UnderWay {
       // Requests have one message each, under a name of their own.
       if (placeOf(from) !== place) continue;
       const pair = `${from} to ${to}`;
+      if (this.#settled.get(pair)?.has(counter) === true) continue;
       const pairs = this.#pairs.get(node) ?? new Map<string, Set<number>>();
       this.#pairs.set(node, pairs);
       const counters = pairs.get(pair) ?? new Set<number>();
@@ -157,10 +178,28 @@ class UnderWay {
   }
 
   /** An answer settles the message, unless it asks for it again. */
-  hear(node: string, frame: string): void {
+  hear(node: string, place: string, frame: string): void {
+    if (frame.endsWith('"receipts":[]}')) return;
     const pairs = this.#pairs.get(node);
-    if (pairs === undefined || frame.endsWith('"receipts":[]}')) return;
-    for (const { from, to, counter } of openFrame(frame).receipts)
-      pairs.get(`${from} to ${to}`)?.delete(counter);
+    for (const receipt of openFrame(frame).receipts) {
+      const { from, to, counter } = receipt;
+      if (placeOf(from) !== place) continue;
+      const pair = `${from} to ${to}`;
+      pairs?.get(pair)?.delete(counter);
+      if (!isForGood(receipt)) continue;
+      const settled = this.#settled.get(pair) ?? new Set<number>();
+      this.#settled.set(pair, settled);
+      settled.add(counter);
+    }
   }
+}
+
+/** Refusals that are not retryable in general, and yet a sender may try again after them. */
+const TRIED_AGAIN: ReadonlySet<string> = new Set(['ACTOR_ENDED', 'ACTOR_UNKNOWN', 'KIND_UNKNOWN']);
+
+/** Whether the sender will not send the message again. */
+function isForGood({ error }: Receipt): boolean {
+  if (error === undefined) return true;
+  const { code, retryable } = errorFromShape(error);
+  return !retryable && !TRIED_AGAIN.has(code);
 }

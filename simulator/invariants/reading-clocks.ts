@@ -11,7 +11,8 @@ import type { TurnRecord } from './reading-steps.ts';
 type NodeRecord = Extract<HistoryRecord, { readonly type: 'node' }>;
 
 interface Off {
-  readonly skewMs: number;
+  /** How far it was ahead at a moment, and how many millionths it gains since. */
+  readonly aheadMs: number;
   readonly driftPpm: number;
   readonly atMs: number;
 }
@@ -21,17 +22,18 @@ export class Clocks {
   #hasDrift = false;
 
   node({ node, change, skewMs, driftPpm, atMs }: NodeRecord): void {
-    // A clock is set when its node starts, and runs on from there.
-    if (change !== 'started') return;
-    this.#off.set(node, { skewMs, driftPpm, atMs });
+    const off = this.#off.get(node);
+    // A clock is set when its node starts; from there on only its pace changes, and that at once.
+    if (change === 'started') this.#off.set(node, { aheadMs: skewMs, driftPpm, atMs });
+    else if (off !== undefined)
+      this.#off.set(node, { aheadMs: aheadAt(off, atMs), driftPpm, atMs });
     if (driftPpm !== 0) this.#hasDrift = true;
   }
 
   /** When the turn was taken: true time, counted from a moment that is the same for all turns. */
   trueTime({ node, takenAt, atMs }: TurnRecord): number {
     const off = this.#off.get(node);
-    if (off === undefined) return takenAt;
-    return takenAt - off.skewMs - ((atMs - off.atMs) * off.driftPpm) / 1_000_000;
+    return off === undefined ? takenAt : takenAt - aheadAt(off, atMs);
   }
 
   /**
@@ -42,3 +44,6 @@ export class Clocks {
     return 2 * epsilonMs * (this.#hasDrift ? leaders : 1);
   }
 }
+
+const aheadAt = ({ aheadMs, driftPpm, atMs }: Off, laterMs: number): number =>
+  aheadMs + ((laterMs - atMs) * driftPpm) / 1_000_000;

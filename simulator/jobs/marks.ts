@@ -141,21 +141,7 @@ export const MARKS: readonly Mark[] = [
   {
     mark: 'duplicateAfterRestart',
     says: 'a frame came twice, the second time to another life of its node',
-    watch: (_, hit) => {
-      const heard = new Map<string, string>();
-      const lives = new Map<string, number>();
-      return {
-        node: ({ node, life }) => void lives.set(node, life),
-        frame(record) {
-          if (record.change !== 'repeated' && record.change !== 'delivered') return;
-          const life = `${lives.get(record.to) ?? 0}`;
-          const key = record.frame;
-          const before = heard.get(key);
-          if (before !== undefined && before !== life) hit();
-          if (record.change === 'delivered') heard.set(key, life);
-        },
-      };
-    },
+    watch: (_, hit) => watchRepetitions(hit),
   },
 ];
 
@@ -166,6 +152,50 @@ export function watchMarks(facts: JobsFacts, records: readonly HistoryRecord[]):
   for (const record of records)
     for (const watcher of watchers) watcher[record.type]?.(record as never);
   return [...reached];
+}
+
+/**
+ * Of a copy the text may be another one than that of its frame, because only its messages outlive
+ * a connection. Equal texts that the node itself sends later (greetings, or a message that nobody
+ * answered) cannot be told from the copy: then there is nothing to say about it any more.
+ */
+function watchRepetitions(hit: () => void): Watcher {
+  const lives = new Map<string, number>();
+  /** By way, and what was sent last on it. */
+  const sent = new Map<string, string>();
+  /** By way and text, of the frame and of its copy. */
+  const repetitions = new Map<string, Repetition>();
+  const drop = ({ keys }: Repetition) => {
+    for (const key of keys) repetitions.delete(key);
+  };
+  return {
+    node: ({ node, life }) => void lives.set(node, life),
+    frame({ node, to, change, frame }) {
+      const way = `${node}>${to}`;
+      const key = `${way} ${frame}`;
+      const known = repetitions.get(key);
+      if (change === 'sent') sent.set(way, key);
+      if (change === 'sent' && known !== undefined) drop(known);
+      if (change === 'repeated') {
+        const repetition: Repetition = { keys: [key, sent.get(way) ?? key], heardBy: undefined };
+        for (const one of repetition.keys) repetitions.set(one, repetition);
+      }
+      if (change !== 'delivered' || known === undefined) return;
+      const life = lives.get(to) ?? 0;
+      if (known.heardBy === undefined) {
+        known.heardBy = life;
+        return;
+      }
+      if (known.heardBy !== life) hit();
+      drop(known);
+    },
+  };
+}
+
+interface Repetition {
+  readonly keys: readonly string[];
+  /** The life of the receiver to which it came first. */
+  heardBy: number | undefined;
 }
 
 function isTimer(type: TurnFact['event']['type']): boolean {

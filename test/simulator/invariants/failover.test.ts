@@ -13,6 +13,7 @@ import { ACQUIRED, accepted, ended, moment, TIMER, takenOver } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
 
 const M2 = { node: 'A.manager-2' };
+const NODE = { type: 'node', life: 1, skewMs: 0 } as const;
 const atGate = () => accepted({ gateId: 'gate-1', decisionEpoch: [1, 0], timeoutMs: 600_000 });
 
 describe('a takeover', () => {
@@ -95,6 +96,14 @@ describe('a takeover', () => {
             ...M2,
             skewMs: -30_000,
           }),
+      },
+      'by a clock that drifted for ten seconds of its life': {
+        facts: { epsilonMs: 100 },
+        told: () =>
+          accepted()
+            .at(1, 'A.manager-2', { ...NODE, change: 'started', driftPpm: 10_000 })
+            .at(10_001, 'A.manager-2', { ...NODE, change: 'skewed', driftPpm: 0 })
+            .turn(100_000, ACQUIRED, takenOver(moment(100_100), 2), { ...M2, skewMs: 100 }),
       },
     },
     bad: {

@@ -162,6 +162,56 @@ describe('MS-4, messages are bounded', () => {
     }
   });
 
+  describe('a copy of a message that was answered', () => {
+    const old = { from: J1, to: J2, counter: 1 };
+    const send = (story: Story, count: number, after = 1) =>
+      story.add(
+        story.records.at(-1)?.node ?? '',
+        frame('b-1', { envelopes: many(count + after).slice(after) }),
+      );
+    /** Sent, answered, and sent again by a fault whose copy is lost. */
+    const copied = (error?: unknown) =>
+      history()
+        .add('a-1', frame('b-1', { envelopes: [old] }))
+        .add(
+          'b-1',
+          frame('a-1', { receipts: [error === undefined ? old : { ...old, error }] }, 'delivered'),
+        );
+    const copy = frame('b-1', { envelopes: [old] });
+    const refusal = (code: string) => ({ code, message: '', retryable: false });
+
+    test.each<[string, Story]>([
+      ['it was taken', copied().add('a-1', copy)],
+      ['its turn failed', copied(refusal('TURN_FAILED')).add('a-1', copy)],
+      ['it was refused for good', copied(refusal('EVENT_REFUSED')).add('a-1', copy)],
+      ['its node has started again since', copied().add('a-1', started(2), copy)],
+      [
+        'its answer came after the lease was lost',
+        history()
+          .add('a-1', frame('b-1', { envelopes: [old] }))
+          .add('a-1', { type: 'lease', place: 'A', change: 'lost', fence: 1 })
+          .add('b-1', frame('a-1', { receipts: [old] }, 'delivered'))
+          .add('a-2', copy),
+      ],
+    ])('does not count: %s', (_, story) => {
+      expect(whatBroke(boundsOfMessages, send(story, 64))).toEqual([]);
+      expect(whatBroke(boundsOfMessages, send(story, 1, 65))).toHaveLength(1);
+    });
+
+    test.each<[string, Story]>([
+      ['it may be sent again', copied(refusal('MAILBOX_FULL')).add('a-1', copy)],
+      ['its receiver may come yet', copied(refusal('ACTOR_UNKNOWN')).add('a-1', copy)],
+      [
+        'its counter is used again',
+        copied()
+          .add('', fault('diskLost', { place: 'A' }))
+          .add('a-1', copy),
+      ],
+    ])('counts: %s', (_, story) => {
+      expect(whatBroke(boundsOfMessages, send(story, 64))).toHaveLength(1);
+    });
+  });
+
   test('broken by a frame that no peer would take', () => {
     const large = { type: 'frame', to: 'b-1', change: 'sent', frame: ' '.repeat(2 ** 20) } as const;
     expect(whatBroke(boundsOfMessages, history().add('a-1', large))).toHaveLength(1);

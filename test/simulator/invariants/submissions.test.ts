@@ -7,7 +7,7 @@ import {
   nothingStartsAfterCancel,
   oneJobPerId,
 } from '../../../simulator/invariants/submissions.ts';
-import { commit, record, turn } from './builders.ts';
+import { commit, fault, record, turn } from './builders.ts';
 import { accepted, ended, JOB, moment, TIMER } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
 
@@ -41,9 +41,19 @@ describe('submissions', () => {
   const submitted = () =>
     stored().at(10, 'client-1', call('c1', 'submit', body()), answer('c1', 'ok'));
 
+  const diskLost = () => fault('diskLost', { place: 'A' });
+  const anotherDesk = () => commit('A', 1, { 'desk/main@A': record(1) });
+
   testVerdicts(acceptedJobsSurvive, {
     good: {
       'it is in the store': submitted,
+      'the disk was lost while its answer was on the way': () =>
+        stored()
+          .at(10, 'client-1', call('c1', 'submit', body()))
+          .at(11, '', diskLost())
+          .at(12, 'A.manager-1', anotherDesk())
+          .at(13, 'client-1', answer('c1', 'ok'), call('c2', 'get'))
+          .at(14, 'client-1', answer('c2', 'refused', null)),
       'it is found later': () =>
         submitted().at(
           20,
@@ -66,6 +76,17 @@ describe('submissions', () => {
     bad: {
       'a workflow is missing': () =>
         accepted().at(10, 'client-1', call('c1', 'submit', body()), answer('c1', 'ok')),
+      'it was not whole when the disk was lost': () =>
+        accepted()
+          .at(10, 'client-1', call('c1', 'submit', body()))
+          .at(11, '', diskLost())
+          .at(12, 'A.manager-1', anotherDesk())
+          .at(13, 'client-1', answer('c1', 'ok')),
+      'it was asked for after the disk was lost': () =>
+        stored()
+          .at(11, '', diskLost())
+          .at(12, 'A.manager-1', anotherDesk())
+          .at(13, 'client-1', call('c1', 'submit', body()), answer('c1', 'ok')),
       'it is not found later': () =>
         submitted().at(20, 'client-1', call('c2', 'get'), answer('c2', 'refused', null)),
       'its cancel finds nothing': () =>

@@ -72,6 +72,15 @@ describe('the time budget', () => {
         accepted()
           .at(1, 'A.manager-1', { ...NODE, skewMs: 20_000 })
           .turn(40_001, TIMER, overdue(40_001, 20_000), { skewMs: 20_000 }),
+      'by a clock that ran too fast for a part of its life': {
+        facts: { epsilonMs: 1_000 },
+        told: () =>
+          accepted()
+            .at(1, 'A.manager-1', { ...NODE, skewMs: 0 })
+            .at(10_001, 'A.manager-1', { ...NODE, change: 'skewed', skewMs: 0, driftPpm: 500_000 })
+            .at(30_001, 'A.manager-1', { ...NODE, change: 'skewed', skewMs: 0 })
+            .turn(50_001, TIMER, overdue(50_001, 10_000), { skewMs: 10_000 }),
+      },
     },
   });
 });
