@@ -2,9 +2,9 @@
  * Carries single frames over a simulated network, and says what becomes of each.
  *
  * Guarantees: every frame that is sent is reported as sent, and then, with its copies, as delivered
- * or lost, unless the run ends before. A frame of which rules take messages out is reported once for
- * each part. Where there is neither noise nor a rule, a frame costs one task of the clock and no
- * chance.
+ * or lost, unless the run ends before. One that was sent before and comes again is reported as
+ * repeated instead. A frame of which rules take messages out is reported once for each part. Where
+ * there is neither noise nor a rule, a frame costs one task of the clock and no chance.
  */
 
 import type { Clock } from '../runtime/clock.ts';
@@ -33,12 +33,12 @@ export class FrameCarrier {
     this.#options = options;
   }
 
-  send(from: NetworkMember, link: Link, frame: string): void {
+  send(from: NetworkMember, link: Link, frame: string, change: 'sent' | 'repeated'): void {
     const isForth = link.members[0] === from;
     const way = link.ways[isForth ? 0 : 1];
     const to = link.members[isForth ? 1 : 0];
     const { interceptions, onFrame } = this.#options;
-    onFrame?.(way.from, way.to, 'sent', frame);
+    onFrame?.(way.from, way.to, change, frame);
     if (interceptions.isEmpty) {
       this.#pass(way, link, to, frame);
       return;

@@ -12,7 +12,7 @@ import type { NetworkWay } from './network-way.ts';
 
 export interface LinksOptions {
   /** What a member needs, once it is one. */
-  send(member: NetworkMember, link: Link, frame: string): void;
+  send(member: NetworkMember, link: Link, frame: string, change: 'sent' | 'repeated'): void;
   soon(task: () => void): void;
   way(from: string, to: string): NetworkWay;
   stateOf(node: string, other: string): LinkState;
@@ -41,7 +41,7 @@ export class NetworkLinks {
         for (const other of this.#members.values()) this.#connect(member, other);
       },
       stopped: () => this.#leave(member),
-      send: (link, frame) => send(member, link, frame),
+      send: (link, frame, change) => send(member, link, frame, change),
       soon,
     });
     this.#members.set(node, member);

@@ -24,7 +24,7 @@ export interface Link {
 export interface MemberNetwork {
   started(): void;
   stopped(): void;
-  send(link: Link, frame: string): void;
+  send(link: Link, frame: string, change: 'sent' | 'repeated'): void;
   /** In a task of its own, at the present moment. */
   soon(task: () => void): void;
 }
@@ -57,9 +57,18 @@ export class NetworkMember implements Transport {
   }
 
   send(node: string, frame: string): boolean {
+    return this.#send(node, frame, 'sent');
+  }
+
+  /** As if the node had sent it, which has no part in it. */
+  repeat(node: string, frame: string): boolean {
+    return this.#send(node, frame, 'repeated');
+  }
+
+  #send(node: string, frame: string, change: 'sent' | 'repeated'): boolean {
     const link = this.#links.get(node);
     if (link === undefined || !this.isRunning) return false;
-    this.#network.send(link, frame);
+    this.#network.send(link, frame, change);
     return true;
   }
 

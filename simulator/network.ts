@@ -83,6 +83,11 @@ export interface SimulatedNetwork {
   clog(from: Nodes, to: Nodes): NetworkFault;
   /** Lets chance act on frames that go that way from now on. @throws {RangeError} */
   disturb(rule: NoiseRule): Disturbance;
+  /**
+   * Brings something that was sent before once more, over the link that there is now. It is reported
+   * as repeated: the node that it seems to come from has not sent it. False when there is no link.
+   */
+  repeat(from: string, to: string, frame: string): boolean;
   /** Acts on messages that are sent from now on. */
   intercept(rule: InterceptionRule): Interception;
   /** Tells a node nothing until it is thawed, as if its process were stopped. */
@@ -129,7 +134,7 @@ class Network implements SimulatedNetwork {
       onNoise,
     });
     this.#links = new NetworkLinks({
-      send: (member, link, frame) => carrier.send(member, link, frame),
+      send: (member, link, frame, change) => carrier.send(member, link, frame, change),
       soon: (task) => clock.schedule(clock.now(), task),
       way: (from, to) => this.#ways.way(from, to),
       stateOf: (node, other) => partitions.stateOf(node, other),
@@ -198,6 +203,10 @@ class Network implements SimulatedNetwork {
 
   disturb(rule: NoiseRule): Disturbance {
     return this.#ways.disturb(rule);
+  }
+
+  repeat(from: string, to: string, frame: string): boolean {
+    return this.#links.find(from)?.repeat(to, frame) ?? false;
   }
 
   intercept(rule: InterceptionRule): Interception {

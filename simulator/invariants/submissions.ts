@@ -49,6 +49,51 @@ interface Acknowledged {
   endedAtMs: number | undefined;
 }
 
+/**
+ * Submissions that were in the store when its disk was lost, before their client heard: the answer
+ * that is on its way speaks of that disk.
+ */
+class LostOnTheWay {
+  readonly #isWhole: (call: CallRecord) => boolean;
+  readonly #open = new Map<string, CallRecord>();
+  readonly #whole = new Set<string>();
+  readonly #lost = new Set<string>();
+
+  constructor(isWhole: (call: CallRecord) => boolean) {
+    this.#isWhole = isWhole;
+  }
+
+  call(record: CallRecord): void {
+    if (record.request !== 'submit') return;
+    this.#open.set(record.call, record);
+    this.#look(record);
+  }
+
+  commit(place: string): void {
+    for (const [call, record] of this.#open)
+      if (record.to === place && !this.#whole.has(call)) this.#look(record);
+  }
+
+  forget(place: string): void {
+    for (const call of this.#whole) {
+      if (this.#open.get(call)?.to !== place) continue;
+      this.#whole.delete(call);
+      this.#lost.add(call);
+    }
+  }
+
+  /** Whether it is one of them. Nothing more is known of it. */
+  answer({ call }: AnswerRecord): boolean {
+    this.#open.delete(call);
+    this.#whole.delete(call);
+    return this.#lost.delete(call);
+  }
+
+  #look(record: CallRecord): void {
+    if (this.#isWhole(record)) this.#whole.add(record.call);
+  }
+}
+
 /** TS-4. A disk that is lost takes its jobs with it. */
 export const acceptedJobsSurvive: JobsInvariant = {
   id: 'TS-4',
@@ -59,8 +104,12 @@ export const acceptedJobsSurvive: JobsInvariant = {
     const calls = new Calls();
     const known = new Map<string, Acknowledged>();
     const stores = new Set<string>();
+    const missingFor = (asked: CallRecord) =>
+      missingOf(addressOf(facts, asked), asked, jobs, facts);
+    const lost = new LostOnTheWay((asked) => missingFor(asked).length === 0);
     const answer = (record: AnswerRecord): void => {
       const asked = calls.answer(record);
+      const isLost = lost.answer(record);
       if (asked === undefined) return;
       const address = addressOf(facts, asked);
       const before = known.get(address);
@@ -68,15 +117,18 @@ export const acceptedJobsSurvive: JobsInvariant = {
         verdict.broken(`${address} was accepted and is not known any more`, record);
       if (asked.request !== 'submit' || record.outcome !== 'ok') return;
       verdict.exercised();
+      const missingNow = missingFor(asked);
+      if (isLost && missingNow.length > 0) return;
       const { index, atMs } = record;
       if (before === undefined) known.set(address, { index, atMs, endedAtMs: undefined });
       if (!stores.has(asked.to)) return;
-      for (const missing of missingOf(address, asked, jobs, facts))
+      for (const missing of missingNow)
         verdict.broken(`${missing} is not in the store when its client is told`, record);
     };
     const commit = (record: CommitRecord): void => {
       if (!isWritten(record)) return;
       stores.add(record.place);
+      lost.commit(record.place);
       for (const { address, record: text } of record.writes) {
         if (text !== null) continue;
         const acknowledged = known.get(address);
@@ -95,8 +147,14 @@ export const acceptedJobsSurvive: JobsInvariant = {
       ended(record.address, after.endedAt !== null, record.atMs);
     const gateJob = ({ after, record }: GateJobStep): void =>
       ended(record.address, after.outcome !== null, record.atMs);
-    const forget = (place: string): void => forgetPlace(known, place);
-    const call = (record: CallRecord): void => calls.call(record);
+    const forget = (place: string): void => {
+      forgetPlace(known, place);
+      lost.forget(place);
+    };
+    const call = (record: CallRecord): void => {
+      calls.call(record);
+      lost.call(record);
+    };
     return watching(jobs, { job, gateJob, commit, forget }, { call, answer });
   },
 };

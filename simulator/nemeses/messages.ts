@@ -101,7 +101,10 @@ function repeatAfter(strike: Strike, repeat: () => void): void {
   }
 }
 
-/** From whoever hosts its sender now to whoever hosts its receiver. */
+/**
+ * From whoever hosts its sender now to whoever hosts its receiver. The sender has no part in it: it
+ * may have lost its disk, and know nothing of what it sent before.
+ */
 function sendAgain(strike: Strike, frame: string): void {
   for (const envelope of decodeFrame(frame).envelopes) {
     const { from, to } = envelope as { readonly from: unknown; readonly to: unknown };
@@ -110,7 +113,7 @@ function sendAgain(strike: Strike, frame: string): void {
     const receiver = strike.world.hostOf(placeOf(to));
     if (sender === undefined || receiver === undefined || sender === receiver) continue;
     const copy = encodeFrame([JSON.stringify(envelope)], []);
-    if (sender.transport.send(receiver.node, copy)) strike.hit({ from, to });
+    if (strike.world.network.repeat(sender.node, receiver.node, copy)) strike.hit({ from, to });
   }
 }
 

@@ -214,6 +214,21 @@ describe('a nemesis', () => {
     expect(faultsOf(run).map(({ change }) => change)).toEqual(['began', 'ended']);
   });
 
+  test('that repeats messages does not say that a node sent them that has lost its disk', async () => {
+    const copies = trial('delayedDuplicate', {
+      atMs: 1,
+      durMs: 60_000,
+      params: { after: 'gateRestart', delayMs: 50 },
+    });
+    const forgets = trial('forgetfulGate', { targets: ['gate-1'], params: { downMs: 500 } });
+    const gone = forgets.nemeses.map((nemesis) => ({ ...nemesis, id: 'n2', atMs: 50_000 }));
+    const run = await play({ ...copies, nemeses: [...copies.nemeses, ...gone] });
+    const isOld = (record: HistoryRecord) =>
+      record.type === 'frame' && record.change === 'repeated' && record.node === 'gate-1';
+    expect(run.history.records.some(isOld)).toBe(true);
+    expect(run.judgement.violations).toEqual([]);
+  });
+
   test('that is on no menu is refused before anything begins', async () => {
     await expect(play(trial('meteorite'))).rejects.toThrow('There is no nemesis "meteorite"');
   });

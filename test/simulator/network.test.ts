@@ -66,6 +66,18 @@ describe('a simulated link', () => {
     expect(await play()).toEqual(await play());
   });
 
+  test('brings again what was sent before, and does not say that the node sent it', async () => {
+    const { clock, network, log, fates, nodes } = await startNodes(['a', 'b']);
+    expect(network.repeat('a', 'b', 'old')).toBe(true);
+    clock.advanceBy(100);
+    expect(log).toEqual(['50 b: old of a']);
+    expect(fates).toEqual(['repeated a>b old', 'delivered a>b old']);
+    await nodes[1]?.stop();
+    clock.advanceBy(100);
+    expect(network.repeat('a', 'b', 'old')).toBe(false);
+    expect(network.repeat('nobody', 'a', 'old')).toBe(false);
+  });
+
   test('refuses delays that are none', () => {
     const clock = new SimulatedClock();
     for (const delayMs of [-1, Number.NaN, Number.POSITIVE_INFINITY, [5, 4] as const])

@@ -8,7 +8,13 @@
 
 import type { DecisionEpoch } from '../messages/fields.ts';
 import type { AckReceived } from '../messages/gate.ts';
-import { type GateJobContext, recordOf, type Told, withDatacenter } from './record.ts';
+import {
+  type GateJobContext,
+  recordOf,
+  type Told,
+  type ToldAnswer,
+  withDatacenter,
+} from './record.ts';
 import type { DatacenterMessage } from './taking.ts';
 
 /**
@@ -45,7 +51,7 @@ export function answered(
   const answer = ack.accepted
     ? 'accepted'
     : isCurrent && told.answer === 'sent'
-      ? 'deferred'
+      ? refusalOf(ack)
       : told.answer;
   return {
     datacenters: withDatacenter(context.datacenters, ack.datacenter, {
@@ -55,6 +61,11 @@ export function answered(
     }),
     ...(ack.highestDecisionEpoch !== null && raised(context, ack.highestDecisionEpoch)),
   };
+}
+
+/** A job that was never taken in will confirm nothing; for any other reason it may obey later. */
+function refusalOf({ reason }: AckReceived): ToldAnswer {
+  return reason === 'unknown' ? 'gone' : 'deferred';
 }
 
 /**

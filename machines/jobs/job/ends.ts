@@ -25,10 +25,23 @@ export const toWorkflow = (
   event: WorkflowReady | WorkflowCancel | ParentFailed,
 ): Saying => ({ to: workflowAddress(jobId, workflowId, datacenter), event });
 
-/** It never came to all its workflows: nobody was told that it exists. */
+/**
+ * It never came to all its workflows: nobody was told that it exists. A gate that decided about it all
+ * the same waits for an answer, and hears that there is no such job.
+ */
 export function abandon(context: JobContext, at: number): JobStep {
+  const { heldDecision: held } = context;
   return {
-    next: { ...ending(context, at, 'cancelled', null), isFinalKnown: true, isAbandoned: true },
+    next: {
+      ...ending(context, at, 'cancelled', null),
+      isFinalKnown: true,
+      isAbandoned: true,
+      heldDecision: undefined,
+    },
+    says:
+      held === undefined
+        ? []
+        : gate.acknowledge(context, held, { accepted: false, reason: 'unknown' }),
   };
 }
 

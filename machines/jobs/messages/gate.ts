@@ -152,7 +152,14 @@ export const extendAnswered = z.strictObject({
   extensionsMs: durationMs,
 });
 
-const ACK_REFUSALS = ['notLeader', 'staleFence', 'staleGate', 'jobFinal', 'notTarget'] as const;
+const ACK_REFUSALS = [
+  'notLeader',
+  'staleFence',
+  'staleGate',
+  'jobFinal',
+  'notTarget',
+  'unknown',
+] as const;
 
 const ACKED = [
   'progress.reported',

@@ -48,6 +48,18 @@ describe('dispatching', () => {
     expect(world.context.outcome).toMatchObject({ status: 'completed', unconfirmed: [] });
   });
 
+  test('who gave the job up before it was whole has none, and nobody waits for more', async () => {
+    const world = await gateWorld({ targets: ['A', 'B'], accepting: ['A'] });
+    await world.until(10.001);
+    await world.final('A', 'completed');
+    expect(world.state).toBe('settled');
+    const about = { ackOf: 'cancel.requested', accepted: false, reason: 'unknown' };
+    await world.acknowledge('B', about);
+    expect(world.context.datacenters['B']?.told?.answer).toBe('gone');
+    await world.until(80);
+    expect(world.state).toBe('closed');
+  });
+
   test('a report from somebody who was asked means that he has the job', async () => {
     const world = await gateWorld({ targets: ['A', 'B'], accepting: ['A'] });
     await world.progress('B');

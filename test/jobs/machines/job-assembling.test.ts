@@ -32,4 +32,21 @@ describe('a submission that is not complete yet', () => {
     expect(standing(job)).toEqual(['submitted', null]);
     expect(job.heard()).toContain('status.corrected');
   });
+
+  test('tells its gate that there is no such job when it is given up with a decision held', () => {
+    const job = assembling({ gateId: 'gate-1' });
+    job.take(gateCancel({ leaderFence: 0 }));
+    job.until(60_000);
+    expect(job.context).toMatchObject({ status: 'cancelled', isAbandoned: true });
+    expect(job.context.heldDecision).toBeUndefined();
+    expect(job.said('ack.received')).toMatchObject([
+      { ackOf: 'cancel.requested', accepted: false, reason: 'unknown', decisionEpoch: [1, 1] },
+    ]);
+  });
+
+  test('says nothing to a gate that has decided nothing when it is given up', () => {
+    const job = assembling({ gateId: 'gate-1' });
+    job.until(60_000);
+    expect(job.heard()).toEqual(['workflow.cancel']);
+  });
 });
