@@ -28,6 +28,8 @@ export type ToPlayer =
 let batch = new Batch();
 process.on('message', (message: ToPlayer) => void hear(message));
 process.on('disconnect', () => process.exit());
+// The terminal tells us too; our parent decides what becomes of the batch.
+process.on('SIGINT', () => {});
 
 async function hear(message: ToPlayer): Promise<void> {
   if (message.type === 'begin') batch = new Batch(message.swarm);

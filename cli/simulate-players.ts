@@ -29,7 +29,7 @@ export interface PlayersOptions {
 }
 
 /** Seeds handed out at a time: few enough that all players end together. */
-const AT_ONCE = 4;
+const AT_ONCE = 2;
 
 /** Resolves with what the runs have seen of the machines. */
 export async function playSeeds(options: PlayersOptions): Promise<Coverage> {

@@ -8,6 +8,7 @@
 
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import signals from 'node:process';
 import type { Coverage } from '../simulator/batch/coverage.ts';
 import { Tally, type TallyFigures } from '../simulator/batch/tally.ts';
 import { parseDuration } from '../simulator/duration.ts';
@@ -33,6 +34,8 @@ interface SeedsOptions {
 export interface BatchReport extends TallyFigures {
   readonly from: number;
   readonly seeds: number;
+  /** It was asked to stop before all of them were played. */
+  readonly isInterrupted: boolean;
   /** Runs that could not be played at all, and why. */
   readonly unplayed: ReadonlyArray<{ readonly seed: number; readonly message: string }>;
   readonly neverExercised: readonly string[];
@@ -144,6 +147,12 @@ async function runSeeds(options: SeedsOptions, output: Output): Promise<BatchRep
   const unplayed: Array<{ seed: number; message: string }> = [];
   const startedAt = performance.now();
   let failures = 0;
+  let isInterrupted = false;
+  // Asked once to stop, it tells what it has found by then; asked again, it is ended as usual.
+  const interrupt = (): void => {
+    isInterrupted = true;
+  };
+  signals.once('SIGINT', interrupt);
   let shownAt = 0;
   const show = (): void => {
     const now = performance.now();
@@ -164,14 +173,16 @@ async function runSeeds(options: SeedsOptions, output: Output): Promise<BatchRep
       unplayed.push({ seed, message });
       failures += 1;
     },
-    isOver: () => failures >= FAILURES_MAX,
+    isOver: () => isInterrupted || failures >= FAILURES_MAX,
   });
+  signals.off('SIGINT', interrupt);
   output.progress(undefined);
   const figures = tally.figures();
   return {
     from,
     seeds: count,
     ...figures,
+    isInterrupted,
     unplayed,
     neverExercised: jobsInvariants.map(({ id }) => id).filter((id) => !figures.exercised[id]),
     neverMarked: MARKS.map(({ mark }) => mark).filter((mark) => !figures.marks[mark]),
@@ -193,6 +204,10 @@ function printBatch(report: BatchReport, output: Output): void {
   output.line(
     `${counted(runs, 'run')} (${faultFreeRuns} without faults), ${hours(simulatedMs)} simulated in ${(tookMs / 1_000).toFixed(1)} s: ${speedup.toLocaleString('en-GB')} times as fast, ${perSecond.toLocaleString('en-GB')} events/s`,
   );
+  if (report.isInterrupted)
+    output.line(
+      output.paint('yellow', `stopped after ${runs} of ${counted(report.seeds, 'seed')}`),
+    );
   const begun = Object.values(faults).reduce((sum, { injected }) => sum + injected, 0);
   const effective = Object.values(faults).reduce((sum, fault) => sum + fault.effective, 0);
   output.line(`faults: ${counted(begun, 'injected', 'injected')}, ${effective} effective`);

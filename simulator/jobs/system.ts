@@ -18,6 +18,7 @@ import { startWorker } from '../../programs/jobs/worker.ts';
 import type { InspectionRecord } from '../../runtime/inspection.ts';
 import type { Plan, Topology } from '../plan.ts';
 import type { World } from '../world.ts';
+import { gatesOf, managersOf, workersOf } from './names.ts';
 import { type RecordedContext, recordedHandler } from './recorded-handler.ts';
 import { type Pin, pinsOf } from './submission.ts';
 
@@ -44,7 +45,7 @@ export class JobsSystem {
     this.#world = world;
     this.#topology = topology;
     this.config = resolveConfiguration(config);
-    this.gates = numbered('gate', topology.gates);
+    this.gates = gatesOf(topology);
     this.datacenters = Object.keys(topology.datacenters);
     for (const gate of this.gates) this.#addGate(gate);
     for (const datacenter of this.datacenters) {
@@ -54,11 +55,11 @@ export class JobsSystem {
   }
 
   managersOf(datacenter: string): readonly string[] {
-    return numbered(`${datacenter}.manager`, this.#topology.datacenters[datacenter]?.managers ?? 0);
+    return managersOf(this.#topology, datacenter);
   }
 
   workersOf(datacenter: string): readonly string[] {
-    return numbered(`${datacenter}.worker`, this.#topology.datacenters[datacenter]?.workers ?? 0);
+    return workersOf(this.#topology, datacenter);
   }
 
   /** Of all datacenters. */
@@ -172,10 +173,6 @@ export class JobsSystem {
       .filter(([, pin]) => [undefined, worker, first].includes(pin[datacenter]))
       .map(([name]) => name);
   }
-}
-
-function numbered(prefix: string, count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `${prefix}-${index + 1}`);
 }
 
 /** Whether an event is a deadline that has come. */

@@ -6,6 +6,7 @@
  */
 
 import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
+import { gatesOf, workersOf } from '../jobs/names.ts';
 import type { PlannedJob, PlannedWorkflow, Step, Topology } from '../plan.ts';
 import type { Chance } from './chance.ts';
 import type { Edges } from './edges.ts';
@@ -72,7 +73,7 @@ export function drawWorkload(chance: Chance, options: WorkloadOptions): readonly
 function drawJob(chance: Chance, jobId: string, options: WorkloadOptions): PlannedJob {
   const { topology, config } = options;
   const datacenters = Object.keys(topology.datacenters);
-  const gates = Array.from({ length: topology.gates }, (_, index) => `gate-${index + 1}`);
+  const gates = gatesOf(topology);
   const isDirect = gates.length === 0 || chance.is(0.2);
   const to = isDirect ? chance.pick(datacenters) : chance.pick(gates);
   const isPartial = !isDirect && chance.is(0.3);
@@ -188,9 +189,9 @@ function drawRequests(
   })).filter(({ atMs }) => atMs <= untilMs);
 }
 
-function drawWorker(chance: Chance, { datacenters }: Topology): string | undefined {
-  const workers = Object.entries(datacenters).flatMap(([datacenter, { workers: count }]) =>
-    Array.from({ length: count }, (_, index) => `${datacenter}.worker-${index + 1}`),
+function drawWorker(chance: Chance, topology: Topology): string | undefined {
+  const workers = Object.keys(topology.datacenters).flatMap((datacenter) =>
+    workersOf(topology, datacenter),
   );
   return workers.length === 0 ? undefined : chance.pick(workers);
 }
