@@ -6,6 +6,9 @@
  * `send`. It promises no delivery: reliability (outbox, acknowledgement,
  * deduplication) is built above it in delivery.ts, so that every transport
  * behaves alike. A frame is text; transports do not look inside.
+ *
+ * A transport that reaches out of the process proves who is at the other end, and says so:
+ * what such a peer says for somebody else is refused in arrivals.ts.
  */
 
 export interface Transport {
@@ -17,10 +20,28 @@ export interface Transport {
   peers(): readonly string[];
   /** Closes all connections; nothing is delivered afterwards. */
   stop(): Promise<void>;
+  /** Bytes of the largest frame that this peer takes; what is larger is cut by wire.ts. Default: no limit. */
+  frameBytesMax?(node: string): number;
+  /** True while a peer takes frames more slowly than they are sent: hints to it may be left out. */
+  isCongested?(node: string): boolean;
+  /** Ends the connection of a peer that breaks the rules, and keeps it away for a while. */
+  expel?(node: string, reason: string): void;
 }
 
 export interface TransportListener {
-  peerUp(node: string): void;
+  /** `identity`: who the peer has proved to be; nothing where all nodes trust each other, as in one process. */
+  peerUp(node: string, identity?: PeerIdentity): void;
   peerDown(node: string): void;
   frameReceived(node: string, frame: string): void;
+}
+
+export const PEER_ROLES = ['gate', 'manager', 'worker', 'client', 'node'] as const;
+
+/** `node` is a process of one's own kinds. */
+export type PeerRole = (typeof PEER_ROLES)[number];
+
+export interface PeerIdentity {
+  readonly role: PeerRole;
+  /** The place for whose actors the peer may speak, besides the one of its own name. */
+  readonly place: string;
 }
