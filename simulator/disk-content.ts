@@ -7,7 +7,7 @@
  */
 
 import { RuntimeError } from '../runtime/errors.ts';
-import type { ActorWrite, Group, Settle, Store } from '../runtime/store.ts';
+import type { ActorWrite, Group, IndexEntry, Settle, Store } from '../runtime/store.ts';
 import { type MemoryStoreOptions, memoryStore } from '../stores/memory.ts';
 
 /** A copy of all that is on a disk. */
@@ -15,7 +15,8 @@ export interface DiskImage {
   readonly fences: ReadonlyMap<string, number>;
   readonly writes: readonly ActorWrite[];
   readonly damaged: ReadonlyMap<string, string>;
-  readonly isIncomplete: boolean;
+  /** What records that are missing said. */
+  readonly missing: readonly ActorWrite[];
 }
 
 const HISTORY_ALL = Number.MAX_SAFE_INTEGER;
@@ -27,7 +28,7 @@ export class DiskContent {
   /** All that there ever were: a store does not list them. */
   #shards = new Set<string>();
   #damaged = new Map<string, string>();
-  #isIncomplete = false;
+  #missing: readonly ActorWrite[] = [];
 
   constructor(options: MemoryStoreOptions | undefined) {
     this.#options = options;
@@ -45,7 +46,7 @@ export class DiskContent {
 
   /** @throws {RuntimeError} STORE_DAMAGED */
   expectComplete(): void {
-    if (!this.#isIncomplete) return;
+    if (this.#missing.length === 0) return;
     const what =
       'The disk is damaged: a record is missing. Nothing of it is served; restore a copy.';
     throw new RuntimeError('STORE_DAMAGED', what);
@@ -75,11 +76,7 @@ export class DiskContent {
 
   keep(): DiskImage {
     const store = this.#store;
-    const writes: ActorWrite[] = [];
-    for (const [address, entry] of store.entries()) {
-      const record = store.load(address) as string;
-      writes.push({ address, record, entry, history: store.history(address, HISTORY_ALL) });
-    }
+    const writes = Array.from(store.entries(), ([address, entry]) => this.#written(address, entry));
     // Undelivered messages need nobody's record.
     const undelivered = [...store.undelivered()];
     if (undelivered.length > 0)
@@ -88,15 +85,15 @@ export class DiskContent {
       fences: new Map([...this.#shards].map((shard) => [shard, store.fence(shard)])),
       writes,
       damaged: new Map(this.#damaged),
-      isIncomplete: this.#isIncomplete,
+      missing: this.#missing,
     };
   }
 
-  restore({ fences, writes, damaged, isIncomplete }: DiskImage): void {
+  restore({ fences, writes, damaged, missing }: DiskImage): void {
     this.#store = memoryStore(this.#options);
     this.#shards = new Set(fences.keys());
     this.#damaged = new Map(damaged);
-    this.#isIncomplete = isIncomplete;
+    this.#missing = missing;
     for (const [shard, fence] of fences) this.#store.commit({ shard, fence, writes: [] }, () => {});
     this.#store.commit({ shard: '', fence: 0, writes }, () => {});
   }
@@ -105,7 +102,7 @@ export class DiskContent {
     this.#store = memoryStore(this.#options);
     this.#shards = new Set();
     this.#damaged = new Map();
-    this.#isIncomplete = false;
+    this.#missing = [];
   }
 
   damage(address: string): boolean {
@@ -115,12 +112,26 @@ export class DiskContent {
   }
 
   lose(address: string): boolean {
-    if (this.#store.load(address) === undefined) return false;
+    const found = [...this.#store.entries()].find(([stored]) => stored === address);
+    if (found === undefined) return false;
+    this.#missing = [...this.#missing, this.#written(...found)];
     const write = { address, record: null, entry: null, history: [] };
     this.#store.commit({ shard: '', fence: 0, writes: [write] }, () => {});
     this.#damaged.delete(address);
-    this.#isIncomplete = true;
     return true;
+  }
+
+  /** The record of this address is as it was; what else is wrong stays so. */
+  mend(address: string): void {
+    const { writes, damaged, missing, ...others } = this.keep();
+    const isOther = (write: ActorWrite): boolean => write.address !== address;
+    const back = missing.filter((write) => !isOther(write));
+    this.restore({
+      ...others,
+      writes: back.length === 0 ? writes : [...writes.filter(isOther), ...back],
+      damaged: new Map([...damaged].filter(([other]) => other !== address)),
+      missing: missing.filter(isOther),
+    });
   }
 
   addresses(): readonly string[] {
@@ -129,6 +140,11 @@ export class DiskContent {
 
   recordOf(address: string): string | undefined {
     return this.#store.load(address);
+  }
+
+  #written(address: string, entry: IndexEntry): ActorWrite {
+    const record = this.#store.load(address) as string;
+    return { address, record, entry, history: this.#store.history(address, HISTORY_ALL) };
   }
 }
 

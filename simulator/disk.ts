@@ -176,6 +176,11 @@ export class Disk {
     return this.#content.lose(address);
   }
 
+  /** The record that was damaged or lost is there again. Meant for a place whose nodes are down. */
+  mend(address: string): void {
+    this.#content.mend(address);
+  }
+
   /** Addresses of all records, those that are damaged too. */
   addresses(): readonly string[] {
     return this.#content.addresses();

@@ -41,6 +41,7 @@ const byProgress = {
   ...byCredit,
   'workflow.changed': moved,
   'workflow.progressed': moved,
+  'message.refused': moved,
 } as const;
 
 /** A word of the gate, though not one to be obeyed. */

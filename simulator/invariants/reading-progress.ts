@@ -22,7 +22,6 @@ interface TakenEvent {
   readonly type: string;
   readonly sinceProgressMs?: number;
   readonly creditId?: string;
-  readonly to?: string;
 }
 
 export class ProgressOfJobs {
@@ -78,7 +77,7 @@ function progressAt({ before, stateBefore, after, record }: JobStep, event: Take
     case 'workflow.changed':
       return takenAt;
     case 'message.refused':
-      return event.to?.startsWith('workflow/') === true ? takenAt : none;
+      return after.table.standing === before.table.standing ? none : takenAt;
     case 'workflow.progressed':
       return takenAt - (event.sinceProgressMs ?? 0);
     case 'extension.credited': {

@@ -164,21 +164,12 @@ export const damagedRecord: NemesisKind = {
     if (addresses.length === 0) return;
     const address = chance.pick(addresses);
     for (const name of nodes) strike.crash(name);
-    const kept = disk.keepImage();
     if (strike.is('isMissing')) disk.lose(address);
     else disk.damage(address);
     strike.whenOver(() => {
       // Whoever could be started runs without that record, and is stopped to get it back.
       for (const name of nodes) strike.crash(name);
-      const now = disk.keepImage();
-      const lost = kept.writes.filter((write) => write.address === address);
-      const others = now.writes.filter((write) => write.address !== address);
-      disk.restoreImage({
-        ...now,
-        writes: [...others, ...lost],
-        damaged: kept.damaged,
-        isIncomplete: kept.isIncomplete,
-      });
+      disk.mend(address);
     });
     for (const name of strike.down) strike.restart(name);
     watchDeaths(strike);

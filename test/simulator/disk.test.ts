@@ -291,4 +291,22 @@ describe('what is on a disk', () => {
     await store.open('A');
     expect(store.load('order/2@A')).toBe('1');
   });
+
+  test('is complete only when the last record that is missing is there again', async () => {
+    const { disk, store, commit, pass } = begin();
+    commit('a', three('1'));
+    await pass(1);
+    const image = disk.keepImage();
+    disk.lose('order/1@A');
+    disk.lose('order/2@A');
+    disk.damage('order/3@A');
+    disk.mend('order/1@A');
+    await expect(store.open('A')).rejects.toMatchObject({ code: 'STORE_DAMAGED' });
+    disk.mend('order/2@A');
+    await store.open('A');
+    expect([...store.damaged()]).toHaveLength(1);
+    disk.mend('order/3@A');
+    expect(store.load('order/3@A')).toBe('1');
+    expect(disk.keepImage()).toEqual(image);
+  });
 });

@@ -48,7 +48,7 @@ export function takeChange(context: JobContext, event: Taken<WorkflowChanged>): 
   const isFailure = changed !== context.table && event.state === 'FAILED' && event.final;
   // Whoever failed because of a parent was told by us, and so were all that depend on it.
   const isFirst = isFailure && event.cause !== 'parentFailed';
-  const doomed = isFirst ? dependentsOf(context.table, workflowId) : [];
+  const doomed = isFirst ? dependentsOf(changed, workflowId) : [];
   const { table, ready } =
     context.endedAt === null ? letAsk(changed) : { table: changed, ready: [] };
   const isStart = context.status === 'submitted' && event.state === 'DISPATCHED';
@@ -135,13 +135,18 @@ export function takeOverEnded(
   return { next, says: context.isFinalKnown ? [] : gate.finalStatus(after, at) };
 }
 
+/** That a workflow is not there is news only as long as it was not over. */
+function lose(context: JobContext, change: Taken<WorkflowChanged>): JobStep {
+  return withChange(context.table, change) === context.table ? {} : takeChange(context, change);
+}
+
 /** A workflow that is not there is over; a gate that has nothing of this job is given what it needs to begin again. */
 export function takeRefusal(
   context: JobContext,
   { to, event, code, at }: Taken<MessageRefused>,
 ): JobStep {
   const { gateId, jobId } = context;
-  if (to.startsWith('workflow/')) return takeChange(context, gone(context, to, at));
+  if (to.startsWith('workflow/')) return lose(context, gone(context, to, at));
   if (gateId === null || to !== gateJobAddress(jobId, gateId)) return {};
   if (code === 'ACTOR_ENDED') return { next: { isFinalKnown: context.endedAt !== null } };
   if (code !== 'ACTOR_UNKNOWN' || event.type === SPAWN_EVENT) return {};

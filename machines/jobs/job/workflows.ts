@@ -121,7 +121,7 @@ export function letAsk(table: WorkflowTable): {
   return { table: withLetters(table, ready, ASKING), ready: ids };
 }
 
-/** All that can never begin because this one has failed. */
+/** All that can never begin because this one has failed, but for what is over anyway. */
 export function dependentsOf(table: WorkflowTable, workflowId: string): readonly string[] {
   const children = table.ids.map((): number[] => []);
   for (const [index, parents] of Object.entries(table.dependsOn))
@@ -129,7 +129,9 @@ export function dependentsOf(table: WorkflowTable, workflowId: string): readonly
   const doomed = new Set([table.ids.indexOf(workflowId)]);
   // A set goes on to what is added while it is gone through.
   for (const index of doomed) for (const child of children[index] ?? []) doomed.add(child);
-  return [...doomed].slice(1).map((index) => table.ids[index] as string);
+  const isOpen = (index: number): boolean => !isTerminal(table.standing[index] as string);
+  const open = [...doomed].slice(1).filter(isOpen);
+  return open.map((index) => table.ids[index] as string);
 }
 
 /** Those that have not come to their end. */

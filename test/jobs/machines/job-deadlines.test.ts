@@ -4,6 +4,7 @@ import {
   changed,
   endedMs,
   extend,
+  failed,
   granted,
   type Job,
   lost,
@@ -84,6 +85,34 @@ describe('JB-3 due times', () => {
     expect(job.deadlines).toEqual({ overallLimit: 300_001, stuckLimit: 170_001 });
     job.take(granted('W', 30_000));
     expect(job.deadlines).toEqual({ overallLimit: 330_001, stuckLimit: 170_001 });
+  });
+
+  describe('a message that a workflow refused', () => {
+    const refused = (workflowId: string) => ({
+      type: 'message.refused',
+      to: `workflow/j1/${workflowId}@A`,
+      event: { type: 'parent.failed' },
+      code: 'ACTOR_ENDED',
+    });
+    const begin = () => {
+      const job = running({ ids: ['w1', 'w2', 'w3'], timeoutMs: 300_000 });
+      job.take(changed('w2', 'RUNNING'));
+      job.take(failed('w3'));
+      return job;
+    };
+
+    test('of one that is over already is no progress', () => {
+      const job = begin().until(50_000);
+      job.take(refused('w3'));
+      expect(job.deadlines).toEqual({ overallLimit: 300_001, stuckLimit: 120_001 });
+      expect(ends(job, 120_001)).toEqual(['timedOut', 'stuck', 120_001]);
+    });
+
+    test('of one that was lost is progress', () => {
+      const job = begin().until(50_000);
+      job.take(refused('w2'));
+      expect(job.deadlines).toEqual({ overallLimit: 300_001, stuckLimit: 170_001 });
+    });
   });
 
   test('a repair arms what should have been armed', () => {

@@ -78,6 +78,15 @@ describe('dependents of a workflow that failed for good', () => {
     expect(toldWorkflows(job, 'parent.failed').filter((id) => id === 'w2')).toHaveLength(1);
   });
 
+  test('are not told again once they are over', () => {
+    const job = accepted({ ids: many(4), dependsOn: { 3: [0, 1] } });
+    fresh(job).take(failed('w0'));
+    expect(toldWorkflows(job, 'parent.failed')).toEqual(['w3']);
+    job.take(failed('w3', 'parentFailed'));
+    fresh(job).take(failed('w1'));
+    expect(toldWorkflows(job, 'parent.failed')).toEqual([]);
+  });
+
   test('are found fast in a chain of ten thousand, in whatever order it is submitted', () => {
     const ids = many(10_000);
     for (const step of [-1, 1]) {
