@@ -179,13 +179,22 @@ export class Runtime<TKinds extends KindMap = {}> {
     return [...this.#node.ports.store.undelivered()].map(([, row]) => parseUndelivered(row));
   }
 
-  /** Delivers an undelivered event once more, or tries an effect again; it leaves the list when it was taken. */
+  /**
+   * Delivers an undelivered event once more, or tries an effect again; it leaves the list when it was
+   * taken. One that fails again stands there anew, with the new error and a new id.
+   */
   async retryUndelivered(id: string): Promise<void> {
     const found = this.undelivered().find((undelivered) => undelivered.id === id);
     if (found === undefined)
       throw new RuntimeError('ACTOR_UNKNOWN', `There is no undelivered message ${id}.`);
-    if (found.effect === undefined) await this.#node.calls.redeliver(found);
-    else this.#node.retryEffect(found.to, found.effect);
+    try {
+      if (found.effect === undefined) await this.#node.calls.redeliver(found);
+      else this.#node.retryEffect(found.to, found.effect);
+    } catch (thrown) {
+      if (thrown instanceof RuntimeError && thrown.code === 'TURN_FAILED')
+        await this.dropUndelivered(id);
+      throw thrown;
+    }
     await this.dropUndelivered(id);
   }
 

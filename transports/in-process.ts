@@ -156,6 +156,10 @@ class Member implements Transport {
     return true;
   }
 
+  frameBytesMax(): number {
+    return this.#network.frameBytesMax;
+  }
+
   peers(): readonly string[] {
     return [...this.#ends.values()].filter((end) => end.isAnnounced).map((end) => end.peer.node);
   }

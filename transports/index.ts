@@ -5,9 +5,21 @@
  * This is a public entry. Importing it connects nothing.
  */
 
-export type { Transport, TransportListener } from '../runtime/transport.ts';
+export type {
+  PeerIdentity,
+  PeerRole,
+  Transport,
+  TransportListener,
+} from '../runtime/transport.ts';
 export {
   type InProcessNetwork,
   type InProcessNetworkOptions,
   inProcessNetwork,
 } from './in-process.ts';
+export {
+  type WebSocketLimits,
+  type WebSocketOptions,
+  type WebSocketTls,
+  type WebSocketTransport,
+  websocketTransport,
+} from './websocket.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { inProcessNetwork } from '../../transports/in-process.ts';
+import { socketNetwork } from '../transports/socket-network.ts';
 import { describeTransport } from './describe-transport.ts';
 
 describeTransport('the in-process transport', async () => {
@@ -11,6 +12,8 @@ describeTransport('the in-process transport', async () => {
     close: async () => {},
   };
 });
+
+describeTransport('the WebSocket transport', () => socketNetwork());
 
 describe('the in-process network', () => {
   const listen = () => ({ peerUp: vi.fn(), peerDown: vi.fn(), frameReceived: vi.fn() });

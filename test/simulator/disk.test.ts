@@ -1,46 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Group } from '../../runtime/store.ts';
-import { SimulatedClock } from '../../simulator/clock.ts';
-import { Disk, type DiskOptions, type GroupEnd } from '../../simulator/disk.ts';
-import type { CommitFact } from '../../simulator/history.ts';
+import type { GroupEnd } from '../../simulator/disk.ts';
 import { NodeClock } from '../../simulator/node-clock.ts';
-import { SeededRandom } from '../../simulator/random.ts';
-import { group, write } from '../contracts/store-groups.ts';
+import { begin, one, three } from './disk-scene.ts';
 
 const TAKES_10 = { shape: 'fixed', ms: 10 } as const;
-
-function begin(parts: Partial<DiskOptions> = {}, seed = 1) {
-  const clock = new SimulatedClock({ tiebreak: new SeededRandom(seed, 'tiebreak') });
-  const startedAt = clock.now();
-  const facts: CommitFact[] = [];
-  const disk = new Disk({
-    place: 'A',
-    clock,
-    random: new SeededRandom(seed, 'disk'),
-    onCommit: (_, fact) => facts.push(fact),
-    ...parts,
-  });
-  const nodeClock = new NodeClock(clock);
-  const store = disk.mount('n', 1, nodeClock);
-  /** What was settled, and when. */
-  const settled: string[] = [];
-  const commit = (name: string, of: Group, into = store) =>
-    into.commit(of, (refusal) => {
-      const outcome = (refusal as { code?: string } | undefined)?.code ?? 'settled';
-      settled.push(`${clock.now() - startedAt} ${name} ${outcome}`);
-    });
-  const pass = async (durationMs: number) => {
-    const endsAt = clock.now() + durationMs;
-    await new Promise(setImmediate);
-    while (clock.step(endsAt)) await new Promise(setImmediate);
-    clock.advanceTo(endsAt);
-  };
-  const changes = () => facts.map(({ change, writes }) => `${change} ${writes.length}`);
-  return { clock, nodeClock, disk, store, facts, changes, settled, commit, pass };
-}
-
-const three = (text: string) => group([1, 2, 3].map((key) => write(`order/${key}@A`, text)));
-const one = (text: string, parts: Partial<Group> = {}) => group([write('order/1@A', text)], parts);
 
 describe('a disk', () => {
   test('takes its time for each group, one after the other, and reports each when it is written', async () => {
@@ -230,83 +193,5 @@ describe('a node that dies', () => {
       () => store.query({ limit: 1 }),
     ])
       expect(read).toThrow('is over');
-  });
-});
-
-describe('what is on a disk', () => {
-  test('can be kept, and put back whole: records, history, undelivered messages and fences', async () => {
-    const { disk, store, commit, pass } = begin();
-    const first = write('order/1@A', '1', { history: ['a', 'b'], undelivered: [['u', 'lost']] });
-    commit('a', group([first, write('order/2@A', '2')], { fence: 3 }));
-    commit('b', group([], { shard: 'B', fence: 7 }));
-    await pass(1);
-    const image = disk.keepImage();
-    commit('c', one('later', { fence: 9, dropUndelivered: ['u'] }));
-    commit('d', group([write('order/3@A', '3')], { fence: 9 }));
-    await pass(1);
-    expect(store.fence('A')).toBe(9);
-    disk.restoreImage(image);
-    expect([...store.entries()].map(([address]) => address)).toEqual(['order/1@A', 'order/2@A']);
-    expect(store.load('order/1@A')).toBe('1');
-    expect(store.history('order/1@A', 9)).toEqual(['a', 'b']);
-    expect([...store.undelivered()]).toEqual([['u', 'lost']]);
-    expect([store.fence('A'), store.fence('B')]).toEqual([3, 7]);
-    expect(disk.keepImage()).toEqual(image);
-  });
-
-  test('is refused where it is damaged, and served elsewhere', async () => {
-    const { disk, store, settled, commit, pass } = begin();
-    commit('a', three('1'));
-    await pass(1);
-    expect(disk.damage('order/2@A')).toBe(true);
-    expect(disk.damage('order/9@A')).toBe(false);
-    expect([...store.damaged()]).toEqual([['order/2@A', 'its checksum is wrong']]);
-    expect(() => store.load('order/2@A')).toThrow(/order\/2@A is damaged/);
-    expect(() => store.history('order/2@A', 1)).toThrow(/damaged/);
-    expect(store.load('order/1@A')).toBe('1');
-    expect([...store.entries()].map(([address]) => address)).toEqual(['order/1@A', 'order/3@A']);
-    expect(store.query({ limit: 9 }).rows).toHaveLength(2);
-    commit('b', three('2'));
-    commit('c', one('3'));
-    await pass(1);
-    expect(settled.slice(1)).toEqual(['1 b RECORD_DAMAGED', '1 c settled']);
-    const image = disk.keepImage();
-    disk.forget();
-    expect([...store.damaged()]).toEqual([]);
-    expect(store.load('order/1@A')).toBeUndefined();
-    expect(store.fence('A')).toBe(0);
-    disk.restoreImage(image);
-    expect([...store.damaged()]).toHaveLength(1);
-  });
-
-  test('is not opened where a record is missing, until a copy is put back', async () => {
-    const { disk, store, commit, pass } = begin();
-    commit('a', three('1'));
-    await pass(1);
-    const image = disk.keepImage();
-    expect(disk.lose('order/2@A')).toBe(true);
-    expect(disk.addresses()).toEqual(['order/1@A', 'order/3@A']);
-    await expect(store.open('A')).rejects.toMatchObject({ code: 'STORE_DAMAGED' });
-    disk.restoreImage(image);
-    await store.open('A');
-    expect(store.load('order/2@A')).toBe('1');
-  });
-
-  test('is complete only when the last record that is missing is there again', async () => {
-    const { disk, store, commit, pass } = begin();
-    commit('a', three('1'));
-    await pass(1);
-    const image = disk.keepImage();
-    disk.lose('order/1@A');
-    disk.lose('order/2@A');
-    disk.damage('order/3@A');
-    disk.mend('order/1@A');
-    await expect(store.open('A')).rejects.toMatchObject({ code: 'STORE_DAMAGED' });
-    disk.mend('order/2@A');
-    await store.open('A');
-    expect([...store.damaged()]).toHaveLength(1);
-    disk.mend('order/3@A');
-    expect(store.load('order/3@A')).toBe('1');
-    expect(disk.keepImage()).toEqual(image);
   });
 });

@@ -122,7 +122,7 @@ export class Extensions {
       currentProgress: askedWith.progress,
       // Items would outweigh a progress that was given for this request.
       ...(progress === undefined && items),
-      ...(estimatedRemainingMs !== undefined && { estimatedRemainingMs }),
+      ...estimated(estimatedRemainingMs),
       activeWorkflowCount: [...atWork()].length,
     };
     const health = workerHealthAddress(workerId, datacenter);
@@ -199,4 +199,11 @@ function codeOf(thrown: unknown): string | undefined {
 
 function isPassing(thrown: unknown): boolean {
   return thrown instanceof RuntimeError && (thrown.retryable || PASSING.has(thrown.code));
+}
+
+/** It decides nothing, so that nothing may be refused because of it: an estimate has a fraction easily. */
+function estimated(ms: number | undefined): { readonly estimatedRemainingMs?: number } {
+  if (ms === undefined || !Number.isFinite(ms)) return {};
+  const wholeMs = Math.round(Math.max(0, ms));
+  return { estimatedRemainingMs: Math.min(wholeMs, Number.MAX_SAFE_INTEGER) };
 }

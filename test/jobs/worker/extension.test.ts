@@ -9,7 +9,7 @@ describe('a handler that asks', () => {
   test('is answered by the datacenter', async () => {
     const { dc, context } = await running();
     context.progress({ completedItems: 1, totalItems: 2 });
-    const answer = await dc.during(context.extend({ estimatedRemainingMs: 5_000 }));
+    const answer = await dc.during(context.extend({ estimatedRemainingMs: 4_999.6 }));
     expect(answer).toMatchObject({ granted: true, extensionMs: 30_000 });
     expect(dc.of('extension.requested').map(({ to, event }) => [to, event])).toEqual([
       [

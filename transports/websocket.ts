@@ -1,0 +1,221 @@
+/**
+ * Frames between nodes over WebSocket, in other processes and on other machines.
+ *
+ * Guarantees, besides those of every transport: a peer has proved who it is before it is one; there is
+ * one connection for each pair of nodes, whoever dialled; a peer that is lost is dialled again;
+ * one that breaks the rules, floods, stalls or vanishes is parted from without harm to others. It
+ * sends nothing again: that is for the runtime.
+ *
+ * A caller goes dialler → doorway → link; a frame goes link → frame-text → link. Who is connected is
+ * in links, who listens in door, every limit in limits. Decision 0021 has the reasons.
+ */
+
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import type { Cancel, Clock } from '../runtime/clock.ts';
+import { type Logger, SILENT_LOGGER } from '../runtime/options.ts';
+import { SystemClock } from '../runtime/system-clock.ts';
+import { systemRandom } from '../runtime/system-random.ts';
+import type { Transport, TransportListener } from '../runtime/transport.ts';
+import { Bans } from './websocket/bans.ts';
+import type { Claim } from './websocket/claim.ts';
+import { type Counters, newCounters } from './websocket/counters.ts';
+import { DialQueue } from './websocket/dial-queue.ts';
+import { Dialler } from './websocket/dialler.ts';
+import { Door } from './websocket/door.ts';
+import { Doorway } from './websocket/doorway.ts';
+import { CLOSE, Link } from './websocket/link.ts';
+import { Links } from './websocket/links.ts';
+import { resolveSettings, type Settings, type WebSocketOptions } from './websocket/options.ts';
+
+export type { WebSocketLimits } from './websocket/limits.ts';
+export type { WebSocketOptions, WebSocketTls } from './websocket/options.ts';
+
+export interface WebSocketTransport extends Transport {
+  /** Once started: where it listens, such as `ws://127.0.0.1:41234/peers`; nothing when it only dials. */
+  readonly url: string | undefined;
+  /** What has happened so far, by name; numbers only rise, except `links`. */
+  counters(): Readonly<Record<string, number>>;
+}
+
+/** @throws {RuntimeError} OPTION_INVALID, also when a listener could be reached unprotected. */
+export function websocketTransport(options: WebSocketOptions): WebSocketTransport {
+  return new WebSockets(options);
+}
+
+/** How often links are looked after, unless their limits are shorter. */
+const TICK_MS = 1_000;
+
+class WebSockets implements WebSocketTransport {
+  readonly #settings: Settings;
+  readonly #clock: Clock;
+  readonly #ownClock: SystemClock | undefined;
+  readonly #logger: Logger;
+  readonly #counters: Counters = newCounters();
+  readonly #bans: Bans;
+  readonly #links: Links;
+  readonly #door: Door;
+  readonly #diallers: Dialler[];
+  /** Also those that are saying goodbye. */
+  readonly #open = new Set<Link>();
+  #cancelTick: Cancel | undefined;
+  #pingAt = 0;
+  #state: 'new' | 'started' | 'stopped' = 'new';
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: WebSocketOptions) {
+    this.#ownClock = options.clock === undefined ? new SystemClock() : undefined;
+    const clock = options.clock ?? (this.#ownClock as SystemClock);
+    const settings = resolveSettings(options, clock.now());
+    const logger = options.logger ?? SILENT_LOGGER;
+    const counters = this.#counters;
+    const { limits } = settings;
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#bans = new Bans(clock, limits.banMs);
+    this.#links = new Links({
+      own: settings.own,
+      clock,
+      logger,
+      handshakeMs: limits.handshakeMs,
+      changed: (node, isUp) => this.#changed(node, isUp),
+    });
+    const shared = {
+      options,
+      settings,
+      clock,
+      logger,
+      counters,
+      bans: this.#bans,
+      links: this.#links,
+    };
+    this.#door = new Door({
+      ...shared,
+      doorway: new Doorway(shared),
+      opened: (webSocket, socket, { caller, linkId }) =>
+        this.#opened(webSocket, socket, caller, linkId, false),
+    });
+    const queue = new DialQueue(limits.dialsMax);
+    const random = options.random ?? systemRandom();
+    this.#diallers = settings.peers.map(
+      (url) =>
+        new Dialler(url, {
+          ...shared,
+          random,
+          queue,
+          opened: (webSocket, socket, peer, linkId) =>
+            this.#opened(webSocket, socket, peer, linkId, true),
+        }),
+    );
+  }
+
+  get url(): string | undefined {
+    return this.#door.url;
+  }
+
+  async start(listener: TransportListener): Promise<void> {
+    const { node } = this.#settings.own;
+    if (this.#state !== 'new')
+      throw new Error(`The transport of node "${node}" can be started once.`);
+    this.#state = 'started';
+    this.#links.listen(listener);
+    await this.#door.open();
+    this.#pingAt = this.#clock.now() + this.#settings.limits.pingMs;
+    this.#planTick();
+    const own = this.url;
+    for (const dialler of this.#diallers) if (dialler.url.href !== own) dialler.start();
+  }
+
+  send(node: string, frame: string): boolean {
+    return this.#links.get(node)?.send(frame) ?? false;
+  }
+
+  peers(): readonly string[] {
+    return this.#links.nodes();
+  }
+
+  frameBytesMax(node: string): number {
+    const { limits } = this.#settings;
+    return this.#links.get(node)?.frameBytesMax ?? limits.clientFrameBytesMax;
+  }
+
+  isCongested(node: string): boolean {
+    return this.#links.get(node)?.isCongested ?? false;
+  }
+
+  /** Takes effect once the caller has returned; nothing more of that peer is handed over. */
+  expel(node: string, reason: string): void {
+    this.#links.get(node)?.expelSoon(reason);
+  }
+
+  counters(): Readonly<Record<string, number>> {
+    return { ...this.#counters, links: this.#links.size };
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    this.#state = 'stopped';
+    this.#links.mute();
+    this.#cancelTick?.();
+    for (const dialler of this.#diallers) dialler.stop();
+    for (const link of this.#links.all()) link.close(CLOSE.goingAway, 'this node stops');
+    await Promise.all([...this.#open].map((link) => link.ended));
+    await this.#door.close();
+    this.#ownClock?.stop();
+  }
+
+  #opened(
+    webSocket: WebSocket,
+    socket: Socket,
+    peer: Claim,
+    linkId: string,
+    isDialled: boolean,
+  ): void {
+    const isClientSide = this.#settings.own.role === 'client';
+    const link = new Link(
+      { peer, linkId, isDialled, isClientSide, webSocket, socket },
+      {
+        clock: this.#clock,
+        limits: this.#settings.limits,
+        logger: this.#logger,
+        counters: this.#counters,
+        frameReceived: (from, frame) => this.#links.frameReceived(from, frame),
+        closed: (closed) => this.#links.closed(closed),
+        expelled: ({ peer: { node } }) => this.#bans.add(node),
+      },
+    );
+    this.#open.add(link);
+    void link.ended.then(() => this.#open.delete(link));
+    if (this.#state === 'stopped') {
+      link.terminate();
+      return;
+    }
+    this.#counters.linksOpened += 1;
+    this.#links.open(link);
+  }
+
+  #changed(node: string, isUp: boolean): void {
+    if (this.#state !== 'started') return;
+    for (const dialler of this.#diallers) {
+      if (isUp) dialler.peerUp(node);
+      else dialler.peerDown(node);
+    }
+  }
+
+  #planTick(): void {
+    const { pingMs, unfinishedFrameMs, drainMs } = this.#settings.limits;
+    const pauseMs = Math.min(TICK_MS, pingMs, unfinishedFrameMs / 2, drainMs / 2);
+    this.#cancelTick = this.#clock.schedule(this.#clock.now() + Math.ceil(pauseMs), () => {
+      const now = this.#clock.now();
+      const isPing = now >= this.#pingAt;
+      if (isPing) this.#pingAt = now + pingMs;
+      for (const link of this.#links.all()) link.tick(now, isPing);
+      this.#planTick();
+    });
+  }
+}

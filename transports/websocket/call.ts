@@ -1,0 +1,212 @@
+/**
+ * One attempt to reach a peer: ask, be asked to prove oneself, prove, and be let in.
+ *
+ *   asking ──401 and a nonce──▶ proving ──101 and a proof──▶ open
+ *
+ * Guarantees: it ends exactly once, in one of the ways of `CallEnd`; after `breakOff` in none. A peer that
+ * does not prove that it knows the secret, too, is hung up on before anything is said.
+ */
+
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { WebSocket } from 'ws';
+import { messageOf } from '../../runtime/errors.ts';
+import { dialTls, isCertified } from './certificate.ts';
+import { newNonce } from './challenges.ts';
+import {
+  type Claim,
+  claimHeaders,
+  HEADERS,
+  offeredProtocols,
+  protocolOf,
+  readClaim,
+  readNonce,
+  VERSIONS,
+} from './claim.ts';
+import type { Links } from './links.ts';
+import type { Settings, WebSocketOptions } from './options.ts';
+import { isProof, linkIdOf, proofOf, type Transcript } from './proof.ts';
+
+const BUFFERED_CHUNKS_MAX = 4_096;
+
+export interface CallServices {
+  readonly options: WebSocketOptions;
+  readonly settings: Settings;
+  readonly links: Links;
+}
+
+export interface CallEnd {
+  /** The peer has said who it is; it has not proved it yet. */
+  answered(node: string): void;
+  opened(webSocket: WebSocket, socket: Socket, peer: Claim, linkId: string): void;
+  /** There is no use in going on now: it is connected already, or must not be. */
+  pointless(reason: string): void;
+  /** Something with the name of this node has answered: itself or another. */
+  isOwnName(isSelf: boolean): void;
+  failed(reason: string): void;
+}
+
+export class Call {
+  readonly #url: URL;
+  readonly #services: CallServices;
+  readonly #end: CallEnd;
+  readonly #nonce = newNonce();
+  #webSocket: WebSocket | undefined;
+  #provingTo: string | undefined;
+
+  constructor(url: URL, services: CallServices, end: CallEnd) {
+    this.#url = url;
+    this.#services = services;
+    this.#end = end;
+    this.#dial(offeredProtocols());
+  }
+
+  readonly breakOff = (): void => {
+    const webSocket = this.#webSocket;
+    this.#webSocket = undefined;
+    this.#doneProving();
+    webSocket?.terminate();
+  };
+
+  #dial(protocols: string[], transcript?: Transcript): void {
+    const { options, settings } = this.#services;
+    const webSocket = new WebSocket(this.#url, protocols, {
+      headers: this.#headers(transcript),
+      handshakeTimeout: settings.limits.handshakeMs,
+      perMessageDeflate: false,
+      maxPayload: settings.limits.peerFrameBytesMax,
+      maxFragments: settings.limits.fragmentsMax,
+      maxBufferedChunks: BUFFERED_CHUNKS_MAX,
+      // Masks guard proxies against scripts in browsers. There is none here: a mask of zeros costs nothing.
+      generateMask: () => {},
+      ...dialTls(options.tls, settings.isMutual),
+    });
+    this.#webSocket = webSocket;
+    const isCurrent = () => this.#webSocket === webSocket;
+    let answer: IncomingMessage | undefined;
+    webSocket.on('error', (error) => {
+      if (isCurrent()) this.#fail(messageOf(error));
+    });
+    webSocket.on('unexpected-response', (request, response) => {
+      if (isCurrent()) this.#refused(request, response, transcript);
+    });
+    webSocket.on('upgrade', (response) => {
+      answer = response;
+    });
+    webSocket.on('open', () => {
+      if (isCurrent() && answer !== undefined) this.#letIn(webSocket, answer, transcript);
+    });
+  }
+
+  #headers(transcript: Transcript | undefined): Record<string, string> {
+    const { settings, options } = this.#services;
+    const said = { ...claimHeaders(settings.own), [HEADERS.nonce]: this.#nonce };
+    if (settings.own.role === 'client' && options.token !== undefined)
+      return { ...said, authorization: `Bearer ${options.token}` };
+    if (transcript === undefined) return said;
+    return {
+      ...said,
+      [HEADERS.challenge]: transcript.listenerNonce,
+      [HEADERS.proof]: proofOf('caller', settings.secret, transcript),
+    };
+  }
+
+  #refused(request: ClientRequest, response: IncomingMessage, shown: Transcript | undefined): void {
+    this.#webSocket = undefined;
+    response.resume();
+    request.destroy();
+    const { statusCode, headers } = response;
+    const { own } = this.#services.settings;
+    const listener = readClaim(headers);
+    const nonce = readNonce(headers[HEADERS.nonce]);
+    const isAsked = statusCode === 401 && listener !== undefined && nonce !== undefined;
+    if (!isAsked || shown !== undefined || own.role === 'client') {
+      this.#fail(`${statusCode}: ${String(headers[HEADERS.reason] ?? 'refused')}`);
+      return;
+    }
+    const version = Number(headers[HEADERS.version]);
+    if (!(version >= VERSIONS.min && version <= VERSIONS.max)) {
+      this.#fail(`it speaks version ${String(headers[HEADERS.version])}`);
+      return;
+    }
+    this.#prove(this.#transcript(version, listener, nonce));
+  }
+
+  #prove(transcript: Transcript): void {
+    const { links, settings } = this.#services;
+    const { listener, version } = transcript;
+    this.#end.answered(listener.node);
+    if (listener.node === settings.own.node) {
+      this.#end.isOwnName(listener.bootEpoch === settings.own.bootEpoch);
+      return;
+    }
+    const pointless = links.refusalOfListener(listener);
+    if (pointless !== undefined) {
+      this.#end.pointless(pointless);
+      return;
+    }
+    this.#provingTo = listener.node;
+    links.proving(listener.node, this.#yield);
+    this.#dial([protocolOf(version)], transcript);
+  }
+
+  #letIn(webSocket: WebSocket, { headers, socket }: IncomingMessage, shown?: Transcript): void {
+    const { settings, links } = this.#services;
+    const isClient = settings.own.role === 'client';
+    const transcript = isClient ? this.#clientTranscript(headers) : shown;
+    const isProved =
+      isClient || (shown && isProof(headers[HEADERS.proof], 'listener', settings.secret, shown));
+    if (transcript === undefined || !isProved) {
+      this.#fail('it does not prove that it knows the secret');
+      return;
+    }
+    const { listener } = transcript;
+    if (settings.isMutual && !isCertified(socket, listener.node)) {
+      this.#fail('its certificate names another node');
+      return;
+    }
+    this.#webSocket = undefined;
+    this.#doneProving();
+    this.#end.answered(listener.node);
+    const pointless = links.refusalOfListener(listener);
+    if (pointless !== undefined) {
+      webSocket.terminate();
+      this.#end.pointless(pointless);
+      return;
+    }
+    this.#end.opened(
+      webSocket,
+      socket,
+      listener,
+      linkIdOf(isClient ? '' : settings.secret, transcript),
+    );
+  }
+
+  #clientTranscript(headers: IncomingMessage['headers']): Transcript | undefined {
+    const listener = readClaim(headers);
+    const version = Number(headers[HEADERS.version]);
+    return listener && this.#transcript(version, listener, '');
+  }
+
+  #transcript(version: number, listener: Claim, listenerNonce: string): Transcript {
+    const caller = this.#services.settings.own;
+    return { version, caller, listener, callerNonce: this.#nonce, listenerNonce };
+  }
+
+  /** The peer has dialled us meanwhile, and its connection is the one that stays. */
+  readonly #yield = (): void => {
+    this.breakOff();
+    this.#end.pointless('it has dialled this node');
+  };
+
+  #doneProving(): void {
+    if (this.#provingTo !== undefined)
+      this.#services.links.doneProving(this.#provingTo, this.#yield);
+    this.#provingTo = undefined;
+  }
+
+  #fail(reason: string): void {
+    this.breakOff();
+    this.#end.failed(reason);
+  }
+}

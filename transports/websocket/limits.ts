@@ -1,0 +1,116 @@
+/**
+ * The limits of the WebSocket transport, and the only place where their defaults are written.
+ *
+ * Everything that a peer could fill, hold open or repeat has a limit here, and each says what
+ * happens when it is reached. Sizes are bytes on the wire.
+ */
+
+import { RuntimeError } from '../../runtime/errors.ts';
+
+export interface WebSocketLimits {
+  /** A frame to or from a node of the cluster; a larger one ends the connection with 1009. Default 1 MiB. */
+  readonly peerFrameBytesMax: number;
+  /** A frame from a client. Default 64 KiB. */
+  readonly clientFrameBytesMax: number;
+  /** Fragments of one frame; more end the connection with 1008. Default 64. */
+  readonly fragmentsMax: number;
+  /** How long a frame may stay unfinished; then the connection ends with 1008. Default 10,000. */
+  readonly unfinishedFrameMs: number;
+  /** Bytes of frames that a node of the cluster may send in a second; more end the connection with 1008 and a ban. Default 64 MiB. */
+  readonly peerBytesPerSecond: number;
+  /** The same for a client. Default 4 MiB. */
+  readonly clientBytesPerSecond: number;
+  /** Pings, and pongs that nobody asked for, that a peer may send in a second; more end the connection with 1008 and a ban. Default 10. */
+  readonly controlFramesPerSecond: number;
+  /** Damaged, repeated or foreign frames of one connection; this many end it with 1008 and a ban. Default 3. */
+  readonly badFramesMax: number;
+  /** What may wait to be sent to a node of the cluster; further frames are dropped until there is room. Default 8 MiB. */
+  readonly peerBufferBytesMax: number;
+  /** The same for a client. Default 1 MiB. */
+  readonly clientBufferBytesMax: number;
+  /** How long a full buffer has to become half empty; then the connection ends with 1013. Default 1,000. */
+  readonly overflowMs: number;
+  /** Above this a connection counts as congested: hints are left out. Default 256 KiB. */
+  readonly congestedBytes: number;
+  /** How long nothing may leave a buffer that is not empty; then the connection ends with 1013. Default 30,000. */
+  readonly drainMs: number;
+  /** How often each peer is asked whether it is there. Default 10,000. */
+  readonly pingMs: number;
+  /** Pings without any sign of life in return, after which a peer counts as gone. Default 2. */
+  readonly missedPingsMax: number;
+  /** How long dialling and proving may take, and how long a caller may take to ask. Default 10,000. */
+  readonly handshakeMs: number;
+  /** Everything that a caller says in its handshake; more is answered with 413. Default 4 KiB. */
+  readonly handshakeBytesMax: number;
+  /** Callers that have not been let in yet, in all; a further one is cut off. Default 256. */
+  readonly handshakesMax: number;
+  /** The same of one address. Default 64. */
+  readonly handshakesPerAddressMax: number;
+  /** Handshakes of one address in a second; more are answered with 429. Default 200. */
+  readonly handshakesPerSecond: number;
+  /** Connections in all; a further one is answered with 503. Default 1,024. */
+  readonly connectionsMax: number;
+  /** How long a peer that broke the rules is kept away. Default 30,000. */
+  readonly banMs: number;
+  /** Connections that are being made at one moment; others wait their turn. Default 32. */
+  readonly dialsMax: number;
+  /** Pauses between tries to reach a peer: the first and the longest. Default 100 and 5,000. */
+  readonly redialMinMs: number;
+  readonly redialMaxMs: number;
+  /** How long a connection that is being closed may take to say goodbye. Default 1,000. */
+  readonly closeMs: number;
+}
+
+export const DEFAULT_WEBSOCKET_LIMITS: WebSocketLimits = {
+  peerFrameBytesMax: 2 ** 20,
+  clientFrameBytesMax: 64 * 1024,
+  fragmentsMax: 64,
+  unfinishedFrameMs: 10_000,
+  peerBytesPerSecond: 64 * 2 ** 20,
+  clientBytesPerSecond: 4 * 2 ** 20,
+  controlFramesPerSecond: 10,
+  badFramesMax: 3,
+  peerBufferBytesMax: 8 * 2 ** 20,
+  clientBufferBytesMax: 2 ** 20,
+  overflowMs: 1_000,
+  congestedBytes: 256 * 1024,
+  drainMs: 30_000,
+  pingMs: 10_000,
+  missedPingsMax: 2,
+  handshakeMs: 10_000,
+  handshakeBytesMax: 4 * 1024,
+  handshakesMax: 256,
+  handshakesPerAddressMax: 64,
+  handshakesPerSecond: 200,
+  connectionsMax: 1_024,
+  banMs: 30_000,
+  dialsMax: 32,
+  redialMinMs: 100,
+  redialMaxMs: 5_000,
+  closeMs: 1_000,
+};
+
+/** @throws {RuntimeError} OPTION_INVALID */
+export function resolveWebSocketLimits(limits: Partial<WebSocketLimits> = {}): WebSocketLimits {
+  const resolved: WebSocketLimits = { ...DEFAULT_WEBSOCKET_LIMITS, ...limits };
+  for (const [name, value] of Object.entries(resolved)) {
+    if (!Object.hasOwn(DEFAULT_WEBSOCKET_LIMITS, name)) {
+      throw new RuntimeError(
+        'OPTION_INVALID',
+        `There is no limit of sockets called "${name}". Known: ${Object.keys(DEFAULT_WEBSOCKET_LIMITS).join(', ')}.`,
+      );
+    }
+    if (Number.isSafeInteger(value) && value >= 1) continue;
+    throw new RuntimeError(
+      'OPTION_INVALID',
+      `Limit "${name}" of sockets must be a positive integer, got ${value}.`,
+    );
+  }
+  if (resolved.redialMinMs > resolved.redialMaxMs) {
+    throw new RuntimeError(
+      'OPTION_INVALID',
+      'Limit "redialMinMs" of sockets must not be above "redialMaxMs".',
+    );
+  }
+  return resolved;
+}

@@ -1,0 +1,149 @@
+/**
+ * Who is connected: at most one link for each node, and the news of it.
+ *
+ * Guarantees: `peerUp` and `peerDown` alternate for each node, and every frame is between them. Of two
+ * starts of one node the later one stays, of two connections made at the same time the one that
+ * the node with the smaller name dialled. The greatest boot epoch of a node is remembered after it is
+ * gone, so that an older start does not come back in its place.
+ */
+
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/options.ts';
+import type { TransportListener } from '../../runtime/transport.ts';
+import type { Claim } from './claim.ts';
+import { CLOSE, type Link } from './link.ts';
+
+/** Nodes whose boot epoch is remembered; beyond it the one seen longest ago is forgotten. */
+const EPOCHS_MAX = 10_000;
+
+export interface LinksServices {
+  readonly own: Claim;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How long two handshakes can take to cross each other. */
+  readonly handshakeMs: number;
+  changed(node: string, isUp: boolean): void;
+}
+
+export class Links {
+  readonly #services: LinksServices;
+  readonly #byNode = new Map<string, Link>();
+  readonly #epochs = new Map<string, number>();
+  /** Nodes that our own dialling is proving itself to, and how to break it off. */
+  readonly #proving = new Map<string, () => void>();
+  #listener: TransportListener | undefined;
+
+  constructor(services: LinksServices) {
+    this.#services = services;
+  }
+
+  listen(listener: TransportListener): void {
+    this.#listener = listener;
+  }
+
+  /** Nothing is told from now on. */
+  mute(): void {
+    this.#listener = undefined;
+  }
+
+  get(node: string): Link | undefined {
+    return this.#byNode.get(node);
+  }
+
+  get size(): number {
+    return this.#byNode.size;
+  }
+
+  all(): Link[] {
+    return [...this.#byNode.values()];
+  }
+
+  nodes(): string[] {
+    return [...this.#byNode.keys()];
+  }
+
+  /** Why a node that dials this one cannot have a link now, if so. */
+  refusalOfCaller(caller: Claim): string | undefined {
+    const { own, clock, handshakeMs } = this.#services;
+    if (caller.node === own.node) return 'that is the name of this node';
+    const known = this.#epochs.get(caller.node);
+    if (known !== undefined && caller.bootEpoch < known)
+      return `a later start of that node is known (${known})`;
+    const isOurs = own.node < caller.node;
+    if (isOurs && this.#proving.has(caller.node)) return 'this node is dialling you';
+    const link = this.#byNode.get(caller.node);
+    if (link === undefined || caller.bootEpoch > link.peer.bootEpoch || !link.isDialled) return;
+    // Either they crossed, or the caller has lost a link that still looks well from here.
+    const mayHaveCrossed = clock.now() - link.openedAt < handshakeMs;
+    return isOurs && mayHaveCrossed ? 'this node has dialled you' : undefined;
+  }
+
+  /** Why dialling this node should not go on, if so. */
+  refusalOfListener(listener: Claim): string | undefined {
+    if (listener.node === this.#services.own.node) return 'that is this node';
+    const known = this.#epochs.get(listener.node);
+    if (known !== undefined && listener.bootEpoch < known) return 'a later start of it is known';
+    const link = this.#byNode.get(listener.node);
+    if (link !== undefined && link.peer.bootEpoch >= listener.bootEpoch) return 'already connected';
+    return this.#proving.has(listener.node) ? 'already dialling' : undefined;
+  }
+
+  /** From now until `doneProving` this node counts as dialling that one. */
+  proving(node: string, breakOff: () => void): void {
+    this.#proving.set(node, breakOff);
+  }
+
+  doneProving(node: string, breakOff: () => void): void {
+    if (this.#proving.get(node) === breakOff) this.#proving.delete(node);
+  }
+
+  open(link: Link): void {
+    const { node, role, place, bootEpoch } = link.peer;
+    if (!link.isDialled) this.#proving.get(node)?.();
+    const older = this.#byNode.get(node);
+    older?.close(CLOSE.replaced, 'another connection of this node stays');
+    this.#byNode.set(node, link);
+    if (role !== 'client') this.#remember(node, bootEpoch);
+    this.#services.logger.debug({ peer: node, role, place }, 'a peer is connected');
+    this.#tell(() => this.#listener?.peerUp(node, { role, place }));
+    this.#services.changed(node, true);
+  }
+
+  /** Harmless for a link that another one has replaced. */
+  closed(link: Link): void {
+    const { node } = link.peer;
+    if (this.#byNode.get(node) !== link) return;
+    this.#byNode.delete(node);
+    this.#services.logger.debug({ peer: node }, 'a peer is no longer connected');
+    this.#tell(() => this.#listener?.peerDown(node));
+    this.#services.changed(node, false);
+  }
+
+  frameReceived(link: Link, frame: string): void {
+    if (this.#byNode.get(link.peer.node) !== link) return;
+    this.#tell(() => this.#listener?.frameReceived(link.peer.node, frame));
+  }
+
+  #remember(node: string, bootEpoch: number): void {
+    this.#epochs.delete(node);
+    this.#epochs.set(node, bootEpoch);
+    if (this.#epochs.size <= EPOCHS_MAX) return;
+    for (const oldest of this.#epochs.keys()) {
+      this.#epochs.delete(oldest);
+      return;
+    }
+  }
+
+  /** A listener that throws must not take the reading of other frames down with it. */
+  #tell(tell: () => void): void {
+    try {
+      tell();
+    } catch (thrown) {
+      this.#services.logger.error(
+        { error: messageOf(thrown) },
+        'a listener of the transport threw',
+      );
+    }
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * Options of the WebSocket transport, checked once before anything is opened.
+ *
+ * What cannot be safe is refused here and not later: a listener that other machines can reach needs
+ * TLS and a secret or certificates, and nothing secret is sent to another machine in the clear.
+ */
+
+import type { Server as HttpServer } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import type { Clock } from '../../runtime/clock.ts';
+import { excerpt, messageOf, RuntimeError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/options.ts';
+import type { Random } from '../../runtime/random.ts';
+import { PEER_ROLES, type PeerIdentity, type PeerRole } from '../../runtime/transport.ts';
+import { checkPem } from './certificate.ts';
+import { type Claim, isNodeName } from './claim.ts';
+import { resolveWebSocketLimits, type WebSocketLimits } from './limits.ts';
+import { isLoopback } from './loopback.ts';
+
+export interface WebSocketOptions {
+  /** The name of this node. Clients are called `<name of their token>~<anything>`. */
+  readonly node: string;
+  /** What this node is to its peers. Default: `node`, a process of one's own kinds. */
+  readonly role?: PeerRole;
+  /** The place that it hosts or may host. Default: its name. */
+  readonly place?: string;
+  /** Where to listen; port 0 takes any that is free. Left out: this node only dials. Default host: 127.0.0.1. */
+  readonly listen?: { readonly host?: string; readonly port: number };
+  /** Or: a server of yours, whose upgrades on `path` are taken. You start and stop it. */
+  readonly server?: HttpServer | HttpsServer;
+  /** Default: `/peers`. */
+  readonly path?: string;
+  /** Whom to dial: `ws://` or `wss://` URLs. Oneself and what is there twice is dropped. */
+  readonly peers?: readonly string[];
+  /** What all nodes of the cluster know: at least 32 bytes. It is proved to each other, never sent. */
+  readonly secret?: string;
+  readonly tls?: WebSocketTls;
+  /** Rises with each start of the node; of two nodes of one name the greater one stays. Default: the clock's now. */
+  readonly bootEpoch?: number;
+  /** Why a peer that has proved who it is may not come, in words for it; or nothing. Default: it may. */
+  readonly admit?: (peer: { readonly node: string } & PeerIdentity) => string | undefined;
+  /** Whose token a client shows. Left out: there are no clients. `node`: what the client calls itself. */
+  readonly clientOf?: (
+    token: string | undefined,
+    node: string,
+  ) => { readonly name: string } | undefined;
+  /** The token to show, for the role `client`. */
+  readonly token?: string;
+  readonly limits?: Partial<WebSocketLimits>;
+  readonly logger?: Logger;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+/** PEM. To listen, `cert` and `key`; to dial, `ca` unless the peers' certificates come from a public one. */
+export interface WebSocketTls {
+  readonly cert?: string | Buffer;
+  readonly key?: string | Buffer;
+  readonly ca?: string | Buffer;
+  /** Both ends show a certificate that `ca` has signed and that names their node. */
+  readonly requireClientCertificate?: boolean;
+}
+
+const SECRET_BYTES_MIN = 32;
+const TOKEN = /^[\x21-\x7e]{1,4096}$/;
+const DEFAULT_HOST = '127.0.0.1';
+const DEFAULT_PATH = '/peers';
+
+/** What is left of the options once they are checked. */
+export interface Settings {
+  readonly own: Claim;
+  readonly host: string;
+  readonly path: string;
+  readonly peers: readonly URL[];
+  readonly secret: string;
+  readonly isMutual: boolean;
+  readonly limits: WebSocketLimits;
+}
+
+/** @throws {RuntimeError} OPTION_INVALID */
+export function resolveSettings(options: WebSocketOptions, now: number): Settings {
+  const { node, role = 'node', place = node, bootEpoch = now, secret, tls } = options;
+  if (!isNodeName(node)) throw invalid(`${excerpt(node)} cannot name a node`);
+  if (!isNodeName(place)) throw invalid(`${excerpt(place)} cannot name a place`);
+  if (!PEER_ROLES.includes(role)) throw invalid(`${excerpt(role)} is no role of a peer`);
+  if (!Number.isSafeInteger(bootEpoch) || bootEpoch < 0)
+    throw invalid(`"bootEpoch" must be an integer from 0 up, got ${excerpt(bootEpoch)}`);
+  if (secret !== undefined && Buffer.byteLength(secret) < SECRET_BYTES_MIN)
+    throw invalid(`"secret" must have at least ${SECRET_BYTES_MIN} bytes`);
+  if (options.listen !== undefined && options.server !== undefined)
+    throw invalid('"listen" and "server" exclude each other');
+  const path = options.path ?? DEFAULT_PATH;
+  if (!/^\/[\w./~-]*$/.test(path)) throw invalid(`${excerpt(path)} is no path`);
+  const isMutual = tls?.requireClientCertificate === true;
+  if (options.token !== undefined && !TOKEN.test(options.token))
+    throw invalid('"token" has characters that do not fit into a header');
+  const host = options.listen?.host ?? DEFAULT_HOST;
+  if (options.listen !== undefined && !isLoopback(host) && !isSafeOffLoopback(options))
+    throw notSafe(host);
+  checkTls(options, isMutual);
+  return {
+    own: { node, role, place, bootEpoch },
+    host,
+    path,
+    peers: peerUrls(options.peers ?? [], role),
+    secret: secret ?? '',
+    isMutual,
+    limits: resolveWebSocketLimits(options.limits),
+  };
+}
+
+/** For a server of the caller's, once it is known where it listens. @throws {RuntimeError} OPTION_INVALID */
+export function checkReachable(options: WebSocketOptions, address: string | undefined): void {
+  if (address === undefined || isLoopback(address) || isSafeOffLoopback(options)) return;
+  throw notSafe(address);
+}
+
+export function isSafeOffLoopback({ tls, secret }: WebSocketOptions): boolean {
+  return tls !== undefined && (secret !== undefined || tls.requireClientCertificate === true);
+}
+
+function checkTls({ listen, tls, server }: WebSocketOptions, isMutual: boolean): void {
+  if (tls === undefined) return;
+  const hasOwn = tls.cert !== undefined && tls.key !== undefined;
+  if ((tls.cert === undefined) !== (tls.key === undefined))
+    throw invalid('"tls.cert" and "tls.key" belong together');
+  if (!hasOwn && listen !== undefined) throw invalid('to listen, "tls" needs "cert" and "key"');
+  checkMutual(tls, hasOwn || server !== undefined, isMutual);
+  try {
+    checkPem(tls);
+  } catch (cause) {
+    throw invalid(`"tls" cannot be used: ${messageOf(cause)}`);
+  }
+}
+
+function checkMutual(tls: WebSocketTls, hasOwn: boolean, isMutual: boolean): void {
+  if (!isMutual) return;
+  if (!hasOwn) throw invalid('"tls.requireClientCertificate" needs "cert" and "key" of this node');
+  if (tls.ca === undefined) throw invalid('"tls.requireClientCertificate" needs "ca"');
+}
+
+function peerUrls(peers: readonly string[], role: PeerRole): URL[] {
+  const urls = new Map<string, URL>();
+  for (const text of peers) {
+    const url = urlOf(text);
+    if (url === undefined || (url.protocol !== 'ws:' && url.protocol !== 'wss:'))
+      throw invalid(`${excerpt(text)} in "peers" is no ws:// or wss:// URL`);
+    if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+      throw invalid('a URL in "peers" has a host, a port and a path, nothing else');
+    if (url.protocol === 'ws:' && !isLoopback(url.hostname))
+      throw invalid(`${excerpt(text)} leads to another machine: only wss:// does that safely`);
+    if (url.pathname === '/') url.pathname = DEFAULT_PATH;
+    urls.set(url.href, url);
+  }
+  if (role === 'client' && urls.size === 0) throw invalid('a client needs "peers" to dial');
+  return [...urls.values()];
+}
+
+function urlOf(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function notSafe(host: string): RuntimeError {
+  return invalid(
+    `${excerpt(host)} can be reached from other machines: listening there needs "tls" and "secret", or "tls.requireClientCertificate"`,
+  );
+}
+
+function invalid(what: string): RuntimeError {
+  return new RuntimeError('OPTION_INVALID', `WebSocket transport: ${what}.`);
+}
