@@ -1,6 +1,8 @@
 /** What options and arguments may look like. A value that makes no sense is wrong usage, exit 64. */
 
 import { InvalidArgumentError } from 'commander';
+import { ID_PATTERN } from '../machines/jobs/addresses.ts';
+import { parseDuration } from '../simulator/duration.ts';
 
 /** A whole number of 0 or more, in digits. */
 export function parseCount(text: string): number {
@@ -12,4 +14,42 @@ export function parseCount(text: string): number {
 /** For options that may be given several times. */
 export function collect(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
+}
+
+/** Milliseconds, of a duration such as 30s, 5m or 1h30m. */
+export function parseDurationMs(text: string): number {
+  // A bare number would leave open what it counts.
+  if (!/^\d+$/.test(text.trim())) {
+    try {
+      return parseDuration(text);
+    } catch {
+      // What it should be is said below.
+    }
+  }
+  throw new InvalidArgumentError('It must be a duration such as 500ms, 30s, 5m, 1h30m or 2d.');
+}
+
+/** The same, but nothing can take no time. */
+export function parsePositiveDurationMs(text: string): number {
+  const ms = parseDurationMs(text);
+  if (ms > 0) return ms;
+  throw new InvalidArgumentError('It must be longer than 0.');
+}
+
+/** The name of a job, a datacenter or a workflow. */
+export function parseId(text: string): string {
+  if (ID_PATTERN.test(text)) return text;
+  throw new InvalidArgumentError('It must be 1 to 128 letters, digits or "._:-".');
+}
+
+/** Several of them: `A,B`, or the option given again. */
+export function collectIds(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...text.split(',').map((id) => parseId(id.trim()))];
+}
+
+/** For options that say how many of something are wanted. */
+export function parseLimit(text: string): number {
+  const count = parseCount(text);
+  if (count >= 1 && count <= 500) return count;
+  throw new InvalidArgumentError('It must be a whole number from 1 to 500.');
 }

@@ -6,9 +6,8 @@
  */
 
 import { Command } from 'commander';
-import { type RehearsedStore, rehearse } from '../runtime/rehearsal.ts';
+import type { Rehearsal, RehearsalOptions } from '../runtime/rehearsal.ts';
 import type { RehearsedKinds } from '../runtime/rehearsal-kinds.ts';
-import { lmdbStore } from '../stores/lmdb.ts';
 import { collect, parseCount } from './arguments.ts';
 import { CommandFailure, EXIT, type ExitCode } from './exit.ts';
 import { counted, type Output } from './output.ts';
@@ -46,7 +45,6 @@ export function checkUpgradeCommand(
   setExitCode: (code: ExitCode) => void,
 ): Command {
   return new Command('check-upgrade')
-    .description('Rehearse changed machines against stored records, without touching them.')
     .argument('<old>', 'module of the release that wrote the data, or "-"')
     .argument('<new>', 'module of the release to come')
     .option('--data <dir>', 'the data directory; required')
@@ -62,28 +60,24 @@ export function checkUpgradeCommand(
       const old = oldPath === '-' ? undefined : await loadRelease('OLD', oldPath);
       const next = await loadRelease('NEW', newPath);
       checkKinds(kind, old, next);
+      const { lmdbStore } = await import('../stores/lmdb.ts');
+      const { rehearse } = await import('../runtime/rehearsal.ts');
       const store = lmdbStore(data, { isReadOnly: true });
       await store.open();
       try {
-        if (!check(store, old, next, options, output)) setExitCode(EXIT.broken);
+        const rehearsal = rehearse({ store, old, next, ...settings(options, output) });
+        if (!print(rehearsal, old === undefined, options, output)) setExitCode(EXIT.broken);
       } finally {
         await store.close();
       }
     });
 }
 
-/** True when nothing would break. */
-function check(
-  store: RehearsedStore,
-  old: RehearsedKinds | undefined,
-  next: RehearsedKinds,
-  { kind = [], limit, strict = false, json = false }: CheckOptions,
+function settings(
+  { kind = [], limit, strict = false }: CheckOptions,
   output: Output,
-): boolean {
-  const rehearsal = rehearse({
-    store,
-    old,
-    next,
+): Pick<RehearsalOptions, 'only' | 'examplesMax' | 'isStrict' | 'onRecord'> {
+  return {
     only: kind,
     examplesMax: limit,
     isStrict: strict,
@@ -91,9 +85,18 @@ function check(
       if (records % PROGRESS_EVERY === 0)
         output.progress(`${counted(records, 'record')} rehearsed`);
     },
-  });
+  };
+}
+
+/** True when nothing would break. */
+function print(
+  rehearsal: Rehearsal,
+  isWithoutOld: boolean,
+  { json = false }: CheckOptions,
+  output: Output,
+): boolean {
   output.progress(undefined);
-  const leftOut = old === undefined ? WITHOUT_OLD : [];
+  const leftOut = isWithoutOld ? WITHOUT_OLD : [];
   if (json) {
     // Absent and unknown are two things to whoever reads it.
     const { differences = null } = rehearsal;

@@ -42,7 +42,6 @@ export function dataCommand(
   open: OpenStoredData,
 ): Command {
   return new Command('data')
-    .description('Look at a data directory, check it, make it smaller.')
     .addHelpText(
       'after',
       '\nExamples:\n  $ escapement data info ./data\n  $ escapement data verify ./data',

@@ -18,6 +18,7 @@ export const EXIT = {
   locked: 73,
   io: 74,
   noPermission: 77,
+  configuration: 78,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -45,6 +46,7 @@ const RUNTIME_EXITS: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
 /** Codes of the operating system. */
 const SYSTEM_EXITS: Readonly<Record<string, ExitCode>> = {
   EACCES: EXIT.noPermission,
+  EEXIST: EXIT.locked,
   EPERM: EXIT.noPermission,
   EISDIR: EXIT.badData,
   ELOOP: EXIT.badData,

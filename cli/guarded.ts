@@ -5,7 +5,6 @@
  * behind the end of memory. Then the child is killed, and its parent says that the data is bad.
  */
 
-import { spawn } from 'node:child_process';
 import { EXIT, type ExitCode } from './exit.ts';
 
 /** Set for the child, so that it does the work itself. */
@@ -28,10 +27,11 @@ export function isToBeGuarded({ argv, env }: ThisProcess): boolean {
 }
 
 /** Resolves with the exit code of the child; one that crashed means bad data. */
-export function runGuarded(
+export async function runGuarded(
   { execPath, execArgv, argv, env }: ThisProcess,
   complain: (text: string) => void,
 ): Promise<ExitCode | number> {
+  const { spawn } = await import('node:child_process');
   const child = spawn(execPath, [...execArgv, ...argv.slice(1)], {
     stdio: 'inherit',
     env: { ...env, [INSIDE]: '1' },

@@ -5,7 +5,6 @@
  */
 
 import { isToBeGuarded, runGuarded } from './guarded.ts';
-import { openLmdbData } from './lmdb-data.ts';
 import { Output } from './output.ts';
 import { run } from './program.ts';
 
@@ -15,7 +14,11 @@ if (isToBeGuarded(process)) {
   process.exit(await runGuarded(process, (text) => process.stderr.write(text)));
 }
 const exitCode = await run(process.argv.slice(2), new Output(process.stdout, process.stderr), {
-  openStoredData: openLmdbData,
+  openStoredData: async (directory, purpose) =>
+    (await import('./lmdb-data.ts')).openLmdbData(directory, purpose),
+  env: process.env,
+  host: process,
+  input: process.stdin,
 });
 // Everything is written. A module of the user's may have opened what would keep the process alive.
 process.exit(exitCode);

@@ -50,9 +50,14 @@ export class Output {
     this.#err.write(text);
   }
 
+  /** Whether anybody sees what `progress` says. */
+  get showsProgress(): boolean {
+    return (this.#err as { isTTY?: boolean }).isTTY === true;
+  }
+
   /** One line that is replaced by the next one; only where somebody is there to read it. */
   progress(text: string | undefined): void {
-    if ((this.#err as { isTTY?: boolean }).isTTY !== true) return;
+    if (!this.showsProgress) return;
     if (text === undefined && !this.#hasProgress) return;
     this.#hasProgress = text !== undefined;
     this.#err.write(`\r\u001b[2K${text ?? ''}`);
@@ -98,5 +103,10 @@ function escaped(character: string): string {
 
 /** `1,204 records`, `1 record`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en-GB')} ${count === 1 ? one : many}`;
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}
+
+/** `1,204`, written by hand: the tables of languages take a while to load. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }

@@ -8,18 +8,22 @@
  */
 
 import { Command, CommanderError } from 'commander';
-import { checkUpgradeCommand } from './check-upgrade.ts';
-import { dataCommand } from './data-commands.ts';
+import { commandsFor, type Surroundings } from './commands.ts';
 import { EXIT, type ExitCode, failureOf } from './exit.ts';
 import { type Output, printableLines } from './output.ts';
-import { simulateCommand } from './simulate.ts';
-import type { OpenStoredData } from './stored-data.ts';
-import { ownVersion, versionCommand } from './version.ts';
+import { ownVersion } from './own-version.ts';
 
-export interface Sources {
-  /** Opens a data directory for `data`, which is offered only where there is something to open it with. */
-  readonly openStoredData?: OpenStoredData;
-}
+/** Beside the streams; what is left out is not there. */
+export type Sources = Partial<Omit<Surroundings, 'output' | 'setExitCode'>>;
+
+const EXAMPLES = `
+Examples:
+  $ escapement demo
+  $ escapement submit --timeout 10m --workflow nightly=report --watch
+  $ escapement jobs --status running --stuck-for 30s
+  $ escapement simulate --seeds 100
+
+Each command has its own examples: escapement <command> --help.`;
 
 /** Runs one command line, without the names of Node and of the program. */
 export async function run(
@@ -31,8 +35,9 @@ export async function run(
   const setExitCode = (code: ExitCode): void => {
     exitCode = code;
   };
-  const program = programOf(output, setExitCode, sources);
   try {
+    const commands = await commandsFor(args, { env: {}, ...sources, output, setExitCode });
+    const program = programOf(commands, output);
     await program.parseAsync(args, { from: 'user' });
   } catch (thrown) {
     exitCode = codeOf(thrown, output);
@@ -47,21 +52,13 @@ export async function run(
   return exitCode;
 }
 
-function programOf(
-  output: Output,
-  setExitCode: (code: ExitCode) => void,
-  { openStoredData }: Sources,
-): Command {
+function programOf(commands: readonly Command[], output: Output): Command {
   const program = new Command('escapement')
-    .description(
-      'Durable actors for XState v5: look at stored data, rehearse upgrades, play scenarios.',
-    )
+    .description('Durable actors for XState v5, and a jobs system made of them.')
     .version(ownVersion(), '--version', 'print the version of this release')
-    .addCommand(checkUpgradeCommand(output, setExitCode))
-    .addCommand(simulateCommand(output, setExitCode))
-    .addCommand(versionCommand(output));
-  if (openStoredData !== undefined)
-    program.addCommand(dataCommand(output, setExitCode, openStoredData));
+    .commandsGroup('About:')
+    .addHelpText('after', EXAMPLES);
+  for (const command of commands) program.addCommand(command);
   settle(program, output, '');
   return program;
 }

@@ -2,17 +2,19 @@
  * Reports of failures on disk: a folder for each, with everything that is needed to see it again.
  *
  * Guarantees: shrinking takes about as long as it is given, and what has been found by then is
- * reported; a folder that is there already is written over, file by file.
+ * reported. Nothing is written over: a folder is new, or its name gets a number, and no link that
+ * lies in wait there leads a file elsewhere.
  */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { versions } from 'node:process';
 import type { JobsInvariant } from '../simulator/jobs/facts.ts';
 import type { Plan } from '../simulator/plan.ts';
 import { type FailureReport, reportFailure } from '../simulator/report/report.ts';
+import { CommandFailure, EXIT } from './exit.ts';
 import { type Output, printable } from './output.ts';
-import { ownVersion } from './version.ts';
+import { ownVersion } from './own-version.ts';
 
 export interface ReportFileOptions {
   readonly plan: Plan;
@@ -37,11 +39,12 @@ export async function writeReport(
     plan,
     invariant,
     budgetMs = BUDGET_MS,
-    folder = folderOf(plan, invariant),
+    folder: wanted = folderOf(plan, invariant),
     ...options
   }: ReportFileOptions,
   output: Output,
 ): Promise<boolean> {
+  const folder = unused(wanted);
   const startedAt = performance.now();
   const elapsedMs = (): number => performance.now() - startedAt;
   let smaller = 0;
@@ -67,9 +70,24 @@ export async function writeReport(
 }
 
 function writeFiles({ files }: FailureReport, folder: string): readonly string[] {
-  mkdirSync(folder, { recursive: true });
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  mkdirSync(dirname(folder), { recursive: true });
+  // Fails where something has come to be there in the meantime, a link too.
+  mkdirSync(folder);
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(join(folder, name), text, { flag: 'wx' });
   return Object.keys(files);
+}
+
+/** Of names that are taken: far more than anybody looks at. */
+const NUMBER_MAX = 10_000;
+
+/** The name, or the first with a number behind it, that nothing has yet. @throws {CommandFailure} */
+function unused(folder: string): string {
+  for (let number = 1; number <= NUMBER_MAX; number += 1) {
+    const name = number === 1 ? folder : `${folder}-${number}`;
+    if (lstatSync(name, { throwIfNoEntry: false }) === undefined) return name;
+  }
+  throw new CommandFailure(EXIT.locked, `${folder}: there are ${NUMBER_MAX} such folders already.`);
 }
 
 /** Ids of invariants are words, but a folder must not be led astray by one. */

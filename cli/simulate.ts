@@ -49,7 +49,6 @@ Exit codes: 0 what was expected came and every invariant held, 1 something else 
 
 export function simulateCommand(output: Output, setExitCode: (code: ExitCode) => void): Command {
   return new Command('simulate')
-    .description('Play scenarios, or clusters under faults from seeds, on simulated time.')
     .argument('[file...]', 'scenario files, or directories of them')
     .option('--seeds <n>', 'play so many seeds, on all cores', parseCount)
     .option('--from <n>', 'the first of them', parseCount, 1)

@@ -4,21 +4,21 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
-import { RECORD_FORMAT } from '../runtime/kind.ts';
-import { STORE_FORMAT } from '../stores/lmdb/row.ts';
 import type { Output } from './output.ts';
+import { ownVersion } from './own-version.ts';
 
 const require = createRequire(import.meta.url);
 
 export function versionCommand(output: Output): Command {
   return new Command('version')
-    .description('Print the versions of this release, of what it runs on, and of its formats.')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  $ escapement version\n  $ escapement version --json\n\nExit codes: 0.',
     )
-    .action(({ json }: { json?: boolean }) => {
+    .action(async ({ json }: { json?: boolean }) => {
+      const { RECORD_FORMAT } = await import('../runtime/kind.ts');
+      const { STORE_FORMAT } = await import('../stores/lmdb/row.ts');
       const versions = {
         escapement: ownVersion(),
         node: process.versions.node,
@@ -38,11 +38,6 @@ export function versionCommand(output: Output): Command {
       output.line(`record format  ${versions.recordFormat}`);
       output.line(`store format   ${versions.storeFormat}`);
     });
-}
-
-/** Found by the package's own name, which is right in the sources and in the package alike. */
-export function ownVersion(): string {
-  return (require('escapement/package.json') as { version: string }).version;
 }
 
 /** Not every package exports its package.json, so it is looked for above the code; null when there is none. */

@@ -6,6 +6,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { serve } from './http/served.ts';
 import { InstalledPackage, type Printed } from './installed-package.ts';
 import { ROOT, readProjectFile } from './project-files.ts';
 
@@ -14,6 +15,7 @@ const TIMEOUT = { timeout: 30_000 };
 /** What each entry must have, as users write it; one that is not listed here fails the first test. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   escapement: ['createRuntime', 'directoryLease', 'lmdbStore', 'RuntimeError'],
+  'escapement/http': ['createHttpHandler', 'createHttpServer', 'serverLimits'],
   'escapement/jobs': ['connectClient', 'startGate', 'startManager', 'startWorker'],
   'escapement/machine': ['to', 'reply', 'spawnRoot'],
   'escapement/machines': ['gateJobMachine', 'jobMachine', 'reminderMachine', 'workflowMachine'],
@@ -229,6 +231,27 @@ describe('the command line', () => {
       node: process.versions.node,
       lmdb: expect.stringMatching(/^\d+\./),
     });
+  });
+
+  test('submits and watches a job with npx, in that project', TIMEOUT, async () => {
+    const served = await serve();
+    try {
+      const { url } = served.atGate;
+      const job = installed.write(
+        'job.yml',
+        'timeout: 1m\nworkflows: [{ id: w, handler: echo }]\n',
+      );
+      const npx = (...args: string[]) =>
+        installed.run('npx', '--no', 'escapement', ...args, '--url', url);
+      const submitted = await npx('submit', '--file', job, '--id', 'packed', '--watch');
+      expect(submitted.stdout).toContain('job packed: completed\n');
+      const { stdout } = await npx('jobs', '--status', 'completed', '--json');
+      expect(JSON.parse(stdout).jobs).toMatchObject([{ jobId: 'packed' }]);
+      const missing = await npx('show', 'nosuch').then(() => expect.fail('It was there.'), failed);
+      expect(missing.code).toBe(1);
+    } finally {
+      await served.stop();
+    }
   });
 
   test('is a program, with a source map that points to the right line', () => {

@@ -19,6 +19,7 @@ import type {
   JobWatched,
   SinceProgressAsked,
   StuckAsked,
+  WorkersAsked,
 } from './messages/client.ts';
 
 export type DeskEvent = Timed<
@@ -30,6 +31,7 @@ export type DeskEvent = Timed<
   | ClientExtendRequested
   | StuckAsked
   | SinceProgressAsked
+  | WorkersAsked
 >;
 
 const asked = { params: ({ event }: { event: unknown }) => event as never };
@@ -46,6 +48,7 @@ export const deskMachine = setup({
     extendJob: (_, _question: ClientExtendRequested) => {},
     listStuck: (_, _question: StuckAsked) => {},
     tellSinceProgress: (_, _question: SinceProgressAsked) => {},
+    listWorkers: (_, _question: WorkersAsked) => {},
   },
 }).createMachine({
   id: 'desk',
@@ -61,6 +64,7 @@ export const deskMachine = setup({
         'jobExtend.requested': { actions: { type: 'extendJob', ...asked } },
         'stuckWorkflows.asked': { actions: { type: 'listStuck', ...asked } },
         'sinceProgress.asked': { actions: { type: 'tellSinceProgress', ...asked } },
+        'workers.asked': { actions: { type: 'listWorkers', ...asked } },
       },
     },
   },

@@ -58,6 +58,8 @@ export interface GateOptions {
   /** Hears what the machines note, beside the log. */
   readonly onNote?: (note: NoteParams) => void;
   /** As `createRuntime`'s. */
+  readonly onHosting?: (fence: number) => void;
+  /** As `createRuntime`'s. */
   readonly onFatal?: (failure: Error) => void;
   /** As `createRuntime`'s. */
   readonly telemetry?: boolean;
@@ -91,8 +93,9 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     random: options.random ?? systemRandom(),
     logger,
     limits: { ...JOBS_LIMITS, endedRetentionMs: config.jobRetentionMs },
-    onHosting: () => {
+    onHosting: (fence) => {
       if (node !== undefined) openDesk(node);
+      options.onHosting?.(fence);
     },
     ...(transport !== undefined && { transport }),
     ...(store !== undefined && { store }),
@@ -105,7 +108,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
   const program: GateNode = {
     gate,
     datacenters,
-    operators: options.operators,
+    operators: options.operators && [...options.operators, runtime.node],
     config,
     clock,
     logger,
@@ -184,6 +187,7 @@ function registerKinds(
   runtime.register('desk', deskMachine, {
     perform: deskPerformers(node, submissionPages),
     admit: admitToDesk,
+    openToClients: true,
   });
 }
 

@@ -16,6 +16,8 @@ export type {
   JobView,
   StuckWorkflow,
   SubmissionAnswer,
+  WorkerPage,
+  WorkerView,
   WorkflowView,
 } from '../../machines/jobs/messages/client.ts';
 export type {
@@ -47,6 +49,7 @@ export { type JobsConfiguration, leaseRules, resolveConfiguration } from './conf
 export type { Counters, Labels } from './counters.ts';
 export { type ElectedLeaseOptions, electedLease } from './elected-lease.ts';
 export { type Gate, type GateOptions, startGate } from './gate.ts';
+export { type LocalClientOptions, localClient } from './local-client.ts';
 export { type Manager, type ManagerOptions, startManager } from './manager.ts';
 export {
   type ObservedJob,

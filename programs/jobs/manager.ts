@@ -64,6 +64,8 @@ export interface ManagerOptions {
   /** Hears what the machines note, beside the log. */
   readonly onNote?: (note: NoteParams) => void;
   /** As `createRuntime`'s. */
+  readonly onHosting?: (fence: number) => void;
+  /** As `createRuntime`'s. */
   readonly onFatal?: (failure: Error) => void;
   /** As `createRuntime`'s. */
   readonly telemetry?: boolean;
@@ -101,8 +103,9 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     random: options.random ?? systemRandom(),
     logger,
     limits: { ...JOBS_LIMITS, endedRetentionMs: config.jobRetentionMs },
-    onHosting: () => {
+    onHosting: (fence) => {
       if (node !== undefined) reopen(node);
+      options.onHosting?.(fence);
     },
     onHostingEnded: (fence) => {
       const fields = { event: 'leader.lost', at: clock.now(), datacenter, manager, term: fence };
@@ -121,7 +124,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     datacenter,
     manager,
     gates,
-    operators: operators && [...operators, ...gates],
+    operators: operators && [...operators, ...gates, manager],
     config,
     clock,
     logger,
@@ -167,7 +170,11 @@ function registerKinds(node: ManagerNode, { onNote }: ManagerOptions): void {
     perform: { ...perform, announceRoom: () => announceRoom(node) },
     admit: admitToPool,
   });
-  runtime.register('desk', deskMachine, { perform: deskPerformers(node), admit: admitToDesk });
+  runtime.register('desk', deskMachine, {
+    perform: deskPerformers(node),
+    admit: admitToDesk,
+    openToClients: true,
+  });
 }
 
 /** What every datacenter has, from its first day on. */

@@ -9,8 +9,8 @@ import { placeOf } from '../../runtime/address.ts';
 import type { Receipt } from '../../runtime/envelope.ts';
 import { errorFromShape } from '../../runtime/errors.ts';
 import { WINDOW_MAX } from '../../runtime/inbox.ts';
+import { DEFAULT_LIMITS } from '../../runtime/options.ts';
 import { UNDER_WAY_MAX } from '../../runtime/outbox.ts';
-import { ENVELOPE_LENGTH_MAX } from '../../runtime/peers.ts';
 import type { Invariant, Watcher } from '../invariant.ts';
 import { Disks, lostDisk } from './reading-disks.ts';
 import { openFrame } from './reading-frames.ts';
@@ -105,7 +105,7 @@ export const boundsOfMessages: Invariant = {
 };
 
 /** Frames are filled up to 32 KiB, and a single large envelope is a frame of its own. */
-const FRAME_LENGTH_MAX = ENVELOPE_LENGTH_MAX + 64 * 1024;
+const FRAME_LENGTH_MAX = DEFAULT_LIMITS.messageBytesMax + 64 * 1024;
 
 /** Tells of every message with an identity that reached a machine. */
 function takings(epsilonMs: number, taken: (taking: Taking, record: TurnRecord) => void): Watcher {

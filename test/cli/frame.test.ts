@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from 'node:stream';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { CommandFailure, EXIT, failureOf } from '../../cli/exit.ts';
 import { Output, printable } from '../../cli/output.ts';
 import { run } from '../../cli/program.ts';
@@ -8,6 +8,8 @@ import { RECORD_FORMAT } from '../../runtime/kind.ts';
 import { STORE_FORMAT } from '../../stores/lmdb/row.ts';
 import { readProjectFile } from '../project-files.ts';
 import { ended, escapement, start } from './command-line.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
 
 const ESC = '\u001b';
 
@@ -63,15 +65,37 @@ describe('usage', () => {
     },
   );
 
-  test.each(['check-upgrade', 'version'])(
-    '%s has examples, exit codes and --json',
-    async (name) => {
-      const { out } = await escapement([name, '--help']);
-      expect(out).toContain(`$ escapement ${name}`);
-      expect(out).toContain('Exit codes:');
-      expect(out).toContain('--json');
-    },
-  );
+  test('has examples, exit codes and --json for every command, however deep', async () => {
+    const sources = { openStoredData: () => Promise.reject(new Error('Nothing is opened.')) };
+    const commandsOf = async (...above: string[]) => {
+      const { out } = await escapement([...above, '--help'], sources);
+      const names = Array.from(out.matchAll(/^ {2}([a-z][a-z-]+) {2,}|^ {2}([a-z][a-z-]+) [[<]/gm));
+      return { out, names: names.map(([, one, other]) => one ?? other ?? '') };
+    };
+    const { names } = await commandsOf();
+    expect(names).toEqual(expect.arrayContaining(['check-upgrade', 'version', 'submit', 'data']));
+    const open = names.filter((name) => name !== 'help').map((name) => [name]);
+    for (const path of open) {
+      const { out, names: inner } = await commandsOf(...path);
+      const isGroup = out.includes('[command]');
+      if (isGroup) open.push(...inner.filter((n) => n !== 'help').map((name) => [...path, name]));
+      expect(out, path.join(' ')).toContain(`$ escapement ${path.join(' ')}`);
+      if (isGroup) continue;
+      expect(out, path.join(' ')).toContain('Exit codes:');
+      expect(out, path.join(' ')).toContain('--json');
+    }
+    expect(open.length).toBeGreaterThan(18);
+  });
+});
+
+test('every command and every exit code is in docs/cli.md, and no other', async () => {
+  const page = readProjectFile('docs/cli.md');
+  const listed = page.split('\n## ')[0]?.matchAll(/^\| `([a-z-]+)` /gm) ?? [];
+  const code = readProjectFile('cli/commands.ts');
+  const names = Array.from(code.matchAll(/^ {4}name: '([a-z-]+)'/gm), ([, name]) => name);
+  expect(Array.from(listed, ([, name]) => name).sort()).toEqual([...names, 'help'].sort());
+  const codes = Array.from(page.matchAll(/^\| (\d+) +\|/gm), ([, one]) => Number(one));
+  expect(codes).toEqual(Object.values(EXIT));
 });
 
 describe('version', () => {

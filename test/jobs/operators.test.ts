@@ -27,6 +27,8 @@ it('JB-13 a node that is no operator is not allowed to extend, at a datacenter a
   });
   const [laptop, ops] = [await connect('laptop', 'A'), await connect('ops', 'A')];
   const [phone, gateOps] = [await connect('phone', 'gate-1'), await connect('gate-ops', 'gate-1')];
+  // As transports name whoever shows the token of ops.
+  const withToken = await connect('ops~laptop', 'A');
   await laptop.submit({ jobId: 'j1', ...JOB });
   await phone.submit({ jobId: 'j2', ...JOB });
 
@@ -39,5 +41,7 @@ it('JB-13 a node that is no operator is not allowed to extend, at a datacenter a
 
   expect(await ops.extend('j1', MORE)).toMatchObject({ accepted: true, extensionsMs: 1_000 });
   expect(await gateOps.extend('j2', MORE)).toMatchObject({ accepted: true, extensionsMs: 1_000 });
-  for (const program of [laptop, phone, ops, gateOps, gate, manager]) await program.stop();
+  expect(await withToken.extend('j1', MORE)).toMatchObject({ accepted: true });
+  for (const program of [laptop, phone, ops, gateOps, withToken, gate, manager])
+    await program.stop();
 });

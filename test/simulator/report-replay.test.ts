@@ -1,6 +1,14 @@
 /** `simulate --replay`, and the folder that a failure leaves: real files, read and written. */
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -129,6 +137,25 @@ describe('the report of a plan on disk', () => {
     const records = saved.map((line): HistoryRecord => JSON.parse(line));
     const seen = records.find((one) => one.type === 'turn' && one.state === 'timedOut');
     expect(seen).toBeDefined();
+  });
+
+  test('H20: writes over nothing, and follows no link', TIMEOUT, async () => {
+    const outside = join(folder, 'outside');
+    mkdirSync(outside);
+    const into = join(folder, 'failure');
+    mkdirSync(into);
+    writeFileSync(join(into, 'plan.json'), 'mine');
+    symlinkSync(outside, `${into}-2`);
+    symlinkSync(join(folder, 'nowhere'), `${into}-3`);
+    const late = planOf({ steps: [{ ...submission, atMs: 7 }], nemeses: [], untilMs: null });
+    const options = { plan: late, invariant: 'XX-2', folder: into, confirmations: 1 };
+    const invariants = [...jobsInvariants, noTimeout];
+    const { output, text } = caught();
+    expect(await writeReport({ ...options, invariants }, output)).toBe(true);
+    expect(readFileSync(join(into, 'plan.json'), 'utf8')).toBe('mine');
+    expect(readdirSync(outside)).toEqual([]);
+    expect(text()).toContain(`files: ${into}-4: `);
+    expect(readdirSync(`${into}-4`)).toContain('plan.json');
   });
 
   test('is none, and leaves no files, when nothing breaks', TIMEOUT, async () => {

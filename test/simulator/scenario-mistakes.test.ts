@@ -46,6 +46,11 @@ describe('mistakes', () => {
       '4:1: topologie: there is no such key; did you mean "topology"?',
     );
     expectMistake(
+      'steps: [ { at: 0s, crahs: A/worker-1 } ]\n',
+      '4:10: steps[0]: must do something: submit, extend, cancel, extendJob, crash, restart, pause, partition, heal, lead, link, skew, inject.',
+      '4:20: steps[0].crahs: there is no such key; did you mean "crash"?',
+    );
+    expectMistake(
       'config: { stuckTreshold: 3 }\n',
       '4:26: config.stuckTreshold: There is no option "stuckTreshold". Did you mean "stuckThresholdMs"?',
     );

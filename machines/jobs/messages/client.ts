@@ -11,6 +11,7 @@ import {
   type JobStatus,
   QUORUMS,
   type Reason,
+  type WorkerState,
   type WorkflowStatus,
 } from '../words.ts';
 import {
@@ -106,6 +107,8 @@ export const jobsAsked = z.strictObject({
   requestId,
   status: z.enum(JOB_STATUSES).optional(),
   stuckForMs: durationMs.optional(),
+  /** Only jobs that are due sooner than that. */
+  deadlineBeforeMs: durationMs.optional(),
   limit: z.int().min(1).max(500),
   cursor: z.string().max(1_024).optional(),
   replyTo,
@@ -180,6 +183,39 @@ export const sinceProgressAsked = z.strictObject({
   workflowId: id.optional(),
   replyTo,
 });
+
+/** Workers in the order of their names; the cursor is the last name of the page before. */
+export const workersAsked = z.strictObject({
+  type: z.literal('workers.asked'),
+  requestId,
+  limit: z.int().min(1).max(500),
+  cursor: id.optional(),
+  replyTo,
+});
+
+/** A worker as its datacenter sees it. */
+export interface WorkerView {
+  readonly workerId: string;
+  readonly datacenter: string;
+  readonly state: WorkerState;
+  /** It has been heard since the leader took over. */
+  readonly heard: boolean;
+  readonly cores: number;
+  readonly freeCores: number;
+  /** Runs that it has, as far as the datacenter knows. */
+  readonly attempts: number;
+  /** How many handlers it offers. */
+  readonly handlers: number;
+  /** Until it is suspected when nothing is heard of it, 0 when it is. */
+  readonly deadlineInMs: number;
+}
+
+export interface WorkerPage {
+  readonly workers: readonly WorkerView[];
+  readonly cursor: string | null;
+  /** Datacenters that did not answer: their workers are missing. */
+  readonly unanswered: readonly string[];
+}
 
 export interface StuckWorkflow {
   readonly jobId: string;
@@ -257,3 +293,4 @@ export type ClientCancelRequested = z.infer<typeof clientCancelRequested>;
 export type ClientExtendRequested = z.infer<typeof clientExtendRequested>;
 export type StuckAsked = z.infer<typeof stuckAsked>;
 export type SinceProgressAsked = z.infer<typeof sinceProgressAsked>;
+export type WorkersAsked = z.infer<typeof workersAsked>;

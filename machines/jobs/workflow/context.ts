@@ -134,9 +134,11 @@ export const attemptOf = ({ workflowId, run }: WorkflowContext): string =>
 /** True for what is about the attempt that counts, on the worker that has it. */
 export function isCurrent(
   context: WorkflowContext,
-  event: { readonly attemptId: string },
+  event: { readonly attemptId: string; readonly workerId?: string },
 ): boolean {
-  return event.attemptId === attemptOf(context);
+  const { slot } = context;
+  const isElsewhere = slot !== null && 'workerId' in event && event.workerId !== slot.workerId;
+  return event.attemptId === attemptOf(context) && !isElsewhere;
 }
 
 /** Its worker is lost, with the registration that the attempt was given to. */

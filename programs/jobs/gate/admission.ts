@@ -43,7 +43,7 @@ export function admitToGateJob(datacenters: ReadonlySet<string>, gate: string): 
     if (event.type === SPAWN_EVENT) return refuseBirth(event.input, jobId, datacenter, gate);
     const schema = Object.hasOwn(FROM_JOB, event.type) ? FROM_JOB[event.type] : undefined;
     if (schema === undefined) return 'it does not come from another place';
-    return breachOf(schema, event) ?? refuseOther(event, jobId, datacenter);
+    return breachOf(schema, event) ?? refuseSum(event) ?? refuseOther(event, jobId, datacenter);
   };
 }
 
@@ -60,7 +60,11 @@ function refuseBirth(
   if (!birth.success) return issueOf(birth.error.issues);
   const { rebuiltFrom, gateId } = birth.data;
   if (gateId !== gate) return 'it is a job of another gate';
-  return refuseOther(birth.data, jobId, datacenter) ?? refuseOther(rebuiltFrom, jobId, datacenter);
+  return (
+    refuseSum(rebuiltFrom) ??
+    refuseOther(birth.data, jobId, datacenter) ??
+    refuseOther(rebuiltFrom, jobId, datacenter)
+  );
 }
 
 /** A job names itself and its own datacenter in what it says. */
@@ -70,6 +74,17 @@ function refuseOther(said: object, jobId: string, datacenter: string): string | 
   if (about.datacenter !== undefined && about.datacenter !== datacenter)
     return 'it is about another datacenter';
   return undefined;
+}
+
+/** More workflows cannot have ended than there are. */
+function refuseSum(said: object): string | undefined {
+  const { workflowsTotal, workflowsCompleted, workflowsFailed } = said as Partial<
+    Record<'workflowsTotal' | 'workflowsCompleted' | 'workflowsFailed', number>
+  >;
+  if (workflowsTotal === undefined) return undefined;
+  return (workflowsCompleted ?? 0) + (workflowsFailed ?? 0) > workflowsTotal
+    ? 'workflowsCompleted: more have ended than there are'
+    : undefined;
 }
 
 function breachOf(schema: ZodType, event: unknown): string | undefined {

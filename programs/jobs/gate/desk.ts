@@ -19,6 +19,8 @@ import type {
   SinceProgressAsked,
   StuckAsked,
   StuckWorkflow,
+  WorkerPage,
+  WorkersAsked,
 } from '../../../machines/jobs/messages/client.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
@@ -28,6 +30,7 @@ import { accept, addressed, type CutIntoPages, refused } from './acceptance.ts';
 import { type GateNode, isGone, jobOf, readGateJob } from './node.ts';
 import { jobSummary, jobView, listJobs, statusOf } from './views.ts';
 import { watchJob } from './watch.ts';
+import { listWorkers } from './workers.ts';
 
 /** How long datacenters are waited for by somebody who waits himself. */
 const DATACENTER_LIMIT_MS = 900;
@@ -35,6 +38,7 @@ const DATACENTER_LIMIT_MS = 900;
 const EXTENSION_LIMIT_MS = 3_000;
 
 type Call<TQuestion> = PerformerCall & { readonly params: TQuestion };
+type Question = { readonly type: string };
 
 export function deskPerformers(node: GateNode, cut: CutIntoPages) {
   const submissions = new Submissions(node.clock);
@@ -82,6 +86,10 @@ export function deskPerformers(node: GateNode, cut: CutIntoPages) {
     },
     tellSinceProgress: async ({ params, reply }: Call<SinceProgressAsked>) => {
       reply(params.replyTo, await sinceProgress(node, params));
+    },
+    listWorkers: async ({ params, reply }: Call<WorkersAsked>) => {
+      const askOne = (name: string, question: Question) => ask<WorkerPage>(node, name, question);
+      reply(params.replyTo, await listWorkers(node.datacenters, askOne, params));
     },
   };
 }

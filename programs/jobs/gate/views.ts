@@ -18,12 +18,15 @@ import type {
 } from '../../../machines/jobs/messages/client.ts';
 import type { WorkflowResultEntry } from '../../../machines/jobs/messages/gate.ts';
 import type { JobStatus } from '../../../machines/jobs/words.ts';
+import { isAskedFor } from '../job-filter.ts';
 import { type GateNode, readGateJob } from './node.ts';
 
 /** How long a datacenter is waited for; whoever asked the gate waits too. */
 const DESK_LIMIT_MS = 900;
 /** Rows of the index that are looked at for one page. */
 const ROWS_AT_ONCE = 500;
+/** And for one page at most: whoever looks for few among many asks on. */
+const ROWS_PER_PAGE_MAX = 5_000;
 
 const SEQ_OF: Readonly<Record<JobStatus, number>> = {
   submitted: 1,
@@ -181,10 +184,11 @@ const workflowOf = ({ workflowId, ok, result, truncated }: WorkflowResultEntry):
   error: null,
 });
 
-/** Jobs page by page, by what is asked of them. */
+/** Jobs page by page, by what is asked of them; a page may have few and still a cursor. */
 export function listJobs(node: GateNode, asked: JobsAsked): JobPage {
-  const { status, stuckForMs, limit, cursor } = asked;
+  const { status, limit, cursor } = asked;
   const jobs: JobView[] = [];
+  let rowsLeft = ROWS_PER_PAGE_MAX;
   let after = cursor;
   do {
     const rows = node.runtime.query({
@@ -198,12 +202,12 @@ export function listJobs(node: GateNode, asked: JobsAsked): JobPage {
       const context = readGateJob(node, jobId);
       if (context === undefined) continue;
       const view = jobSummary(node, context);
-      const isAskedFor = status === undefined || view.status === status;
-      const isStuck = stuckForMs === undefined || view.sinceProgressMs > stuckForMs;
-      if (isAskedFor && isStuck) jobs.push(view);
+      if ((status === undefined || view.status === status) && isAskedFor(view, asked))
+        jobs.push(view);
     }
     after = rows.cursor;
-  } while (after !== undefined && jobs.length < limit);
+    rowsLeft -= ROWS_AT_ONCE;
+  } while (after !== undefined && jobs.length < limit && rowsLeft > 0);
   return { jobs, cursor: after ?? null };
 }
 

@@ -15,6 +15,7 @@ import {
   jobWatched,
   sinceProgressAsked,
   stuckAsked,
+  workersAsked,
 } from '../../../machines/jobs/messages/client.ts';
 import {
   ackReceived,
@@ -73,6 +74,7 @@ const TO_DESK: Schemas = {
   'jobExtend.requested': clientExtendRequested,
   'stuckWorkflows.asked': stuckAsked,
   'sinceProgress.asked': sinceProgressAsked,
+  'workers.asked': workersAsked,
 };
 
 /** Of jobs: their own gate, which has to be one of those configured. */

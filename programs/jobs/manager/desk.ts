@@ -17,6 +17,7 @@ import type {
   JobWatched,
   SinceProgressAsked,
   StuckAsked,
+  WorkersAsked,
 } from '../../../machines/jobs/messages/client.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
@@ -25,6 +26,7 @@ import { isBreach, Submissions } from '../submission.ts';
 import { Acceptances, refused } from './acceptance.ts';
 import { type ManagerNode, readJob } from './node.ts';
 import { jobSummary, jobView, listJobs, stuckWorkflows, timeSinceProgress } from './views.ts';
+import { listWorkers } from './workers.ts';
 
 /** How long a watch waits for news before it answers that there are none. */
 const WATCH_MS = 20_000;
@@ -81,6 +83,9 @@ export function deskPerformers(node: ManagerNode) {
     tellSinceProgress: ({ params, reply }: Call<SinceProgressAsked>) => {
       const { jobId, workflowId, replyTo = '' } = params;
       reply(replyTo, timeSinceProgress(node, jobId, workflowId) ?? null);
+    },
+    listWorkers: ({ params, reply }: Call<WorkersAsked>) => {
+      reply(params.replyTo ?? '', listWorkers(node, params));
     },
   };
 }

@@ -15,12 +15,15 @@ import type {
 } from '../../../machines/jobs/messages/client.ts';
 import { PAGE_ENTRIES_MAX } from '../../../machines/jobs/messages/fields.ts';
 import { statusOfWorkflow, type WorkflowState } from '../../../machines/jobs/words.ts';
+import { isAskedFor } from '../job-filter.ts';
 import { type ManagerNode, readJob, readWorkflow } from './node.ts';
 
 /** Workflows of one page of a view. Results may be long, so a page of them is short. */
 const VIEW_PAGE = 100;
 /** What a page of a view may take with all its results. */
 const VIEW_LENGTH_MAX = 128 * 1024;
+/** Jobs looked at for one page of a list: whoever looks for few among many asks on. */
+const ROWS_PER_PAGE_MAX = 5_000;
 
 /** A job without its workflows. */
 export function jobSummary(node: ManagerNode, context: JobContext): JobView {
@@ -93,10 +96,11 @@ export function stateOf(value: unknown): WorkflowState {
   return (state === 'FAILED_FOR_GOOD' ? 'FAILED' : state) as WorkflowState;
 }
 
-/** Jobs page by page, by what is asked of them. */
+/** Jobs page by page, by what is asked of them; a page may have few and still a cursor. */
 export function listJobs(node: ManagerNode, asked: JobsAsked): JobPage {
-  const { status, stuckForMs, limit, cursor } = asked;
+  const { status, limit, cursor } = asked;
   const jobs: JobView[] = [];
+  let rowsLeft = ROWS_PER_PAGE_MAX;
   let after = cursor;
   do {
     const rows = node.runtime.query({
@@ -109,10 +113,11 @@ export function listJobs(node: ManagerNode, asked: JobsAsked): JobPage {
       const context = readJob(node, jobId);
       if (context === undefined || (status !== undefined && context.status !== status)) continue;
       const view = jobSummary(node, context);
-      if (stuckForMs === undefined || view.sinceProgressMs > stuckForMs) jobs.push(view);
+      if (isAskedFor(view, asked)) jobs.push(view);
     }
     after = rows.cursor;
-  } while (after !== undefined && jobs.length < limit);
+    rowsLeft -= PAGE_ENTRIES_MAX;
+  } while (after !== undefined && jobs.length < limit && rowsLeft > 0);
   return { jobs, cursor: after ?? null };
 }
 

@@ -12,6 +12,7 @@ const QUESTIONS = [
   'jobExtend.requested',
   'stuckWorkflows.asked',
   'sinceProgress.asked',
+  'workers.asked',
 ];
 
 export const deskPlan: PathPlan = {

@@ -1,0 +1,29 @@
+/**
+ * Refuses to start with a debugger that others can reach: whoever does may run anything.
+ */
+
+import { url } from 'node:inspector';
+import { CommandFailure, EXIT } from '../exit.ts';
+import type { Host } from './host.ts';
+import { isLoopback } from './listen-address.ts';
+
+const INSPECT = /^--(?:inspect|debug)(?:-brk|-wait|-port)?(?:=(.*))?$/;
+
+/** @throws {CommandFailure} */
+export function refuseOpenDebugger({ env, execArgv }: Pick<Host, 'env' | 'execArgv'>): void {
+  const options = [...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)];
+  const asked = options.map((option) => hostOf(INSPECT.exec(option)?.[1] ?? ''));
+  const listening = url();
+  const hosts = [...asked, listening === undefined ? undefined : new URL(listening).hostname];
+  const open = hosts.find((host) => host !== undefined && !isLoopback(host));
+  if (open === undefined) return;
+  const what = `A debugger would listen on ${open}, where whoever reaches it may run anything. Leave it out, or bind it to 127.0.0.1.`;
+  throw new CommandFailure(EXIT.configuration, what);
+}
+
+/** Of `host:port`, of a port alone and of a host alone; nothing where the default holds. */
+function hostOf(address: string): string | undefined {
+  if (address === '' || /^\d+$/.test(address)) return undefined;
+  const bracketed = /^\[(.*)\](?::\d+)?$/.exec(address);
+  return bracketed?.[1] ?? address.replace(/:\d+$/, '');
+}

@@ -1,0 +1,48 @@
+/**
+ * What is wrong with a configuration, as it is found out: collected, so that all of it is told at
+ * once, and each with where it comes from.
+ */
+
+import { resolve as resolvePath } from 'node:path';
+import { type Layered, originOf } from './layers.ts';
+import { ConfigurationError, type Mistake } from './origin.ts';
+
+export class Mistakes {
+  readonly layered: Layered;
+  /** For whoever starts the node; they stop nothing. */
+  readonly warnings: string[] = [];
+  readonly #found: Mistake[] = [];
+
+  constructor(layered: Layered) {
+    this.layered = layered;
+  }
+
+  get isEmpty(): boolean {
+    return this.#found.length === 0;
+  }
+
+  /** A value that makes no sense whatever else is said. */
+  malformed(path: string, what: string, subject: string = path): void {
+    const origin = originOf(this.layered.origins, path);
+    this.#found.push({ path: subject, what, origin, isMalformed: true });
+  }
+
+  /** A value that cannot be used here, or not with the others. */
+  unusable(path: string, what: string): void {
+    this.#found.push({ path, what, origin: originOf(this.layered.origins, path) });
+  }
+
+  add(mistake: Mistake): void {
+    this.#found.push(mistake);
+  }
+
+  /** A path that a setting says, as whoever said it meant it. */
+  pathOf(path: string, value: string): string {
+    return resolvePath(this.layered.folderOf(path), value);
+  }
+
+  /** @throws {ConfigurationError} when anything was wrong until now. */
+  end(): void {
+    if (!this.isEmpty) throw new ConfigurationError(this.#found);
+  }
+}

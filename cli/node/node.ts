@@ -1,0 +1,180 @@
+/**
+ * One node of the jobs system: how its parts are put together, and in which order they go.
+ *
+ * Guarantees: it listens before anything else is opened, so a port that cannot be had leaves
+ * nothing half started, and what was opened is closed again when a later part fails. It says that
+ * it takes no work before it stops taking any, and what it has is brought to an end or to disk.
+ */
+
+import type { RequestListener } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createHttpHandler, type HttpHandler } from '../../http/api.ts';
+import { Counters } from '../../programs/jobs/counters.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { type Listener, openListener } from './listener.ts';
+import type { NodeLog } from './log.ts';
+import { probesHandler } from './probes.ts';
+import { type Program, startProgram } from './program.ts';
+import type { NodeClient } from './proofs.ts';
+import type { NodeConfiguration } from './resolve.ts';
+import { isAmong, openSockets, type Sockets } from './sockets.ts';
+import { openStorage, type Storage } from './storage.ts';
+
+export interface RunningNode {
+  /** Stops taking work, brings to an end what it has, and closes everything. Idempotent. */
+  drain(): Promise<void>;
+  /** Takes over who may come, and what is logged. Everything else stays as it was. */
+  reload(configuration: NodeConfiguration): void;
+  /** Resolves with the reason when the node cannot go on. */
+  readonly failed: Promise<Error>;
+}
+
+/** How long requests that are under way have when the node ends. */
+const ANSWERS_MS = 5_000;
+
+type State = 'starting' | 'ready' | 'draining';
+
+/** @throws {CommandFailure} @throws {RuntimeError} when it cannot be started; nothing is left of it then. */
+export async function startNode(
+  configuration: NodeConfiguration,
+  log: NodeLog,
+): Promise<RunningNode> {
+  const node = new AssembledNode(configuration, log);
+  try {
+    await node.start();
+  } catch (thrown) {
+    await node.close();
+    if (!(thrown instanceof RuntimeError) || thrown.code !== 'OPTION_INVALID') throw thrown;
+    throw new CommandFailure(EXIT.configuration, thrown.message, { cause: thrown });
+  }
+  return node;
+}
+
+class AssembledNode implements RunningNode {
+  readonly failed: Promise<Error>;
+  readonly #configuration: NodeConfiguration;
+  readonly #log: NodeLog;
+  #fail!: (failure: Error) => void;
+  #state: State = 'starting';
+  #clients: readonly NodeClient[] | undefined;
+  #listener: Listener | undefined;
+  #storage: Storage | undefined;
+  #sockets: Sockets | undefined;
+  #program: Program | undefined;
+  #handler: HttpHandler | undefined;
+  #draining: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(configuration: NodeConfiguration, log: NodeLog) {
+    this.#configuration = configuration;
+    this.#log = log;
+    this.#clients = configuration.clients;
+    this.failed = new Promise((resolve) => {
+      this.#fail = resolve;
+    });
+  }
+
+  async start(): Promise<void> {
+    const configuration = this.#configuration;
+    const { listen, role, node, place } = configuration;
+    const { logger } = this.#log;
+    if (listen !== undefined)
+      this.#listener = await openListener(listen, configuration, this.#probes());
+    this.#storage = await openStorage(configuration, logger);
+    this.#sockets = openSockets(configuration, {
+      server: this.#listener?.server,
+      clients: () => this.#clients,
+      logger,
+    });
+    const program = await startProgram(configuration, {
+      transport: this.#sockets.transport,
+      storage: this.#storage,
+      logger,
+      hosting: (fence) => logger.info({ event: 'node.hosting', role, place, fence }, 'hosting'),
+      fatal: (failure) => this.#fail(failure),
+    });
+    this.#program = program;
+    void program.refused?.then((reason) => {
+      const what = `The datacenter does not take this worker: ${reason}.`;
+      this.#fail(new CommandFailure(EXIT.broken, what));
+    });
+    this.#answer();
+    this.#state = 'ready';
+    const url = this.#listener?.url;
+    logger.info({ event: 'node.listening', node, role, place, url }, 'listening');
+  }
+
+  reload({ clients, log }: NodeConfiguration): void {
+    const before = this.#clients ?? [];
+    this.#clients = clients;
+    this.#log.setLevel(log.level);
+    for (const { name } of before.filter((one) => !isAmong(clients ?? [], one)))
+      this.#sockets?.part(name);
+    const fields = { event: 'node.reloaded', clients: clients?.length, level: log.level };
+    this.#log.logger.info(fields, 'took over the tokens and the level of the log');
+  }
+
+  drain(): Promise<void> {
+    this.#draining ??= this.#drain();
+    return this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    const { logger } = this.#log;
+    this.#state = 'draining';
+    logger.info({ event: 'node.draining' }, 'takes no more work');
+    await this.close();
+    logger.info({ event: 'node.stopped', lostLines: this.#log.lost || undefined }, 'stopped');
+  }
+
+  /** Idempotent, and whatever is open by then is closed. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#state = 'draining';
+    // Whoever has asked gets the answer, and nobody may ask for ever.
+    await Promise.race([this.#handler?.close(), delay(ANSWERS_MS, undefined, { ref: false })]);
+    await this.#program?.stop();
+    await this.#listener?.close();
+    this.#storage?.close();
+  }
+
+  /** With the HTTP API from now on, or with probes where there is none. */
+  #answer(): void {
+    const api = this.#program?.api;
+    if (api === undefined || this.#listener === undefined) return;
+    this.#handler = createHttpHandler({
+      program: api,
+      tokens: () => this.#clients,
+      isReady: () => this.#state === 'ready',
+      metrics: () => this.#ownMetrics(),
+      limits: this.#configuration.limits.http,
+      logger: this.#log.logger,
+    });
+    this.#listener.answerWith(this.#handler);
+  }
+
+  #probes(): RequestListener {
+    const unready = () => (this.#state === 'ready' ? undefined : this.#state);
+    const metrics = () => (this.#program?.metrics() ?? '') + this.#ownMetrics();
+    return probesHandler({ unready, metrics });
+  }
+
+  #ownMetrics(): string {
+    const counters = new Counters();
+    for (const [name, value] of Object.entries(this.#sockets?.transport.counters() ?? {}))
+      counters.observe(metricName(name), () => value);
+    counters.add('escapement_log_lines_lost_total', {}, this.#log.lost);
+    return counters.text();
+  }
+}
+
+/** `framesSent` → `escapement_socket_frames_sent_total`; what is there now has no `_total`. */
+function metricName(counter: string): string {
+  const words = counter.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return `escapement_socket_${words}${counter === 'links' ? '' : '_total'}`;
+}

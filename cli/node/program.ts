@@ -1,0 +1,128 @@
+/**
+ * Starts the program of a node: the gate, the manager or the worker that its configuration says.
+ *
+ * The parts that it is handed are started with it, and its end ends them.
+ */
+
+import { type Gate, startGate } from '../../programs/jobs/gate.ts';
+import { type Manager, startManager } from '../../programs/jobs/manager.ts';
+import { type JobWorker, startWorker } from '../../programs/jobs/worker.ts';
+import type { Logger } from '../../runtime/options.ts';
+import type { Transport } from '../../runtime/transport.ts';
+import { prometheusText } from '../../telemetry/prometheus.ts';
+import { loadHandlers } from './handlers-module.ts';
+import type { NodeConfiguration } from './resolve.ts';
+import type { Storage } from './storage.ts';
+
+export interface ProgramParts {
+  readonly transport: Transport;
+  readonly storage: Storage;
+  readonly logger: Logger;
+  readonly hosting: (fence: number) => void;
+  readonly fatal: (failure: Error) => void;
+}
+
+/** A program that has started. */
+export interface Program {
+  /** Whom the HTTP API speaks for; nothing for a worker. */
+  readonly api: Gate | Manager | undefined;
+  metrics(): string;
+  stop(): Promise<void>;
+  /** Resolves with why the program has ended by itself; of a worker only. */
+  readonly refused: Promise<string> | undefined;
+}
+
+/** @throws {RuntimeError} OPTION_INVALID @throws {CommandFailure} */
+export function startProgram(
+  configuration: NodeConfiguration,
+  parts: ProgramParts,
+): Promise<Program> {
+  switch (configuration.role) {
+    case 'gate':
+      return asGate(configuration, parts);
+    case 'manager':
+      return asManager(configuration, parts);
+    case 'worker':
+      return asWorker(configuration, parts);
+  }
+}
+
+async function asGate(configuration: NodeConfiguration, parts: ProgramParts): Promise<Program> {
+  const { node, place, datacenters } = configuration;
+  const gate = await startGate({
+    gate: place,
+    node,
+    datacenters,
+    ...sharedOptions(configuration, parts),
+  });
+  return programOf(gate);
+}
+
+async function asManager(configuration: NodeConfiguration, parts: ProgramParts): Promise<Program> {
+  const { node, datacenter, gates } = configuration;
+  const manager = await startManager({
+    datacenter,
+    manager: node,
+    gates,
+    ...sharedOptions(configuration, parts),
+  });
+  return programOf(manager);
+}
+
+function sharedOptions(configuration: NodeConfiguration, parts: ProgramParts) {
+  const { transport, storage, logger, hosting, fatal } = parts;
+  const { store, lease } = storage;
+  const operators = configuration.clients
+    ?.filter(({ role }) => role === 'operator')
+    .map(({ name }) => name);
+  return {
+    config: configuration.jobs,
+    transport,
+    logger,
+    onHosting: hosting,
+    onFatal: fatal,
+    ...(store !== undefined && { store }),
+    ...(lease !== undefined && { lease }),
+    ...(operators !== undefined && { operators }),
+  };
+}
+
+function programOf(api: Gate | Manager): Program {
+  return {
+    api,
+    metrics: () => prometheusText(api.runtime) + api.counters.text(),
+    stop: () => api.stop(),
+    refused: undefined,
+  };
+}
+
+async function asWorker(configuration: NodeConfiguration, parts: ProgramParts): Promise<Program> {
+  const { node, datacenter, cores, handlers, extend, allowShell, stopLimitMs } = configuration;
+  const worker: JobWorker = await startWorker({
+    worker: node,
+    datacenter,
+    cores,
+    ...(handlers !== undefined && { handlers: await loadHandlers(handlers) }),
+    config: configuration.jobs,
+    transport: parts.transport,
+    logger: parts.logger,
+    extend,
+    allowShell,
+    stopLimitMs,
+  });
+  return {
+    api: undefined,
+    metrics: () => prometheusText(worker.runtime) + worker.counters.text(),
+    stop: () => worker.stop(),
+    refused: refusalOf(worker),
+  };
+}
+
+/** Never resolves when the worker was stopped in order. */
+function refusalOf({ ended }: JobWorker): Promise<string> {
+  return new Promise((resolve) => {
+    void ended.then(({ refusal }) => {
+      if (refusal !== null) resolve(refusal);
+    });
+  });
+}

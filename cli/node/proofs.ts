@@ -1,0 +1,147 @@
+/**
+ * How a node proves who it is and has others prove it: the secret, certificates, the tokens of
+ * clients; and whether that is enough for where it listens.
+ */
+
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import { excerpt, messageOf } from '../../runtime/errors.ts';
+import { originOf, valueAt } from './layers.ts';
+import { isLoopback, type ListenAddress } from './listen-address.ts';
+import type { Mistakes } from './mistakes.ts';
+import type { CLIENT_ROLES, Settings } from './schema.ts';
+import { checkSecret, readSecretFile, SECRET_BYTES_MIN, TOKEN_BYTES_MIN } from './secrets.ts';
+
+export interface NodeTls {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly ca?: Buffer;
+  readonly requireClientCertificate: boolean;
+}
+
+export interface NodeClient {
+  readonly name: string;
+  readonly role: (typeof CLIENT_ROLES)[number];
+  readonly token: string;
+}
+
+export interface Proofs {
+  readonly secret: string | undefined;
+  readonly tls: NodeTls | undefined;
+  /** Nothing: whoever reaches a loopback listener is operator, and nobody comes to any other. */
+  readonly clients: readonly NodeClient[] | undefined;
+}
+
+/** Where a secret may stand besides a file of its own. */
+const SECRET_VARIABLE = 'ESCAPEMENT_SECRET';
+
+export function readProofs(
+  settings: Settings,
+  listen: ListenAddress | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  mistakes: Mistakes,
+): Proofs {
+  const proofs = {
+    secret: readSecret(settings, env[SECRET_VARIABLE], mistakes),
+    tls: readTls(settings, mistakes),
+    clients: readClients(settings, mistakes),
+  };
+  checkOpenness(listen, proofs, mistakes);
+  return proofs;
+}
+
+/** Off loopback whoever comes has to prove who it is, and nobody may listen in. */
+function checkOpenness(
+  listen: ListenAddress | undefined,
+  { secret, tls }: Proofs,
+  mistakes: Mistakes,
+): void {
+  if (listen === undefined || isLoopback(listen.host)) return;
+  if (tls !== undefined && (secret !== undefined || tls.requireClientCertificate)) return;
+  const missing =
+    tls === undefined ? '"tls" and "secretFile"' : '"secretFile" or "tls.requireClientCertificate"';
+  mistakes.unusable('listen', `${excerpt(listen.host)} is not loopback: set ${missing}`);
+}
+
+function readSecret(
+  { secretFile }: Settings,
+  variable: string | undefined,
+  mistakes: Mistakes,
+): string | undefined {
+  const isByFlag = originOf(mistakes.layered.origins, 'secretFile').from === 'flag';
+  if (variable === undefined || variable === '' || isByFlag)
+    return secretFile && secretText('secretFile', secretFile, SECRET_BYTES_MIN, mistakes);
+  try {
+    return checkSecret(variable, SECRET_VARIABLE, SECRET_BYTES_MIN);
+  } catch (thrown) {
+    const origin = { from: 'environment', name: SECRET_VARIABLE } as const;
+    mistakes.add({ path: '', what: messageOf(thrown), origin });
+    return undefined;
+  }
+}
+
+function secretText(
+  path: string,
+  file: string,
+  bytesMin: number,
+  mistakes: Mistakes,
+): string | undefined {
+  try {
+    const { text, warning } = readSecretFile(mistakes.pathOf(path, file), bytesMin);
+    const isStrict = valueAt(mistakes.layered.values, 'strict') === true;
+    if (warning !== undefined && isStrict) mistakes.unusable(path, warning);
+    else if (warning !== undefined) mistakes.warnings.push(`${path}: ${warning}`);
+    return text;
+  } catch (thrown) {
+    mistakes.unusable(path, messageOf(thrown));
+    return undefined;
+  }
+}
+
+function readTls({ tls }: Settings, mistakes: Mistakes): NodeTls | undefined {
+  if (tls === undefined) return undefined;
+  const { cert, key, ca, requireClientCertificate = false } = tls;
+  if (requireClientCertificate && ca === undefined)
+    mistakes.unusable('tls.requireClientCertificate', 'needs "tls.ca" to check certificates by');
+  const read = (path: string, file: string): Buffer => {
+    try {
+      return readFileSync(mistakes.pathOf(path, file));
+    } catch (thrown) {
+      mistakes.unusable(path, messageOf(thrown));
+      return Buffer.alloc(0);
+    }
+  };
+  const files = {
+    cert: read('tls.cert', cert),
+    key: read('tls.key', key),
+    ...(ca !== undefined && { ca: read('tls.ca', ca) }),
+  };
+  if (!mistakes.isEmpty) return undefined;
+  try {
+    createSecureContext(files);
+  } catch (thrown) {
+    mistakes.unusable('tls', `certificate and key cannot be used: ${messageOf(thrown)}`);
+  }
+  return { ...files, requireClientCertificate };
+}
+
+function readClients(settings: Settings, mistakes: Mistakes): readonly NodeClient[] | undefined {
+  const { clients } = settings;
+  const tokens = new Set<string>();
+  const roles = new Map<string, string>();
+  const taken = [settings.node, settings.gate, settings.datacenter, ...(settings.gates ?? [])];
+  return clients?.map(({ name, role, tokenFile }, index) => {
+    // What a client may do over a socket is decided by its name.
+    if (taken.includes(name)) mistakes.unusable(`clients.${index}.name`, 'a node has this name');
+    if ((roles.get(name) ?? role) !== role)
+      mistakes.unusable(`clients.${index}.role`, `${name} has another role above`);
+    roles.set(name, role);
+    const path = `clients.${index}.tokenFile`;
+    const token = secretText(path, tokenFile, TOKEN_BYTES_MIN, mistakes) ?? '';
+    if (token !== '' && !/^[\x21-\x7e]+$/.test(token))
+      mistakes.unusable(path, 'a token has no spaces and no letters but those of ASCII');
+    if (token !== '' && tokens.has(token)) mistakes.unusable(path, 'two clients have this token');
+    tokens.add(token);
+    return { name, role, token };
+  });
+}

@@ -1,0 +1,127 @@
+/**
+ * The configuration of one node: its sources on top of each other, checked once, then trusted.
+ *
+ * Guarantees: what is returned is complete and holds together; mistakes are told together, each
+ * with where it comes from and the name that was probably meant. Files of secrets, certificates
+ * and tokens are read here, so a configuration that is good can also be used.
+ */
+
+import { findLikelyOf } from '../../programs/jobs/configuration/suggestion.ts';
+import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
+import { excerpt, messageOf } from '../../runtime/errors.ts';
+import { resolveSettings } from '../../transports/websocket/options.ts';
+import {
+  checkedJobs,
+  checkedListen,
+  checkedPeers,
+  checkedSettings,
+  checkHandlersFile,
+  checkLimits,
+  checkNeeded,
+  checkRole,
+} from './checks.ts';
+import { durationMs } from './duration.ts';
+import { type Layered, layer, type Sources } from './layers.ts';
+import type { ListenAddress } from './listen-address.ts';
+import { Mistakes } from './mistakes.ts';
+import { type Proofs, readProofs } from './proofs.ts';
+import type { LOG_FORMATS, LOG_LEVELS } from './schema.ts';
+import { KNOWN_VARIABLES, type Role, unknownVariables } from './settings.ts';
+
+export interface NodeConfiguration extends Proofs {
+  readonly role: Role;
+  readonly node: string;
+  /** Of its actors: the gate's name, the datacenter, or the worker's own name. */
+  readonly place: string;
+  readonly datacenter: string;
+  readonly datacenters: readonly string[];
+  readonly gates: readonly string[];
+  /** Nothing: in memory. */
+  readonly data: string | undefined;
+  readonly listen: ListenAddress | undefined;
+  readonly peers: readonly string[];
+  readonly handlers: string | undefined;
+  readonly cores: number;
+  readonly extend: 'never' | 'whenNeeded';
+  readonly allowShell: boolean;
+  readonly stopLimitMs: number;
+  readonly log: { readonly level: LogLevel; readonly format: (typeof LOG_FORMATS)[number] };
+  readonly jobs: JobsConfiguration;
+  readonly limits: {
+    readonly sockets: Readonly<Record<string, number>>;
+    readonly http: Readonly<Record<string, number>>;
+  };
+  /** For whoever starts the node; nothing of it stops it. */
+  readonly warnings: readonly string[];
+}
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface Resolved {
+  readonly configuration: NodeConfiguration;
+  /** As it was put together, for people. */
+  readonly layered: Layered;
+}
+
+const IN_MEMORY = 'memory';
+
+/** @throws {ConfigurationError} */
+export function resolveNode(sources: Sources): Resolved {
+  const { role, env } = sources;
+  const layered = layer(sources);
+  const mistakes = new Mistakes(layered);
+  const settings = checkedSettings(mistakes);
+  checkRole(role, settings, mistakes);
+  checkNeeded(role, settings, mistakes);
+  checkLimits(settings, mistakes);
+  checkHandlersFile(settings, mistakes);
+  const jobs = checkedJobs(settings, mistakes);
+  const listen = checkedListen(settings, mistakes);
+  const peers = checkedPeers(settings, mistakes);
+  const proofs = readProofs(settings, listen, env, mistakes);
+  mistakes.end();
+  const { node = '', gate = '', datacenter = '', data = IN_MEMORY, handlers, limits } = settings;
+  const configuration: NodeConfiguration = {
+    role,
+    node,
+    place: { gate, manager: datacenter, worker: node }[role],
+    datacenter,
+    datacenters: settings.datacenters ?? [],
+    gates: settings.gates ?? [],
+    data: data === IN_MEMORY ? undefined : mistakes.pathOf('data', data),
+    listen,
+    peers,
+    ...proofs,
+    handlers: handlers === undefined ? undefined : mistakes.pathOf('handlers', handlers),
+    cores: settings.cores ?? 1,
+    extend: settings.extend ?? 'never',
+    allowShell: settings.allowShell ?? false,
+    stopLimitMs: durationMs(settings.stopLimit ?? '') ?? 0,
+    log: { level: settings.log?.level ?? 'info', format: settings.log?.format ?? 'auto' },
+    jobs,
+    limits: { sockets: limits?.sockets ?? {}, http: limits?.http ?? {} },
+    warnings: [...mistakes.warnings, ...warningsOf(env)],
+  };
+  checkSockets(configuration, mistakes);
+  mistakes.end();
+  return { configuration, layered };
+}
+
+/** The transport has rules of its own, and is asked before it is opened. */
+function checkSockets(configuration: NodeConfiguration, mistakes: Mistakes): void {
+  const { node, role, place, peers, secret, tls, limits } = configuration;
+  const proofs = { ...(secret !== undefined && { secret }), ...(tls !== undefined && { tls }) };
+  try {
+    resolveSettings({ node, role, place, peers, limits: limits.sockets, ...proofs }, 0);
+  } catch (thrown) {
+    mistakes.unusable('', messageOf(thrown));
+  }
+}
+
+function warningsOf(env: Sources['env']): string[] {
+  return unknownVariables(env).map((name) => {
+    const likely = findLikelyOf(name, KNOWN_VARIABLES);
+    const meant = likely === undefined ? '' : `; did you mean ${likely}?`;
+    return `the environment has ${excerpt(name)}, which says nothing here${meant}`;
+  });
+}

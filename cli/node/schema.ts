@@ -1,0 +1,107 @@
+/**
+ * What a node's settings may be: one strict schema, read into fresh objects.
+ *
+ * Each part says in words what it must be, and that is all that messages tell. What depends on
+ * the role, or on two settings at once, is checked in resolve.ts.
+ */
+
+import { z } from 'zod';
+import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
+import { CORES_MAX } from '../../machines/jobs/messages/client.ts';
+import { durationMs } from './duration.ts';
+import { ROLES } from './settings.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export const LOG_FORMATS = ['auto', 'json', 'text'] as const;
+export const CLIENT_ROLES = ['reader', 'submitter', 'operator'] as const;
+
+const PEERS_MAX = 1_000;
+const NAMES_MAX = 1_000;
+const CLIENTS_MAX = 10_000;
+const STOP_LIMIT_MS_MAX = 86_400_000;
+
+const must = (what: string) => ({ error: () => `must be ${what}` });
+const choice = <const TChoices extends readonly [string, ...string[]]>(choices: TChoices) =>
+  z.enum(choices, must(`one of ${choices.join(', ')}`));
+
+const id = z.string(must('a name')).regex(ID_PATTERN, must('1 to 128 letters, digits or "._:-"'));
+const names = z
+  .array(id, must('a list of names'))
+  .max(NAMES_MAX, must(`at most ${NAMES_MAX} names`));
+const path = z.string(must('the path of a file')).min(1, must('the path of a file'));
+const flag = z.boolean(must('true or false'));
+
+const PEER = 'a URL that begins with ws:// or wss://';
+const peer = z.string(must(PEER)).refine(isPeerUrl, must(PEER));
+
+const STOP_LIMIT = 'a duration such as 30s or 5m, up to 1d';
+const stopLimit = z.string(must(STOP_LIMIT)).refine((text) => {
+  const ms = durationMs(text);
+  return ms !== undefined && ms <= STOP_LIMIT_MS_MAX;
+}, must(STOP_LIMIT));
+
+const client = z.strictObject(
+  { name: id, role: choice(CLIENT_ROLES), tokenFile: path },
+  must('a client: name, role and tokenFile'),
+);
+
+const limits = z.record(z.string(), z.number(must('a number')), must('limits by name'));
+
+export const SCHEMA = z.strictObject({
+  role: choice(ROLES).optional(),
+  node: id.optional(),
+  gate: id.optional(),
+  datacenters: names.optional(),
+  datacenter: id.optional(),
+  gates: names.optional(),
+  data: path.optional(),
+  listen: z.string(must('"host:port"')).optional(),
+  peers: z
+    .array(peer, must('a list of URLs'))
+    .max(PEERS_MAX, must(`at most ${PEERS_MAX} URLs`))
+    .optional(),
+  secretFile: path.optional(),
+  tls: z
+    .strictObject(
+      { cert: path, key: path, ca: path.optional(), requireClientCertificate: flag.optional() },
+      must('cert, key, and perhaps ca and requireClientCertificate'),
+    )
+    .optional(),
+  clients: z
+    .array(client, must('a list of clients'))
+    .max(CLIENTS_MAX, must(`at most ${CLIENTS_MAX} clients`))
+    .optional(),
+  handlers: path.optional(),
+  cores: z
+    .int(must(`a whole number from 1 to ${CORES_MAX}`))
+    .min(1, must(`a whole number from 1 to ${CORES_MAX}`))
+    .max(CORES_MAX, must(`a whole number from 1 to ${CORES_MAX}`))
+    .optional(),
+  extend: choice(['never', 'whenNeeded']).optional(),
+  allowShell: flag.optional(),
+  stopLimit: stopLimit.optional(),
+  strict: flag.optional(),
+  log: z
+    .strictObject(
+      { level: choice(LOG_LEVELS).optional(), format: choice(LOG_FORMATS).optional() },
+      must('level and format'),
+    )
+    .optional(),
+  /** Checked by the jobs system itself. */
+  jobs: z.record(z.string(), z.unknown(), must('options of the jobs system')).optional(),
+  limits: z
+    .strictObject(
+      { sockets: limits.optional(), http: limits.optional() },
+      must('sockets and http, each with limits by name'),
+    )
+    .optional(),
+});
+
+export type Settings = z.infer<typeof SCHEMA>;
+
+function isPeerUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  // Whoever is let in is asked for a proof, not for a password that stands in a list.
+  return (protocol === 'ws:' || protocol === 'wss:') && username === '' && password === '';
+}

@@ -1,0 +1,171 @@
+/**
+ * Every setting of a node, in one table: who has it, how it is written where there is only text,
+ * and what it is.
+ *
+ * Flags, variables of the environment and the help follow from the table; what is legal is in
+ * schema.ts. docs/nodes.md is held equal to it by a test. Defaults are in layers.ts.
+ */
+
+import { JOBS_OPTIONS } from '../../programs/jobs/configuration/options.ts';
+
+export const ROLES = ['gate', 'manager', 'worker'] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface Setting {
+  readonly roles: readonly Role[];
+  /** `path`: relative to the file that says it, else to the working directory. */
+  readonly text: 'text' | 'path' | 'list' | 'whole' | 'switch';
+  /** As commander writes it; left out where there is none. */
+  readonly flag?: string;
+  readonly meaning: string;
+}
+
+const STATEFUL: readonly Role[] = ['gate', 'manager'];
+
+export const SETTINGS: Readonly<Record<string, Setting>> = {
+  role: { roles: ROLES, text: 'text', meaning: 'which role the file is for' },
+  node: {
+    roles: ROLES,
+    text: 'text',
+    flag: '--node <name>',
+    meaning: 'name of this process among all nodes',
+  },
+  gate: {
+    roles: ['gate'],
+    text: 'text',
+    flag: '--gate <name>',
+    meaning: 'name of the gate, the place of its jobs',
+  },
+  datacenters: {
+    roles: ['gate'],
+    text: 'list',
+    flag: '--datacenters <names>',
+    meaning: 'the datacenters it sends jobs to',
+  },
+  datacenter: {
+    roles: ['manager', 'worker'],
+    text: 'text',
+    flag: '--datacenter <name>',
+    meaning: 'the datacenter it belongs to',
+  },
+  gates: {
+    roles: ['manager'],
+    text: 'list',
+    flag: '--gates <names>',
+    meaning: 'the gates that may send jobs here',
+  },
+  data: {
+    roles: STATEFUL,
+    text: 'path',
+    flag: '--data <dir>',
+    meaning: 'directory of the data, or "memory"',
+  },
+  listen: {
+    roles: ROLES,
+    text: 'text',
+    flag: '--listen <host:port>',
+    meaning: 'where the HTTP API and the sockets of peers are; port 0 is any',
+  },
+  peers: {
+    roles: ROLES,
+    text: 'list',
+    flag: '--peer <url>',
+    meaning: 'whom to dial, ws:// or wss://',
+  },
+  secretFile: {
+    roles: ROLES,
+    text: 'path',
+    flag: '--secret-file <file>',
+    meaning: 'file of the secret that all nodes share, at least 32 bytes',
+  },
+  'tls.cert': { roles: ROLES, text: 'path', meaning: 'certificate of this node, PEM' },
+  'tls.key': { roles: ROLES, text: 'path', meaning: 'its private key, PEM' },
+  'tls.ca': { roles: ROLES, text: 'path', meaning: 'whose certificates are trusted, PEM' },
+  'tls.requireClientCertificate': {
+    roles: ROLES,
+    text: 'switch',
+    meaning: 'whether whoever connects has to show a certificate',
+  },
+  handlers: {
+    roles: ['worker'],
+    text: 'path',
+    flag: '--handlers <file>',
+    meaning: 'module of the handlers',
+  },
+  cores: {
+    roles: ['worker'],
+    text: 'whole',
+    flag: '--cores <n>',
+    meaning: 'what it has for attempts',
+  },
+  extend: {
+    roles: ['worker'],
+    text: 'text',
+    flag: '--extend <policy>',
+    meaning: 'who asks for extensions besides handlers: never or whenNeeded',
+  },
+  allowShell: {
+    roles: ['worker'],
+    text: 'switch',
+    flag: '--allow-shell',
+    meaning: 'adds the handler "shell", by which whoever submits jobs runs commands',
+  },
+  stopLimit: {
+    roles: ['worker'],
+    text: 'text',
+    flag: '--stop-limit <duration>',
+    meaning: 'how long what runs has to end after the first signal',
+  },
+  strict: {
+    roles: ROLES,
+    text: 'switch',
+    flag: '--strict',
+    meaning: 'whether a file of a secret that everybody can read is refused',
+  },
+  'log.level': {
+    roles: ROLES,
+    text: 'text',
+    flag: '--log-level <level>',
+    meaning: 'the least that is logged: debug, info, warn or error',
+  },
+  'log.format': {
+    roles: ROLES,
+    text: 'text',
+    flag: '--log-format <format>',
+    meaning: 'json, text, or auto: text on a terminal',
+  },
+};
+
+const PREFIX = 'ESCAPEMENT_';
+/** Said by the environment only, or read by other commands. */
+const OTHER_VARIABLES = ['CONFIG', 'SECRET', 'URL', 'TOKEN', 'TOKEN_FILE', 'INSIDE'];
+
+/** `log.level` → `ESCAPEMENT_LOG_LEVEL`. */
+export function variableOf(path: string): string {
+  return (
+    PREFIX +
+    path
+      .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+      .replace(/\./g, '_')
+      .toUpperCase()
+  );
+}
+
+const JOBS_PATHS = Object.keys(JOBS_OPTIONS).map((name) => `jobs.${name}`);
+
+/** The paths that a variable of the environment can say, by its name. */
+export const VARIABLES: ReadonlyMap<string, string> = new Map(
+  [...Object.keys(SETTINGS), ...JOBS_PATHS].map((path) => [variableOf(path), path]),
+);
+
+export const KNOWN_VARIABLES: readonly string[] = [
+  ...VARIABLES.keys(),
+  ...OTHER_VARIABLES.map((name) => PREFIX + name),
+];
+
+/** Variables that look like ours and are nobody's. */
+export function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(env).filter(
+    (name) => name.startsWith(PREFIX) && !KNOWN_VARIABLES.includes(name),
+  );
+}

@@ -1,0 +1,269 @@
+/**
+ * The HTTP API of a manager or a gate, as a function for `node:http` and whatever is built on it.
+ *
+ *   target ─▶ Host, Origin ─▶ route ─▶ token ─▶ role ─▶ rate ─▶ media type ─▶ body ─▶ key ─▶ run
+ *
+ * Guarantees: every request is answered, whatever is thrown; a request that is refused has changed
+ * nothing; what is refused says by a code why, except who it was not let in for. It listens
+ * nowhere, and reads the name of no route from outside.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Counters } from '../programs/jobs/counters.ts';
+import { type Gate, localClient, type Manager } from '../programs/jobs/index.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { excerpt, messageOf, RuntimeError } from '../runtime/errors.ts';
+import { type Logger, SILENT_LOGGER } from '../runtime/options.ts';
+import { systemClock } from '../runtime/system-clock.ts';
+import { systemRandom } from '../runtime/system-random.ts';
+import { prometheusText } from '../telemetry/index.ts';
+import { sendAnswer, sendRefusal } from './answer.ts';
+import { type Body, checkMediaType, hasBody, ObjectReader, readBody } from './body.ts';
+import { type Caller, Callers, type HttpTokens, mayDo } from './callers.ts';
+import { IdempotencyKeys, readIdempotencyKey } from './idempotency.ts';
+import { type HttpLimits, resolveHttpLimits } from './limits.ts';
+import { Origins } from './origins.ts';
+import { Rates } from './rates.ts';
+import { HttpRefusal, invalid, notLeader, refusalOf, tryLater } from './refusal.ts';
+import { type Route, RouteTable, type Service } from './route.ts';
+import { jobRoutes } from './routes/jobs.ts';
+import { operationRoutes } from './routes/operations.ts';
+import { probeRoutes } from './routes/probes.ts';
+import { SubmissionReader } from './submission-reader.ts';
+import { readTarget } from './target.ts';
+import { Watchers } from './watchers.ts';
+
+export interface HttpHandlerOptions {
+  /** Whose API it is. */
+  readonly program: Gate | Manager;
+  /** Who may call. Left out: everybody on this machine is operator, and nobody else is let in. */
+  readonly tokens?: HttpTokens;
+  /**
+   * Where it is mounted, such as `/escapement`, when the server leaves that in `url`: `node:http` and
+   * Fastify do, Express does not. Default: nowhere.
+   */
+  readonly prefix?: string;
+  /** By which names the server may be called. Default: those of loopback, and where a request arrived. */
+  readonly hosts?: readonly string[];
+  readonly limits?: Partial<HttpLimits>;
+  /** False while the process starts or ends: jobs are refused then, and /readyz says so. */
+  readonly isReady?: () => boolean;
+  /** More lines for /metrics. */
+  readonly metrics?: () => string;
+  readonly logger?: Logger;
+  readonly clock?: Clock;
+}
+
+export interface HttpHandler {
+  (request: IncomingMessage, response: ServerResponse): void;
+  /** Ends all streams, refuses what comes, and resolves when every request is answered. */
+  close(): Promise<void>;
+}
+
+const NOBODY: Caller = { name: '', client: '', role: 'reader', jobs: [] };
+
+/** @throws {RuntimeError} OPTION_INVALID */
+export function createHttpHandler(options: HttpHandlerOptions): HttpHandler {
+  const api = new Api(options);
+  return Object.assign(
+    (request: IncomingMessage, response: ServerResponse) => api.take(request, response),
+    { close: () => api.close() },
+  );
+}
+
+class Api {
+  readonly #service: Service;
+  readonly #logger: Logger;
+  readonly #table = new RouteTable([...jobRoutes, ...operationRoutes, ...probeRoutes]);
+  readonly #prefix: string;
+  readonly #callers: Callers;
+  readonly #origins: Origins;
+  readonly #rates: Rates;
+  readonly #keys: IdempotencyKeys;
+  readonly #counters = new Counters();
+  readonly #underWay = new Set<Promise<void>>();
+  #submissions = 0;
+  #isClosed = false;
+
+  constructor(options: HttpHandlerOptions) {
+    const { program, clock = systemClock(), logger = SILENT_LOGGER, tokens, hosts } = options;
+    const limits = resolveHttpLimits(options.limits);
+    const watchers = new Watchers({ clock, logger, limits });
+    const { isReady = () => true, metrics = () => '' } = options;
+    this.#logger = logger;
+    this.#prefix = checkPrefix(options.prefix ?? '');
+    this.#callers = new Callers(tokens, clock);
+    this.#origins = new Origins(hosts);
+    this.#rates = new Rates(clock, limits.requestsPerMinute, limits.clientsMax);
+    const { idempotencyKeepMs, idempotencyKeysMax } = limits;
+    this.#keys = new IdempotencyKeys(clock, idempotencyKeepMs, idempotencyKeysMax);
+    this.#counters.observe('escapement_http_watchers', () => watchers.size);
+    this.#service = {
+      program,
+      client: localClient(program, { clock, random: systemRandom(), timeoutMs: limits.answerMs }),
+      limits,
+      clock,
+      watchers,
+      isReady: () => !this.#isClosed && isReady(),
+      metrics: () =>
+        [prometheusText(program.runtime), program.counters.text(), this.#counters.text(), metrics()]
+          .map((text) => (text === '' || text.endsWith('\n') ? text : `${text}\n`))
+          .join(''),
+    };
+  }
+
+  take(request: IncomingMessage, response: ServerResponse): void {
+    const answered = this.#answer(request, response).finally(() => {
+      this.#underWay.delete(answered);
+    });
+    this.#underWay.add(answered);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#service.watchers.close();
+    await Promise.all(this.#underWay);
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A connection that breaks is no error of the process.
+    response.on('error', () => {});
+    let name = 'none';
+    try {
+      const called = await this.#call(request, response, (route) => {
+        name = route.name;
+      });
+      if (called !== undefined) sendAnswer(response, called);
+    } catch (thrown) {
+      this.#refuse(request, response, thrown);
+    }
+    const status = String(response.statusCode);
+    this.#counters.add('escapement_http_requests_total', { route: name, status });
+  }
+
+  async #call(request: IncomingMessage, response: ServerResponse, found: (route: Route) => void) {
+    const { limits } = this.#service;
+    if (request.rawHeaders.length > 2 * limits.headersMax)
+      throw new HttpRefusal('headTooLarge', `A request has at most ${limits.headersMax} headers.`, {
+        endsConnection: true,
+      });
+    const { segments, query } = readTarget(request.url ?? '', this.#prefix, limits.urlBytesMax);
+    const { route, parameters, methods } = this.#table.find(request.method ?? '', segments);
+    if (route?.role !== undefined || route === undefined) this.#origins.check(request);
+    if (route === undefined) throw missing(methods);
+    found(route);
+    const caller = route.role === undefined ? NOBODY : this.#callers.identify(request, query);
+    this.#admit(route, caller);
+    const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
+    const body = await this.#body(request, route);
+    if (idempotencyKey !== undefined && body !== undefined) {
+      const use = `${route.name} ${segments.join('/')} ${body.digest}`;
+      this.#keys.use(caller.client, idempotencyKey, use);
+    }
+    const once = oncePerName(query);
+    return route.run(this.#service, {
+      request,
+      response,
+      caller,
+      parameters,
+      query: once,
+      body: body?.value,
+      idempotencyKey,
+    });
+  }
+
+  /** Says nothing about what the request is for, so it asks nobody. */
+  #admit(route: Route, caller: Caller): void {
+    const { program, isReady } = this.#service;
+    if (route.role === undefined) return;
+    if (!mayDo(caller, route.role))
+      throw new HttpRefusal('forbidden', `This is for the role ${route.role}.`);
+    if (route.isAboutAll === true && caller.jobs !== undefined)
+      throw new HttpRefusal('forbidden', 'This token is for some jobs only.');
+    this.#rates.spend(caller.client);
+    if (route.isHosted !== true) return;
+    if (!isReady()) throw tryLater('notReady', 'This node is starting or stopping.');
+    if (!program.runtime.isHosting) throw notLeader();
+  }
+
+  async #body(request: IncomingMessage, route: Route): Promise<Body<unknown> | undefined> {
+    if (route.body === undefined) {
+      if (hasBody(request)) throw invalid('There is no body here.', 'body');
+      return undefined;
+    }
+    if (hasBody(request) || route.body === 'submission') checkMediaType(request);
+    if (route.body === 'submission') return this.#submission(request);
+    const { limits, clock } = this.#service;
+    const reader = new ObjectReader({ ...limits, partLengthMax: limits.bodyBytesMax });
+    return readBody(request, reader, {
+      bytesMax: limits.bodyBytesMax,
+      limitMs: limits.bodyMs,
+      clock,
+    });
+  }
+
+  async #submission(request: IncomingMessage): Promise<Body<unknown>> {
+    const { limits, clock } = this.#service;
+    if (this.#submissions >= limits.submissionsMax)
+      throw tryLater('overloaded', 'Other submissions are being read; send it again.');
+    this.#submissions += 1;
+    try {
+      return await readBody(request, new SubmissionReader(limits), {
+        bytesMax: limits.submissionBytesMax,
+        limitMs: limits.bodyMs,
+        clock,
+      });
+    } finally {
+      this.#submissions -= 1;
+    }
+  }
+
+  #refuse(request: IncomingMessage, response: ServerResponse, thrown: unknown): void {
+    const { clock } = this.#service;
+    const refusal = refusalOf(thrown) ?? this.#fault(thrown);
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    const { endsConnection } = refusal;
+    // A body that nobody has read would be taken for the next request.
+    const isUnread = hasBody(request) && !request.readableEnded;
+    const { code, message, field, headers } = refusal;
+    const told =
+      endsConnection || !isUnread
+        ? refusal
+        : new HttpRefusal(code, message, { field, headers, endsConnection: true });
+    sendRefusal(request, response, told, clock);
+  }
+
+  /** A mistake of ours: the client gets a number, the log the rest. */
+  #fault(thrown: unknown): HttpRefusal {
+    const fault = systemRandom().id();
+    const stack = thrown instanceof Error ? thrown.stack : undefined;
+    this.#logger.error({ fault, error: messageOf(thrown), stack }, 'a request failed');
+    return new HttpRefusal('internal', `Something went wrong here. It is in the log as ${fault}.`);
+  }
+}
+
+function checkPrefix(prefix: string): string {
+  if (prefix === '' || /^(?:\/[A-Za-z0-9._~-]+)+$/.test(prefix)) return prefix;
+  const what = `"prefix" must be a path such as "/escapement", got ${excerpt(prefix)}.`;
+  throw new RuntimeError('OPTION_INVALID', what);
+}
+
+function missing(methods: readonly string[]): HttpRefusal {
+  if (methods.length === 0) return new HttpRefusal('notFound', 'There is nothing at this path.');
+  const headers = { allow: methods.join(', ') };
+  return new HttpRefusal('methodNotAllowed', 'This is not done here.', { headers });
+}
+
+/** @throws {HttpRefusal} invalid */
+function oncePerName(query: URLSearchParams): Readonly<Record<string, string>> {
+  const once: Record<string, string> = {};
+  for (const [name, value] of query) {
+    if (Object.hasOwn(once, name)) throw invalid('It is there twice.', name.slice(0, 64));
+    if (name === '__proto__') throw invalid('There is no such field.', name);
+    once[name] = value;
+  }
+  return once;
+}

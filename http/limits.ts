@@ -1,0 +1,98 @@
+/**
+ * Limits of the HTTP API, and the only place where their defaults are written.
+ *
+ * Units are part of the name (`Ms`, `Bytes`). Each says what happens when it is reached.
+ */
+
+import { RuntimeError } from '../runtime/errors.ts';
+
+export interface HttpLimits {
+  /** Requests of one client in a minute; a further one is answered 429. Default 100. */
+  readonly requestsPerMinute: number;
+  /** Clients whose requests are counted; beyond it the one longest silent is forgotten. Default 10,000. */
+  readonly clientsMax: number;
+  /** Idempotency keys that are remembered; beyond it the oldest is forgotten. Default 10,000. */
+  readonly idempotencyKeysMax: number;
+  /** How long an idempotency key is remembered. Default 24 hours. */
+  readonly idempotencyKeepMs: number;
+  /** Size of the target of a request; a longer one is answered 414. Default 8 KiB. */
+  readonly urlBytesMax: number;
+  /** Header lines of a request; more are answered 431. Default 100. */
+  readonly headersMax: number;
+  /** Size of a body that is no submission; a larger one is answered 413. Default 64 KiB. */
+  readonly bodyBytesMax: number;
+  /** Size of a submission; a larger one is answered 413. Default 16 MiB. */
+  readonly submissionBytesMax: number;
+  /** Submissions read at once; a further one is answered 503. Default 4. */
+  readonly submissionsMax: number;
+  /** How long a body may take to arrive; then the request is answered 408. Default 30,000. */
+  readonly bodyMs: number;
+  /** Objects and lists within each other in a body; deeper is answered 400. Default 32. */
+  readonly depthMax: number;
+  /** Keys of one object in a body; more are answered 400. Default 1,000. */
+  readonly keysMax: number;
+  /** Size of a text in a body that is no payload; a longer one is answered 400. Default 8 KiB. */
+  readonly stringBytesMax: number;
+  /** How long an answer is waited for; then the request is answered 504. Default 25,000. */
+  readonly answerMs: number;
+  /** Streams of events at once; a further one is answered 503. Default 256. */
+  readonly watchersMax: number;
+  /** What one of them may leave unread; beyond it the connection is ended. Default 256 KiB. */
+  readonly watcherBytesMax: number;
+  /** How often a stream without news says that it is there. Default 15,000. */
+  readonly heartbeatMs: number;
+  /** How long the head of a request may take; then it is answered 408. Default 10,000. */
+  readonly headMs: number;
+  /** How long a whole request may take; then it is answered 408. Default 30,000. */
+  readonly requestMs: number;
+  /** Size of the head of a request; a larger one is answered 431. Default 16 KiB. */
+  readonly headBytesMax: number;
+  /** Connections at once; a further one is closed. Default 4,096. */
+  readonly connectionsMax: number;
+  /** Connections of one address at once; a further one is closed. Default 512. */
+  readonly connectionsPerAddressMax: number;
+  /** How long a connection without a request stays open. Default 5,000. */
+  readonly keepAliveMs: number;
+}
+
+export const DEFAULT_HTTP_LIMITS: HttpLimits = {
+  requestsPerMinute: 100,
+  clientsMax: 10_000,
+  idempotencyKeysMax: 10_000,
+  idempotencyKeepMs: 86_400_000,
+  urlBytesMax: 8 * 1024,
+  headersMax: 100,
+  bodyBytesMax: 64 * 1024,
+  submissionBytesMax: 16 * 1024 * 1024,
+  submissionsMax: 4,
+  bodyMs: 30_000,
+  depthMax: 32,
+  keysMax: 1_000,
+  stringBytesMax: 8 * 1024,
+  answerMs: 25_000,
+  watchersMax: 256,
+  watcherBytesMax: 256 * 1024,
+  heartbeatMs: 15_000,
+  headMs: 10_000,
+  requestMs: 30_000,
+  headBytesMax: 16 * 1024,
+  connectionsMax: 4_096,
+  connectionsPerAddressMax: 512,
+  keepAliveMs: 5_000,
+};
+
+/** Fills in defaults and rejects nonsense early. @throws {RuntimeError} OPTION_INVALID */
+export function resolveHttpLimits(limits: Partial<HttpLimits> = {}): HttpLimits {
+  const resolved: HttpLimits = { ...DEFAULT_HTTP_LIMITS, ...limits };
+  for (const [name, value] of Object.entries(resolved)) {
+    if (!Object.hasOwn(DEFAULT_HTTP_LIMITS, name)) {
+      const known = Object.keys(DEFAULT_HTTP_LIMITS).join(', ');
+      const what = `There is no limit of HTTP called "${name}". Known: ${known}.`;
+      throw new RuntimeError('OPTION_INVALID', what);
+    }
+    if (Number.isSafeInteger(value) && value >= 1) continue;
+    const what = `Limit "${name}" must be a positive integer, got ${value}.`;
+    throw new RuntimeError('OPTION_INVALID', what);
+  }
+  return resolved;
+}

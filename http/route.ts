@@ -1,0 +1,86 @@
+/**
+ * What a route is: where it is, who may use it, what comes with it, and what it does.
+ *
+ * The table of routes is closed. Names of routes are the labels of metrics, so that no client can
+ * make a new one.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Gate, JobsClient, Manager } from '../programs/jobs/index.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Answer } from './answer.ts';
+import type { Caller, Role } from './callers.ts';
+import type { HttpLimits } from './limits.ts';
+import type { Watchers } from './watchers.ts';
+
+/** What routes work on. */
+export interface Service {
+  readonly program: Gate | Manager;
+  readonly client: JobsClient;
+  readonly limits: HttpLimits;
+  readonly clock: Clock;
+  readonly watchers: Watchers;
+  readonly isReady: () => boolean;
+  /** The text of /metrics. */
+  readonly metrics: () => string;
+}
+
+export interface Call {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly caller: Caller;
+  /** What stands in the path for `:name`. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface Route {
+  readonly name: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Parts of the path; one that begins with ":" stands for any id. */
+  readonly path: string;
+  /** Who may; undefined: everybody, without a token and by any name of the server. */
+  readonly role?: Role;
+  /** Not for callers who may see some jobs only. */
+  readonly isAboutAll?: true;
+  /** Only where the place is hosted. */
+  readonly isHosted?: true;
+  readonly body?: 'small' | 'submission';
+  /** `undefined`: it has answered by itself. */
+  run(service: Service, call: Call): Promise<Answer | undefined> | Answer;
+}
+
+export interface Found {
+  readonly route: Route | undefined;
+  readonly parameters: Readonly<Record<string, string>>;
+  /** The methods that there are at this path. */
+  readonly methods: readonly string[];
+}
+
+export class RouteTable {
+  readonly #routes: ReadonlyArray<readonly [parts: readonly string[], route: Route]>;
+
+  constructor(routes: readonly Route[]) {
+    this.#routes = routes.map((route) => [route.path.split('/').slice(1), route] as const);
+  }
+
+  find(method: string, segments: readonly string[]): Found {
+    const there = this.#routes.filter(([parts]) => fits(parts, segments));
+    const wanted = method === 'HEAD' ? 'GET' : method;
+    const [parts = [], route] = there.find(([, { method: own }]) => own === wanted) ?? [];
+    const parameters: Record<string, string> = {};
+    for (const [index, part] of parts.entries())
+      if (part.startsWith(':')) parameters[part.slice(1)] = segments[index] as string;
+    const own = there.map(([, { method: known }]) => known as string);
+    return { route, parameters, methods: own.includes('GET') ? [...own, 'HEAD'] : own };
+  }
+}
+
+function fits(parts: readonly string[], segments: readonly string[]): boolean {
+  if (parts.length !== segments.length) return false;
+  return parts.every((part, index) =>
+    part.startsWith(':') ? segments[index] !== '' : part === segments[index],
+  );
+}

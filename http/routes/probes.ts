@@ -1,0 +1,32 @@
+/** Routes for what watches the process: is it alive, is it ready, what are its numbers. */
+
+import { PROMETHEUS_CONTENT_TYPE } from '../../telemetry/index.ts';
+import type { Answer } from '../answer.ts';
+import { HttpRefusal } from '../refusal.ts';
+import type { Call, Route, Service } from '../route.ts';
+
+export const probeRoutes: readonly Route[] = [
+  { name: 'livez', method: 'GET', path: '/livez', run: () => alive() },
+  { name: 'readyz', method: 'GET', path: '/readyz', run: ready },
+  { name: 'metrics', method: 'GET', path: '/metrics', role: 'reader', run: metrics },
+];
+
+function alive(): Answer {
+  return { status: 200, body: { status: 'alive' } };
+}
+
+/** A standby is ready: it takes over, and tells clients so until then. */
+function ready({ program, isReady }: Service): Answer {
+  const status = isReady() ? 'ready' : 'notReady';
+  return {
+    status: status === 'ready' ? 200 : 503,
+    body: { status, hosting: program.runtime.isHosting },
+  };
+}
+
+function metrics(service: Service, { caller }: Call): Answer {
+  if (caller.jobs !== undefined)
+    throw new HttpRefusal('forbidden', 'This token is for some jobs only.');
+  const headers = { 'content-type': PROMETHEUS_CONTENT_TYPE };
+  return { status: 200, body: service.metrics(), headers };
+}

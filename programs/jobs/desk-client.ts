@@ -1,0 +1,276 @@
+/**
+ * What a client can do, and how it asks a desk for it.
+ *
+ * Guarantees: every question is asked again until it is answered or its time is up, and can be
+ * asked again without harm; a submission is taken once, however often its answer was lost. It does
+ * not care where the desk is: on another node, or in this process.
+ */
+
+import type {
+  CancelAnswer,
+  ExtendAnswer,
+  JobPage,
+  JobTerms,
+  JobView,
+  StuckWorkflow,
+  SubmissionAnswer,
+  WorkerPage,
+  WorkflowSpec,
+} from '../../machines/jobs/messages/client.ts';
+import type { JobStatus } from '../../machines/jobs/words.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
+import type { Random } from '../../runtime/random.ts';
+import { submissionPages } from './submission-pages.ts';
+
+/** A workflow as it is submitted; what is left out has its default. */
+export type NewWorkflow = Pick<WorkflowSpec, 'id' | 'handler'> &
+  Partial<Pick<WorkflowSpec, 'payload' | 'cores' | 'dependsOn'>>;
+
+export interface NewJob extends JobTerms {
+  /** Default: a new one. */
+  readonly jobId?: string;
+  readonly workflows: readonly NewWorkflow[];
+}
+
+export interface WaitOptions {
+  readonly signal?: AbortSignal;
+  /** The `seq` of the view that was seen last: only another one is news. Default: none was. */
+  readonly seenSeq?: number;
+}
+
+export interface JobsClient {
+  submit(job: NewJob): Promise<SubmissionAnswer>;
+  /** The job with all its workflows; undefined when there is none. */
+  get(jobId: string): Promise<JobView | undefined>;
+  list(options?: {
+    readonly status?: JobStatus;
+    readonly stuckForMs?: number;
+    /** Only jobs whose overall deadline comes sooner than that. */
+    readonly deadlineBeforeMs?: number;
+    readonly limit?: number;
+    readonly cursor?: string;
+  }): Promise<JobPage>;
+  /** Resolves with the job once it has ended. @throws {RuntimeError} ACTOR_UNKNOWN, ABORTED */
+  wait(jobId: string, options?: WaitOptions): Promise<JobView>;
+  /** The job at each change of its status, the last one when it has ended. */
+  watch(jobId: string, options?: WaitOptions): AsyncIterableIterator<JobView>;
+  cancel(jobId: string): Promise<CancelAnswer>;
+  /** Adds time. The same `requestId` adds it once. */
+  extend(
+    jobId: string,
+    more: {
+      readonly byMs: number;
+      readonly by: string;
+      readonly requestId?: string;
+      readonly datacenter?: string;
+    },
+  ): Promise<ExtendAnswer>;
+  /** Milliseconds since the job, or one of its workflows, got further; undefined when there is none. */
+  timeSinceProgress(jobId: string, workflowId?: string): Promise<number | undefined>;
+  /** Workflows at work whose last progress is older, the longest first. */
+  stuckWorkflows(thresholdMs: number, limit?: number): Promise<readonly StuckWorkflow[]>;
+  /** Workers in the order of their names, of every datacenter that answers. */
+  workers(options?: { readonly limit?: number; readonly cursor?: string }): Promise<WorkerPage>;
+  stop(): Promise<void>;
+}
+
+const FINAL: ReadonlySet<JobStatus> = new Set<JobStatus>([
+  'completed',
+  'failed',
+  'cancelled',
+  'timedOut',
+]);
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** Pauses before a question is asked again; the last one goes on. */
+const PATIENCE_MS = [1_000, 2_000, 4_000, 5_000];
+/** Longer than the desk waits with a watch, or with a cancel. */
+const LONG_PATIENCE_MS = [25_000];
+
+export type Question = { readonly type: string; readonly [field: string]: unknown };
+
+/** The desk that is asked, and what asking takes. */
+export interface DeskLine {
+  /** The datacenter or the gate whose desk it is. */
+  readonly to: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** How long a question is asked before it is given up. Default 30,000. */
+  readonly timeoutMs?: number | undefined;
+  /** False where no question and no answer gets lost: then there is no hurry to ask again. */
+  readonly mayLose: boolean;
+  ask(
+    question: Question,
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<unknown>;
+  /** What ends with the client. */
+  stop(): Promise<void>;
+}
+
+export class DeskClient implements JobsClient {
+  readonly #line: DeskLine;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #timeoutMs: number;
+
+  constructor(line: DeskLine) {
+    this.#line = line;
+    this.#clock = line.clock;
+    this.#random = line.random;
+    this.#timeoutMs = line.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  }
+
+  async submit({
+    jobId = this.#random.id(),
+    workflows,
+    ...terms
+  }: NewJob): Promise<SubmissionAnswer> {
+    const pages = submissionPages(workflows);
+    const endsAt = this.#clock.now() + this.#timeoutMs;
+    const send = (page: (typeof pages)[number]) =>
+      this.#ask<SubmissionAnswer | null>({ type: 'job.submitted', jobId, terms, ...page });
+    do {
+      const answer = this.#line.mayLose ? await anyOf(pages, send) : await inTurn(pages, send);
+      if (answer !== null) return answer;
+      // The page that was the last one was asked again, and became the first of another submission.
+    } while (this.#clock.now() < endsAt);
+    const what = `No page of job ${jobId} was taken as the last one; submit it again.`;
+    throw new RuntimeError('ASK_TIMED_OUT', what);
+  }
+
+  async get(jobId: string): Promise<JobView | undefined> {
+    const first = await this.#view(jobId, 1);
+    if (first === undefined) return undefined;
+    const workflows = [...first.workflows];
+    for (let page = 2; page <= first.pages; page += 1)
+      workflows.push(...((await this.#view(jobId, page))?.workflows ?? []));
+    return { ...first, workflows, pages: 1 };
+  }
+
+  list({ limit = 100, ...options }: Parameters<JobsClient['list']>[0] = {}): Promise<JobPage> {
+    return this.#ask<JobPage>({ type: 'jobs.asked', ...this.#request(), limit, ...options });
+  }
+
+  async wait(jobId: string, options: WaitOptions = {}): Promise<JobView> {
+    for await (const job of this.watch(jobId, options)) {
+      if (!FINAL.has(job.status)) continue;
+      return (await this.get(jobId)) ?? job;
+    }
+    throw new RuntimeError('ACTOR_UNKNOWN', `There is no job ${jobId} at ${this.#line.to}.`);
+  }
+
+  async *watch(jobId: string, options: WaitOptions = {}): AsyncIterableIterator<JobView> {
+    const { signal } = options;
+    for (let seenSeq = options.seenSeq ?? 0; ; ) {
+      const asked = { type: 'job.watched', ...this.#request(), jobId, seenSeq };
+      const { job } = await this.#ask<{ readonly job: JobView | null }>(asked, {
+        patience: LONG_PATIENCE_MS,
+        timeoutMs: Number.POSITIVE_INFINITY,
+        ...(signal !== undefined && { signal }),
+      });
+      if (job === null) return;
+      if (job.seq !== seenSeq) yield job;
+      if (FINAL.has(job.status)) return;
+      seenSeq = job.seq;
+    }
+  }
+
+  cancel(jobId: string): Promise<CancelAnswer> {
+    const asked = { type: 'jobCancel.requested', ...this.#request(), jobId };
+    return this.#ask<CancelAnswer>(asked, { patience: LONG_PATIENCE_MS });
+  }
+
+  extend(
+    jobId: string,
+    { requestId = this.#random.id(), ...more }: Parameters<JobsClient['extend']>[1],
+  ): Promise<ExtendAnswer> {
+    return this.#ask<ExtendAnswer>({ type: 'jobExtend.requested', requestId, jobId, ...more });
+  }
+
+  async timeSinceProgress(jobId: string, workflowId?: string): Promise<number | undefined> {
+    const asked = { type: 'sinceProgress.asked', ...this.#request(), jobId };
+    const answer = await this.#ask<number | null>(
+      workflowId === undefined ? asked : { ...asked, workflowId },
+    );
+    return answer ?? undefined;
+  }
+
+  stuckWorkflows(thresholdMs: number, limit = 100): Promise<readonly StuckWorkflow[]> {
+    return this.#ask({
+      type: 'stuckWorkflows.asked',
+      ...this.#request(),
+      thresholdMs,
+      limit,
+    });
+  }
+
+  workers({
+    limit = 100,
+    ...options
+  }: Parameters<JobsClient['workers']>[0] = {}): Promise<WorkerPage> {
+    return this.#ask<WorkerPage>({ type: 'workers.asked', ...this.#request(), limit, ...options });
+  }
+
+  stop(): Promise<void> {
+    return this.#line.stop();
+  }
+
+  async #view(jobId: string, page: number): Promise<JobView | undefined> {
+    const asked = { type: 'job.asked', ...this.#request(), jobId, page };
+    const { job } = await this.#ask<{ readonly job: JobView | null }>(asked);
+    return job ?? undefined;
+  }
+
+  #request(): { readonly requestId: string } {
+    return { requestId: this.#random.id() };
+  }
+
+  /** Asks until there is an answer, or the time is up. */
+  async #ask<TAnswer>(
+    question: Question,
+    {
+      patience = PATIENCE_MS,
+      timeoutMs = this.#timeoutMs,
+      signal,
+    }: {
+      readonly patience?: readonly number[];
+      readonly timeoutMs?: number;
+      readonly signal?: AbortSignal;
+    } = {},
+  ): Promise<TAnswer> {
+    const endsAt = this.#clock.now() + timeoutMs;
+    const pauses = this.#line.mayLose ? patience : LONG_PATIENCE_MS;
+    for (let attempt = 0; ; attempt += 1) {
+      const pause = pauses[Math.min(attempt, pauses.length - 1)] as number;
+      const left = endsAt - this.#clock.now();
+      try {
+        const options = {
+          timeoutMs: Math.max(1, Math.min(pause, left)),
+          ...(signal && { signal }),
+        };
+        return (await this.#line.ask(question, options)) as TAnswer;
+      } catch (thrown) {
+        const isLate = thrown instanceof RuntimeError && thrown.code === 'ASK_TIMED_OUT';
+        if (!isLate || this.#clock.now() >= endsAt) throw thrown;
+      }
+    }
+  }
+}
+
+type Send<TPage> = (page: TPage) => Promise<SubmissionAnswer | null>;
+
+/** All at once, as the way may be long. */
+async function anyOf<TPage>(pages: readonly TPage[], send: Send<TPage>) {
+  const answers = await Promise.all(pages.map(send));
+  return answers.find((answer) => answer !== null) ?? null;
+}
+
+/** One by one, so that whoever takes them in the same process comes to other things between. */
+async function inTurn<TPage>(pages: readonly TPage[], send: Send<TPage>) {
+  let answer: SubmissionAnswer | null = null;
+  for (const page of pages) {
+    answer = await send(page);
+    if (answer !== null) break;
+  }
+  return answer;
+}

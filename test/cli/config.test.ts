@@ -1,0 +1,299 @@
+/**
+ * What a node can be told, and what it is told back: every bad value is refused with where it
+ * comes from, and nothing is started.
+ */
+
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { SETTINGS, VARIABLES } from '../../cli/node/settings.ts';
+import { readProjectFile } from '../project-files.ts';
+import { ConfigFolder, GOOD } from './config-folder.ts';
+
+const folder = new ConfigFolder();
+
+describe('durations (H5)', () => {
+  const said = async (value: string) => {
+    const { code, err } = await folder.check(`${GOOD}jobs: {stuckThresholdMs: ${value}}\n`);
+    return code === 0 ? 'taken' : `${code} ${/:2:\d+: jobs\.stuckThresholdMs: must be/.test(err)}`;
+  };
+
+  test.each(['0', '-1', '.nan', '"30"', '1e999', '0.5', '0.5ms', '61d', '5184000001', '"1e3"'])(
+    '%s is refused',
+    async (value) => expect(await said(value)).toBe('78 true'),
+  );
+
+  test.each(['2147483648', '30d', '60d', '5184000000', '120s', '2m', '10000'])(
+    '%s is taken',
+    async (value) => expect(await said(value)).toBe('taken'),
+  );
+
+  test.each(['0', '30', '-5s', '5 parsecs', '2d', '1e3s'])(
+    'stopLimit %s is refused',
+    async (limit) => {
+      const args = ['--node', 'w', '--datacenter', 'A', `--stop-limit=${limit}`];
+      const { code, err } = await folder.config(['check', 'worker', ...args]);
+      expect(err).toContain('--stop-limit: stopLimit: must be a duration such as 30s');
+      expect(code).toBe(64);
+    },
+  );
+});
+
+test.each([
+  ['gateFallbackMs: 1s, checkIntervalMs: 30s', 'gateFallbackMs', 'checkIntervalMs'],
+  ['reportIntervalMs: 9m, silentAfterMs: 1h', 'reportIntervalMs', 'stuckThresholdMs'],
+  ['minGrantMs: 31s', 'minGrantMs', 'baseDeadlineMs'],
+  ['heartbeatIntervalMs: 20s', 'heartbeatIntervalMs', 'baseDeadlineMs'],
+  ['silentAfterMs: 15s', 'silentAfterMs', 'reportIntervalMs'],
+  ['leaseRenewMs: 3s', 'leaseRenewMs', 'leaseMs'],
+])('contradictions are told with both options: %s (H6)', async (jobs, one, other) => {
+  const { code, err } = await folder.check(`${GOOD}jobs: {${jobs}}\n`);
+  expect(err).toMatch(/^error: file-\d+\.yml:2:\d+: jobs\./);
+  expect(err).toContain(`"${one}"`);
+  expect(err).toContain(`"${other}"`);
+  expect(code).toBe(78);
+});
+
+describe('a listener that others can reach (H8)', () => {
+  test.each(['0.0.0.0:7400', '[::]:7400', '10.0.0.1:0', 'example.org:7400'])(
+    '%s needs TLS and a secret',
+    async (listen) => {
+      const args = ['check', 'manager', '--datacenter', 'A', '--listen', listen];
+      const bare = await folder.config(args);
+      expect(bare.err).toContain('is not loopback: set "tls" and "secretFile"');
+      expect(bare.code).toBe(78);
+      const secret = await folder.config(args, { ESCAPEMENT_SECRET: 's'.repeat(32) });
+      expect(secret.code).toBe(78);
+    },
+  );
+
+  test.each(['127.0.0.1:0', 'localhost:7400', '[::1]:7400', '127.8.8.8:1'])(
+    '%s does not',
+    async (listen) => {
+      const { code } = await folder.config([
+        'check',
+        'manager',
+        '--datacenter',
+        'A',
+        '--listen',
+        listen,
+      ]);
+      expect(code).toBe(0);
+    },
+  );
+});
+
+test.each([
+  '127.0.0.1:-1',
+  '127.0.0.1:65536',
+  '127.0.0.1',
+  ':7400',
+  '7400',
+  '127.0.0.1:x',
+  '[x]:1',
+])('a port or a host that is none is wrong usage on the command line: %s (H9)', async (listen) => {
+  const flag = await folder.config(['check', 'manager', '--datacenter', 'A', `--listen=${listen}`]);
+  expect(flag.err).toContain('--listen: listen: must be "host:port" with a port from 0 to 65535');
+  expect(flag.code).toBe(64);
+  const file = await folder.check(`${GOOD}listen: "${listen}"\n`);
+  expect(file).toMatchObject({ code: 78, err: expect.stringContaining(':2:1: listen: ') });
+});
+
+describe('the list of peers (H11)', () => {
+  test('loses this node itself and what stands there twice, with a warning', async () => {
+    const peers =
+      'ws://127.0.0.1:7400, ws://127.0.0.1:7401, ws://127.0.0.1:7401/, wss://nowhere.invalid:1';
+    const text = `${GOOD}listen: 127.0.0.1:7400\npeers: [${peers}]\n`;
+    const { code, out, err } = await folder.check(text);
+    expect(err).toBe(
+      'warning: peers: ws://127.0.0.1:7400 is this node itself\n' +
+        'warning: peers: ws://127.0.0.1:7401/ stands there twice\n',
+    );
+    expect(out).toContain('OK');
+    expect(code).toBe(0);
+  });
+
+  test('has a limit, and takes nothing but addresses', async () => {
+    const many = Array.from({ length: 1_001 }, (_, n) => `ws://127.0.0.1:${n}`).join(', ');
+    expect(await folder.check(`${GOOD}peers: [${many}]\n`)).toMatchObject({
+      code: 78,
+      err: expect.stringContaining('peers: must be at most 1000 URLs'),
+    });
+    for (const peer of ['http://a:1', 'localhost:22', 'ws://u:p@a:1', '3'])
+      expect(await folder.check(`${GOOD}peers: ["${peer}"]\n`)).toMatchObject({
+        code: 78,
+        err: expect.stringContaining('peers.0: must be a URL that begins with ws:// or wss://'),
+      });
+    expect(await folder.check(`${GOOD}peers: ["ws://10.0.0.1:7400"]\n`)).toMatchObject({
+      code: 78,
+      err: expect.stringContaining('peers.0: off loopback it must be wss://'),
+    });
+  });
+});
+
+describe('secrets (H12)', () => {
+  const secret = 'a secret of more than 32 bytes, so';
+
+  test('are no flag, and no setting', async () => {
+    const flag = await folder.config(['check', 'manager', '--datacenter', 'A', '--secret', secret]);
+    expect(flag.code).toBe(64);
+    const set = await folder.config([
+      'check',
+      'manager',
+      '--datacenter',
+      'A',
+      '--set',
+      `secret=${secret}`,
+    ]);
+    expect(set).toMatchObject({ code: 64, err: expect.stringContaining('no setting "secret"') });
+    const inline = await folder.check(`${GOOD}secret: ${secret}\n`);
+    expect(inline).toMatchObject({ code: 78, err: expect.stringContaining('"secretFile"') });
+    expect(flag.err + set.err + inline.err).not.toContain('32 bytes, so');
+  });
+
+  test('of fewer than 32 bytes are refused, wherever they stand', async () => {
+    const short = folder.write('x'.repeat(31));
+    expect(await folder.check(`${GOOD}secretFile: ${short}\n`)).toMatchObject({
+      code: 78,
+      err: expect.stringMatching(/:2:1: secretFile: .* has 31 bytes, at least 32 are needed/),
+    });
+    expect(await folder.check(GOOD, { ESCAPEMENT_SECRET: 'short' })).toMatchObject({
+      code: 78,
+      err: 'error: ESCAPEMENT_SECRET: ESCAPEMENT_SECRET has 5 bytes, at least 32 are needed\n',
+    });
+  });
+
+  test('that everybody can read are told of, and refused where it is strict', async () => {
+    const open = folder.write(`${secret}\n`, 0o644);
+    const lax = await folder.check(`${GOOD}secretFile: ${open}\n`);
+    expect(lax).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('open to everybody (mode 644)'),
+    });
+    const strict = await folder.check(`${GOOD}secretFile: ${open}\nstrict: true\n`);
+    expect(strict).toMatchObject({ code: 78, err: expect.stringContaining(':2:1: secretFile: ') });
+    const own = await folder.check(
+      `${GOOD}secretFile: ${folder.write(`${secret}\n`)}\nstrict: true\n`,
+    );
+    expect(own).toMatchObject({ code: 0, err: '' });
+  });
+
+  test('and tokens are never printed', async () => {
+    const token = 'token-that-nobody-sees';
+    const client = `{name: alice, role: operator, tokenFile: ${folder.write(token)}}`;
+    const name = folder.write(`${GOOD}clients: [${client}]\n`);
+    for (const more of [[], ['--json']]) {
+      const args = ['print', 'manager', '--config', name, ...more];
+      const { out, code } = await folder.config(args, { ESCAPEMENT_SECRET: secret });
+      expect(code).toBe(0);
+      expect(out).toContain('ESCAPEMENT_SECRET');
+      expect(out).not.toContain(secret);
+      expect(out).not.toContain(token);
+    }
+  });
+
+  test('tokens are long enough and different, and belong to one client each', async () => {
+    const clients = (...tokens: readonly string[]) =>
+      tokens
+        .map((token, n) => `{name: c${n}, role: reader, tokenFile: ${folder.write(token)}}`)
+        .join(', ');
+    const odd = `{name: A, role: reader, tokenFile: x}, {name: c, role: reader, tokenFile: x}, {name: c, role: operator, tokenFile: x}`;
+    const names = await folder.check(`${GOOD}clients: [${odd}]\n`);
+    expect(names.err).toContain('clients.0.name: a node has this name');
+    expect(names.err).toContain('clients.2.role: c has another role above');
+    const short = await folder.check(`${GOOD}clients: [${clients('x')}]\n`);
+    expect(short.err).toContain('has 1 bytes, at least 16 are needed');
+    const same = await folder.check(
+      `${GOOD}clients: [${clients('t'.repeat(20), 't'.repeat(20))}]\n`,
+    );
+    expect(same.err).toContain('clients.1.tokenFile: two clients have this token');
+    const spaced = await folder.check(`${GOOD}clients: [${clients('with spaces in the midst')}]\n`);
+    expect(spaced.err).toContain('a token has no spaces');
+    expect([short.code, same.code, spaced.code]).toEqual([78, 78, 78]);
+  });
+});
+
+describe('sources', () => {
+  test('stand above each other, and print tells them apart', async () => {
+    const name = folder.write(
+      'datacenter: A\nnode: A.manager-2\ngates: [one, two]\nlog: {level: warn}\n',
+    );
+    const args = ['print', 'manager', '--json', '--config', name];
+    const flags = ['--gates', 'three', '--set', 'jobs.leaseMs=9000'];
+    const env = { ESCAPEMENT_NODE: 'A.manager-3', ESCAPEMENT_GATES: 'four', ESCAPEMENT_CORES: 'x' };
+    const { out, code } = await folder.config([...args, ...flags], env);
+    const { settings } = JSON.parse(out);
+    expect(settings).toMatchObject({
+      datacenter: { value: 'A', origin: `${name}:1:1` },
+      node: { value: 'A.manager-3', origin: 'ESCAPEMENT_NODE' },
+      gates: { value: ['three'], origin: '--gates' },
+      'log.level': { value: 'warn', origin: `${name}:4:7` },
+      'log.format': { value: 'auto', origin: 'default' },
+      'jobs.leaseMs': { value: 9_000, origin: '--set' },
+      data: { value: './data/A', origin: 'default' },
+    });
+    expect(settings.cores).toBeUndefined();
+    expect(code).toBe(0);
+  });
+
+  test('each name where it is wrong', async () => {
+    const args = ['check', 'worker', '--node', 'w', '--datacenter', 'A'];
+    const flag = await folder.config([...args, '--cores', 'many']);
+    expect(flag.err).toBe(
+      'error: --cores: cores: must be a whole number from 1 to 1024, got "many"\n',
+    );
+    const variable = await folder.config(args, { ESCAPEMENT_CORES: '0' });
+    expect(variable.err).toContain('ESCAPEMENT_CORES: cores: must be');
+    expect([flag.code, variable.code]).toEqual([64, 78]);
+  });
+
+  test('escapement.yml is found where the command is run', async () => {
+    const here = mkdtempSync(join(folder.path, 'here-'));
+    writeFileSync(join(here, 'escapement.yml'), 'role: gate\ndatacenters: [A]\n');
+    const { out } = await folder.config(['check'], {}, here);
+    expect(out).toBe('OK: gate gate of gate\n');
+  });
+
+  test('a file for one role is not another role’s', async () => {
+    const name = folder.write('role: gate\ndatacenters: [A]\n');
+    const { code, err } = await folder.config(['check', 'worker', '--config', name, '--node', 'w']);
+    expect(err).toContain(':1:1: role: the configuration is for a gate, not for a worker');
+    expect(err).toContain(':2:1: datacenters: a worker has no such setting, a gate has');
+    expect(code).toBe(78);
+  });
+
+  test('limits are checked by those who have them', async () => {
+    const { code, err } = await folder.check(`${GOOD}limits:\n  sockets: {pingMss: 3}\n`);
+    expect(err).toMatch(/:3:3: limits\.sockets: .*pingMss/);
+    expect(code).toBe(78);
+  });
+});
+
+describe('the guide', () => {
+  const guide = () => readProjectFile('docs/nodes.md');
+
+  test('tells of every setting, and of its flag', () => {
+    const missing = Object.entries(SETTINGS).flatMap(([path, { flag }]) => {
+      const row = guide()
+        .split('\n')
+        .find((line) => line.startsWith(`| \`${path}\` `));
+      return row !== undefined && (flag === undefined || row.includes(`\`${flag}\``)) ? [] : [path];
+    });
+    expect(missing).toEqual([]);
+  });
+
+  test('each setting has a variable of its own', () => {
+    expect(VARIABLES.get('ESCAPEMENT_TLS_REQUIRE_CLIENT_CERTIFICATE')).toBe(
+      'tls.requireClientCertificate',
+    );
+    expect(VARIABLES.get('ESCAPEMENT_JOBS_STUCK_THRESHOLD_MS')).toBe('jobs.stuckThresholdMs');
+  });
+
+  test.each(['gate', 'manager', 'worker'])('has an example of a %s that is good', async (role) => {
+    const path = join('..', '..', 'examples', 'cluster', `${role}.yml`);
+    const env = { ESCAPEMENT_SECRET: 'of the tests, not of anybody else' };
+    const result = await folder.config(['check', '--config', path], env, import.meta.dirname);
+    expect(result.err).toBe('');
+    expect(result.code).toBe(0);
+  });
+});
