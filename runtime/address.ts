@@ -11,8 +11,9 @@ import { excerpt, RuntimeError } from './errors.ts';
 
 const KIND = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const ADDRESS =
-  /^[A-Za-z][A-Za-z0-9_-]{0,63}(?:\/[A-Za-z0-9._:~-]{1,128}){1,8}(?:@[A-Za-z0-9._:-]{1,128})?$/;
-const PLACE = /^[A-Za-z0-9._:-]{1,128}$/;
+  /^[A-Za-z][A-Za-z0-9_-]{0,63}(?:\/[A-Za-z0-9._:~-]{1,128}){1,8}(?:@[A-Za-z0-9._:~-]{1,128})?$/;
+/** `~` is for clients: before it stands whose token they have shown. */
+const PLACE = /^[A-Za-z0-9._:~-]{1,128}$/;
 
 /** The whole address. @throws {RuntimeError} ADDRESS_MALFORMED */
 export function wholeAddress(address: string, ownPlace: string): string {
@@ -35,7 +36,7 @@ export function checkName(what: 'kind' | 'node' | 'place', name: string): void {
   if (typeof name === 'string' && (what === 'kind' ? KIND : PLACE).test(name)) return;
   throw new RuntimeError(
     'OPTION_INVALID',
-    `${excerpt(name)} cannot name a ${what}: use letters, digits, "-", "_", "." or ":" (kinds start with a letter).`,
+    `${excerpt(name)} cannot name a ${what}: use letters, digits, "-", "_", "." or ":" (places also "~"; kinds start with a letter, and have neither "." nor ":").`,
   );
 }
 

@@ -2,26 +2,37 @@
  * What arrives from peers: frames are opened, envelopes checked once, and handed to the
  * mailboxes, the outboxes that wait for receipts, or the questions that wait for answers.
  *
- * A malformed frame is refused whole, a malformed envelope alone; both are logged and
- * change nothing. A receipt goes back once the turn that took a message is durable, or
- * with the reason why none will; without one its sender would try for ever.
+ * The order is always the same: size, syntax, schema, authority, then what the receiver does about
+ * repetitions. A malformed frame is refused whole, a malformed envelope alone; both are logged,
+ * counted, and change nothing. A peer that has proved who it is and is malformed too often, or speaks
+ * for somebody else once, is sent away. A receipt goes back once the turn that took a message is
+ * durable, or with the reason why none will; without one its sender would try for ever.
  */
 
 import { placeOf } from './address.ts';
 import type { Asks } from './asks.ts';
+import type { Clock } from './clock.ts';
 import type { Delivery } from './delivery.ts';
 import { type Envelope, FETCH_EVENT, parseEnvelope, parseReceipt } from './envelope.ts';
-import { errorFromShape, excerpt, messageOf, RuntimeError } from './errors.ts';
+import { type ErrorCode, errorFromShape, excerpt, messageOf, RuntimeError } from './errors.ts';
 import type { Hints } from './hints.ts';
 import { REPLY_EVENT } from './machine.ts';
 import { message } from './mailbox.ts';
-import type { Logger } from './options.ts';
+import type { Metrics } from './metrics.ts';
+import type { Logger, RuntimeLimits } from './options.ts';
+import { authorizedHello, checkEnvelopeOf, checkReceiptOf } from './peer-authority.ts';
+import { PeerConduct } from './peer-conduct.ts';
 import type { Peers } from './peers.ts';
 import type { Shard } from './shard.ts';
-import { decodeFrame } from './wire.ts';
+import type { PeerIdentity, Transport } from './transport.ts';
+import { decodeFrame, type Hello } from './wire.ts';
 
 export interface ArrivalServices {
   readonly place: string;
+  readonly clock: Clock;
+  readonly limits: RuntimeLimits;
+  readonly metrics: Metrics;
+  readonly transport: Transport;
   readonly shard: Shard;
   readonly delivery: Delivery;
   readonly hints: Hints;
@@ -36,29 +47,80 @@ export interface ArrivalServices {
 
 export class Arrivals {
   readonly #services: ArrivalServices;
+  readonly #conducts = new Map<string, PeerConduct>();
+  /** Whether the transport proves who peers are: then it also says so before their first frame. */
+  #provesPeers = false;
 
   constructor(services: ArrivalServices) {
     this.#services = services;
   }
 
+  /** What a peer had begun before it was connected is forgotten. */
+  connected(peer: string, identity: PeerIdentity | undefined): PeerConduct {
+    this.disconnected(peer);
+    const conduct = new PeerConduct(peer, identity, this.#services, (stalled) =>
+      this.#refuse(stalled, '', new RuntimeError('ENVELOPE_MALFORMED', STALLED)),
+    );
+    this.#conducts.set(peer, conduct);
+    if (identity !== undefined) this.#provesPeers = true;
+    return conduct;
+  }
+
+  disconnected(peer: string): void {
+    this.#conducts.get(peer)?.end();
+    this.#conducts.delete(peer);
+  }
+
   frame(peer: string, text: string): void {
-    const { delivery, peers } = this.#services;
-    this.#guarded(peer, text, () => {
-      const { hello, envelopes, receipts } = decodeFrame(text);
-      if (hello !== undefined) {
-        if (peers.heard(peer, hello.places))
-          delivery.resend([...hello.places.map(([place]) => place), peer]);
-        if (hello.isAsking) peers.greet(peer);
-        for (const [place, known, isHosted] of hello.outranked ?? [])
-          if (place === this.#services.place) this.#services.outranked(known, isHosted);
+    let conduct = this.#conducts.get(peer);
+    if (conduct === undefined) {
+      // Late words of a connection that is gone: nobody vouches for them any more.
+      if (this.#provesPeers) return;
+      conduct = this.connected(peer, undefined);
+    }
+    const interrupted = conduct.interrupted(text);
+    if (interrupted !== undefined) this.#refuse(conduct, text, interrupted);
+    if (conduct.isExpelled) return;
+    this.#guarded(conduct, text, () => {
+      const frame = conduct.open(text);
+      if (frame === undefined) return;
+      const { hello, envelopes, receipts } = decodeFrame(frame);
+      if (hello !== undefined) this.#hello(conduct, hello);
+      for (const receipt of receipts) {
+        if (conduct.isExpelled) return;
+        this.#guarded(conduct, receipt, () => this.#receipt(conduct, receipt));
       }
-      for (const receipt of receipts)
-        this.#guarded(peer, receipt, () => delivery.receive(parseReceipt(receipt)));
       for (const envelope of envelopes) {
+        if (conduct.isExpelled) return;
         const refused = (error: unknown) => this.#refused(peer, envelope, error);
-        this.#guarded(peer, envelope, () => this.#envelope(peer, parseEnvelope(envelope)), refused);
+        this.#guarded(conduct, envelope, () => this.#opened(conduct, envelope), refused);
       }
     });
+  }
+
+  #hello({ node: peer, proved }: PeerConduct, said: Hello): void {
+    const { peers, delivery, place } = this.#services;
+    const hello = proved === undefined ? said : authorizedHello(proved, said);
+    if (peers.heard(peer, hello.places))
+      delivery.resend([...hello.places.map(([claimed]) => claimed), peer]);
+    if (hello.isAsking) peers.greet(peer);
+    for (const [claimed, known, isHosted] of hello.outranked ?? [])
+      if (claimed === place) this.#services.outranked(known, isHosted);
+  }
+
+  #receipt({ proved }: PeerConduct, value: unknown): void {
+    const receipt = parseReceipt(value);
+    if (proved !== undefined) checkReceiptOf(proved, receipt);
+    this.#services.delivery.receive(receipt);
+  }
+
+  #opened({ node, proved }: PeerConduct, value: unknown): void {
+    const envelope = parseEnvelope(value);
+    if (proved !== undefined) {
+      const { kinds } = this.#services.shard;
+      checkEnvelopeOf(proved, envelope, (address) => kinds.isClosedToClients(address));
+    }
+    this.#envelope(node, envelope);
   }
 
   #envelope(peer: string, envelope: Envelope): void {
@@ -112,7 +174,7 @@ export class Arrivals {
   }
 
   #guarded(
-    peer: string,
+    conduct: PeerConduct,
     what: unknown,
     take: () => void,
     refused?: (error: unknown) => void,
@@ -120,11 +182,37 @@ export class Arrivals {
     try {
       take();
     } catch (thrown) {
-      this.#services.logger.warn(
-        { peer, error: messageOf(thrown), got: excerpt(what) },
-        'something from a peer was refused',
-      );
-      refused?.(thrown);
+      this.#refuse(conduct, what, thrown);
+      if (!conduct.isExpelled) refused?.(thrown);
     }
   }
+
+  #refuse(conduct: PeerConduct, what: unknown, thrown: unknown): void {
+    const { logger, metrics } = this.#services;
+    const { node: peer } = conduct;
+    const error = messageOf(thrown);
+    logger.warn({ peer, error, got: excerpt(what) }, 'something from a peer was refused');
+    const code = thrown instanceof RuntimeError ? thrown.code : 'INTERNAL';
+    if (code === 'PEER_OVERSTEPPED') {
+      metrics.peersOverstepped += 1;
+      this.#expel(conduct, error);
+    } else if (FAULTS.has(code)) {
+      metrics.framesMalformed += 1;
+      if (conduct.isTooFaulty()) this.#expel(conduct, error);
+    }
+  }
+
+  #expel(conduct: PeerConduct, reason: string): void {
+    const { logger, metrics, transport } = this.#services;
+    const { node: peer } = conduct;
+    metrics.peersExpelled += 1;
+    // Before anybody is told: what is left of its frame is not looked at.
+    conduct.end();
+    logger.warn({ peer, reason }, 'a peer was sent away');
+    transport.expel?.(peer, reason);
+  }
 }
+
+/** What no release that keeps to the wire version sends. */
+const FAULTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ENVELOPE_MALFORMED', 'EVENT_RESERVED']);
+const STALLED = 'A frame was begun and did not go on.';

@@ -21,7 +21,8 @@ import { type Message, message } from './mailbox.ts';
 import type { Metrics } from './metrics.ts';
 import type { RuntimeLimits } from './options.ts';
 import { type Lane, type Outbox, type OutboxRow, UNDER_WAY_MAX } from './outbox.ts';
-import { ENVELOPE_LENGTH_MAX, type Peers } from './peers.ts';
+import type { Peers } from './peers.ts';
+import { isLonger } from './pieces.ts';
 import type { Random } from './random.ts';
 import { encodeEnvelope } from './wire.ts';
 
@@ -158,8 +159,9 @@ export class Delivery {
   ): void {
     const { from } = sender;
     const { counter, event, text } = row;
-    if (text.length > ENVELOPE_LENGTH_MAX) {
-      const what = `Event "${event.type}" takes ${text.length} characters; ${ENVELOPE_LENGTH_MAX} may travel. Keep large data elsewhere and send a reference.`;
+    const { messageBytesMax } = this.#services.limits;
+    if (isLonger(text, messageBytesMax)) {
+      const what = `Event "${event.type}" takes more than ${messageBytesMax} bytes (messageBytesMax). Keep large data elsewhere and send a reference.`;
       this.#answered(sender, lane, counter, new RuntimeError('EVENT_REFUSED', what));
     } else if (route === 'here') {
       const settle = (error?: Error) =>

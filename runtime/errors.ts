@@ -37,6 +37,7 @@ export const ERROR_CODES = {
   OPTION_INVALID: { retryable: false },
   OUTBOX_FULL: { retryable: true },
   PACKAGE_MISSING: { retryable: false },
+  PEER_OVERSTEPPED: { retryable: false },
   PLAN_INVALID: { retryable: false },
   PROGRESS_INVALID: { retryable: false },
   RECORD_DAMAGED: { retryable: false },
@@ -68,6 +69,9 @@ export interface ErrorShape {
   readonly retryable: boolean;
 }
 
+/** Characters of its message that an error keeps on its way to somebody else. */
+const MESSAGE_MAX = 2_000;
+
 /** The one class of error that leaves the runtime. `address` names the actor concerned, where there is one. */
 export class RuntimeError extends Error {
   readonly code: ErrorCode;
@@ -91,12 +95,10 @@ export class RuntimeError extends Error {
   }
 
   toJSON(): ErrorShape {
-    return { code: this.code, message: this.message, retryable: this.retryable };
+    const message = this.message.slice(0, MESSAGE_MAX);
+    return { code: this.code, message, retryable: this.retryable };
   }
 }
-
-/** Characters of a message that are kept of an error from elsewhere. */
-const MESSAGE_MAX = 2_000;
 
 /** Rebuilds an error that came over the wire; anything unknown becomes INTERNAL. */
 export function errorFromShape(shape: unknown, address?: string): RuntimeError {

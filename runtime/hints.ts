@@ -1,19 +1,26 @@
 /**
  * Messages without guarantee: hints, answers, and requests that are only worth an answer.
  *
- * Each is sent once. When nobody is there, or it cannot travel, it is gone; nobody waits.
+ * Each is sent once. When nobody is there, or it cannot travel, it is gone; nobody waits. To a peer
+ * that takes frames too slowly hints are left out: whoever gives one gives the next one too. Answers
+ * and questions somebody waits for, so they go all the same.
  */
 
 import { kindOf, placeOf } from './address.ts';
+import { FETCH_EVENT } from './envelope.ts';
 import { messageOf } from './errors.ts';
 import { type Message, message } from './mailbox.ts';
-import type { Logger } from './options.ts';
-import { ENVELOPE_LENGTH_MAX, type Peers } from './peers.ts';
+import type { Metrics } from './metrics.ts';
+import type { Logger, RuntimeLimits } from './options.ts';
+import type { Peers } from './peers.ts';
+import { isLonger } from './pieces.ts';
 import { encodeEnvelope } from './wire.ts';
 
 export interface HintServices {
   readonly place: string;
+  readonly limits: RuntimeLimits;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly peers: Peers;
   /** The mailboxes of this node. */
   accept(address: string, message: Message): void;
@@ -27,7 +34,7 @@ export class Hints {
   }
 
   send(from: string, to: string, event: { readonly type: string }): void {
-    const { place, peers, logger } = this.#services;
+    const { place, peers, limits, logger, metrics } = this.#services;
     // A question lives on the node that asked, whatever places are called like it.
     const isAnswer = kindOf(to) === 'ask';
     const target = placeOf(to);
@@ -37,10 +44,17 @@ export class Hints {
     }
     const node = isAnswer ? target : peers.nodeOf(target);
     if (node === undefined) return;
+    const isAwaited = isAnswer || event.type === FETCH_EVENT;
+    if (!isAwaited && peers.isCongested(node)) {
+      metrics.hintsLeftOut += 1;
+      return;
+    }
     try {
       const text = JSON.stringify(event);
-      if (text.length > ENVELOPE_LENGTH_MAX)
-        throw new RangeError(`${text.length} characters are too many for one frame`);
+      if (isLonger(text, limits.messageBytesMax))
+        throw new RangeError(
+          `it takes more than ${limits.messageBytesMax} bytes (messageBytesMax)`,
+        );
       peers.sendEnvelope(node, encodeEnvelope(from, { to, counter: 0, text }, 0));
     } catch (thrown) {
       const fields = { to, event: event.type, error: messageOf(thrown) };

@@ -19,7 +19,7 @@ export function wrongOption(
   machine: unknown,
   options: KindOptions,
 ): string | undefined {
-  const { version = 1, supervise, ties = 'messages' } = options;
+  const { version = 1, supervise, ties = 'messages', openToClients = false } = options;
   const { onFailure, failuresMax, withinMs } = { ...DEFAULT_SUPERVISION, ...supervise };
   const isCount = (value: unknown, min: number) =>
     Number.isSafeInteger(value) && (value as number) >= min;
@@ -43,6 +43,7 @@ export function wrongOption(
     if (!isCount(attemptsMax, 1)) return `attemptsMax of "${action}" must be a positive integer`;
   }
   if (options.admit !== undefined && !isCallable(options.admit)) return 'admit is a function';
+  if (typeof openToClients !== 'boolean') return 'openToClients is true or false';
   for (const [step, migrate] of Object.entries(options.migrate ?? {}))
     if (!isCallable(migrate)) return `migrate[${step}] is a function`;
   for (const [type, schema] of Object.entries(options.validate ?? {}))

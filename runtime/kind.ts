@@ -95,6 +95,8 @@ export interface KindOptions {
    * actor. A text is why its sender is refused for good, with SENDER_REFUSED; so is what it throws.
    */
   readonly admit?: (message: ForeignMessage) => string | undefined;
+  /** Whether clients, peers that show a token and are no part of the cluster, may speak to it. Default false. */
+  readonly openToClients?: boolean;
   readonly supervise?: Partial<Supervision>;
   /** Which goes first when a message and a deadline come together. Default `messages`. */
   readonly ties?: 'messages' | 'timers';

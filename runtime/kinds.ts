@@ -39,6 +39,12 @@ export class Kinds {
     return this.#kinds.get(name)?.wantsLeadership === true;
   }
 
+  /** True for actors that clients may not speak to; of a kind that is not known it is not known either. */
+  isClosedToClients(address: string): boolean {
+    const kind = this.#kinds.get(kindOf(address));
+    return kind !== undefined && kind.options.openToClients !== true;
+  }
+
   /** True when the address has to wait for its kind; then it is remembered. */
   park(address: string): boolean {
     const name = kindOf(address);

@@ -122,6 +122,14 @@ export interface MetricsSnapshot extends Gauges {
   readonly messagesResent: number;
   /** Messages that had been taken before; births are not among them. */
   readonly duplicatesRefused: number;
+  /** What peers sent that is no frame, no envelope, no receipt, or beyond its bounds. */
+  readonly framesMalformed: number;
+  /** Times a peer spoke for somebody else. */
+  readonly peersOverstepped: number;
+  /** Peers sent away for either. */
+  readonly peersExpelled: number;
+  /** Messages without guarantee left out because their receiver takes frames too slowly. */
+  readonly hintsLeftOut: number;
   /** Messages that no turn took, by the code their sender was told; one that comes again counts again. */
   readonly messagesRefused: Readonly<Partial<Record<ErrorCode, number>>>;
   /** Events, messages and effects put among the undelivered ones. */
@@ -161,6 +169,10 @@ export class Metrics {
   messagesSent = 0;
   messagesResent = 0;
   duplicatesRefused = 0;
+  framesMalformed = 0;
+  peersOverstepped = 0;
+  peersExpelled = 0;
+  hintsLeftOut = 0;
   undelivered = 0;
   effectsRetried = 0;
   recordsDamaged = 0;
@@ -204,6 +216,10 @@ export class Metrics {
       messagesSent: this.messagesSent,
       messagesResent: this.messagesResent,
       duplicatesRefused: this.duplicatesRefused,
+      framesMalformed: this.framesMalformed,
+      peersOverstepped: this.peersOverstepped,
+      peersExpelled: this.peersExpelled,
+      hintsLeftOut: this.hintsLeftOut,
       messagesRefused: Object.fromEntries(this.#refused),
       undelivered: this.undelivered,
       effectsRetried: this.effectsRetried,

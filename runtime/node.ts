@@ -100,7 +100,7 @@ export class Node {
     const accept = (address: string, message: Message) => this.shard.accept(address, message);
     const isHosting = () => this.shard.isHosting;
     const delivery = new Delivery({ ...ports, peers, metrics, accept, isHosting });
-    const hints = new Hints({ ...ports, peers, accept });
+    const hints = new Hints({ ...ports, peers, metrics, accept });
     const ledger = new Ledger({
       ...ports,
       inspection,
@@ -126,13 +126,13 @@ export class Node {
     const shard = new Shard({ ...ports, inspection, metrics }, this.#listener(release, delivery));
     this.calls = new Calls({ place, limits, shard, session, hints, asks, observers });
     this.#arrivals = new Arrivals({
-      place,
+      ...ports,
       shard,
       delivery,
       hints,
       peers,
       asks,
-      logger,
+      metrics,
       persisted: (address) => this.calls.persisted(address),
       outranked: (known, isHosted) => this.#hosting.outranked(known, isHosted),
     });
@@ -159,12 +159,14 @@ export class Node {
   /** Resolves when the place is hosted here, or the lease is held by someone else. */
   async start(): Promise<void> {
     await this.ports.transport.start({
-      peerUp: (peer) => {
+      peerUp: (peer, identity) => {
+        this.#arrivals.connected(peer, identity);
         this.#peers.connected(peer);
         this.#delivery.resend([peer]);
         this.#tell({ type: 'peer', peer, change: 'up' });
       },
       peerDown: (peer) => {
+        this.#arrivals.disconnected(peer);
         this.#peers.disconnected(peer);
         this.#tell({ type: 'peer', peer, change: 'down' });
       },

@@ -43,6 +43,19 @@ export interface RuntimeLimits {
   readonly retryMaxMs: number;
   /** How much of such a pause chance may take away; with 0 they are exact. Default 50, at most 100. */
   readonly retryJitterPercent: number;
+  /** Bytes of the largest message that travels; a larger one is refused with EVENT_REFUSED. All nodes have the same. Default 4 MiB. */
+  readonly messageBytesMax: number;
+  /** The same for what clients send. Default 512 KiB. */
+  readonly clientMessageBytesMax: number;
+  /** How long a message in pieces may pause before it is dropped. Default 10,000. */
+  readonly pieceWaitMs: number;
+  /** Characters of one text in a frame of a gate, a manager, a worker or a client. Default 8,192. */
+  readonly textLengthMax: number;
+  /** The same for a payload or a result. Default 65,536. */
+  readonly payloadLengthMax: number;
+  /** Malformed things of one peer within the window that end its connection. Default 3 in 60,000 ms. */
+  readonly peerFaultsMax: number;
+  readonly peerFaultsWindowMs: number;
   /** How long `stop` waits for performers and mailboxes before it aborts them. Default 5,000. */
   readonly drainMs: number;
   /** How long an ended actor can still be looked up; then it is forgotten, if it has sent something not before `dedupRetentionMs`. Default 7 days. */
@@ -64,6 +77,13 @@ export const DEFAULT_LIMITS: RuntimeLimits = {
   retryMinMs: 200,
   retryMaxMs: 5_000,
   retryJitterPercent: 50,
+  messageBytesMax: 4 * 1024 * 1024,
+  clientMessageBytesMax: 512 * 1024,
+  pieceWaitMs: 10_000,
+  textLengthMax: 8_192,
+  payloadLengthMax: 65_536,
+  peerFaultsMax: 3,
+  peerFaultsWindowMs: 60_000,
   drainMs: 5_000,
   endedRetentionMs: 7 * 86_400_000,
 };

@@ -2,7 +2,7 @@
  * The other nodes: who is connected, which places they host, and the frames to them.
  *
  * What is due to one node is collected for the rest of the tick and sent as one frame,
- * or several of about 32 KiB. It promises nothing: what a lost connection swallowed is
+ * or several of about 32 KiB; a frame that is larger than the peer takes is sent in pieces. It promises nothing: what a lost connection swallowed is
  * sent again by delivery.ts. Of two nodes that claim a place the one with the higher
  * fence is believed, in whatever order they were heard.
  */
@@ -10,6 +10,7 @@
 import type { Receipt } from './envelope.ts';
 import { messageOf } from './errors.ts';
 import type { Logger } from './options.ts';
+import { cutFrame, isLonger } from './pieces.ts';
 import type { Transport } from './transport.ts';
 import {
   encodeFrame,
@@ -23,9 +24,6 @@ const FRAME_LENGTH = 32 * 1024;
 
 /** Places whose greatest fence is remembered; beyond it the one heard of longest ago is forgotten. */
 const PLACES_REMEMBERED = 10_000;
-
-/** Characters of an event that may travel: three bytes each at most, so a frame stays below 1 MiB. */
-export const ENVELOPE_LENGTH_MAX = 320 * 1024;
 
 interface Outgoing {
   envelopes: string[];
@@ -46,6 +44,7 @@ export class Peers {
   #outgoing = new Map<string, Outgoing>();
   #isFlushPlanned: boolean = false;
   #hosted: readonly HostedPlace[] = [];
+  #framesCut = 0;
 
   constructor(node: string, transport: Transport, logger: Logger) {
     this.#node = node;
@@ -96,11 +95,19 @@ export class Peers {
   heard(peer: string, places: readonly HostedPlace[]): boolean {
     const isNew = !this.#claims.has(peer);
     this.#claims.set(peer, new Map(places));
-    for (const [place, fence] of places) if (fence > this.#fenceOf(place)) this.#note(place, fence);
+    for (const [place, fence] of places) {
+      if (fence > this.#fenceOf(place)) this.#note(place, fence);
+      else this.#alarm(peer, place, fence);
+    }
     const before = this.#routes;
     this.#routes = this.#chosen();
     if (this.#outranked(peer).length > 0) this.greet(peer);
     return isNew || !isSame(before, this.#routes);
+  }
+
+  /** True while a peer takes frames more slowly than they are sent. */
+  isCongested(node: string): boolean {
+    return this.#transport.isCongested?.(node) === true;
   }
 
   /** Best effort: a node that is not connected gets nothing. */
@@ -134,17 +141,27 @@ export class Peers {
     return places.map(([place]) => [place, this.#fenceOf(place), this.#routes.has(place)]);
   }
 
+  /** Under one fence only one node hosts a place: of two that say so, the first is believed. */
   #chosen(): Map<string, string> {
     const routes = new Map<string, string>();
     const fences = new Map<string, number>();
     for (const [peer, claim] of this.#claims) {
       for (const [place, fence] of claim) {
-        if (fence < (fences.get(place) ?? this.#fenceOf(place))) continue;
+        const best = fences.get(place);
+        if (fence < (best ?? this.#fenceOf(place))) continue;
+        if (fence === best && this.#routes.get(place) !== peer) continue;
         fences.set(place, fence);
         routes.set(place, peer);
       }
     }
     return routes;
+  }
+
+  /** Either the lease has failed, or somebody lies. */
+  #alarm(peer: string, place: string, fence: number): void {
+    const node = this.#routes.get(place);
+    if (node === undefined || node === peer || this.#claims.get(node)?.get(place) !== fence) return;
+    this.#logger.error({ place, fence, node, peer }, 'two nodes claim a place under one fence');
   }
 
   #add(node: string, list: 'envelopes' | 'receipts', text: string): void {
@@ -178,7 +195,16 @@ export class Peers {
 
   #hand(node: string, frame: string): void {
     try {
-      this.#transport.send(node, frame);
+      const bytesMax = this.#transport.frameBytesMax?.(node);
+      if (bytesMax === undefined || !isLonger(frame, bytesMax)) {
+        this.#transport.send(node, frame);
+        return;
+      }
+      this.#framesCut += 1;
+      // Without one of them the others are worth nothing.
+      cutFrame(frame, this.#framesCut, bytesMax).every((piece) =>
+        this.#transport.send(node, piece),
+      );
     } catch (thrown) {
       this.#logger.error({ peer: node, error: messageOf(thrown) }, 'a frame could not be sent');
     }

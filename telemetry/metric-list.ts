@@ -110,6 +110,30 @@ export const METRICS: readonly Metric[] = [
     '{message}',
     'Messages that had been taken before.',
   ),
+  counter(
+    'escapement_frames_malformed_total',
+    'framesMalformed',
+    '{fault}',
+    'What peers sent that is no frame, envelope or receipt, or beyond its bounds.',
+  ),
+  counter(
+    'escapement_peers_overstepped_total',
+    'peersOverstepped',
+    '{fault}',
+    'Times a peer spoke for somebody else.',
+  ),
+  counter(
+    'escapement_peers_expelled_total',
+    'peersExpelled',
+    '{peer}',
+    'Peers sent away because they were malformed too often or spoke for somebody else.',
+  ),
+  counter(
+    'escapement_hints_left_out_total',
+    'hintsLeftOut',
+    '{message}',
+    'Messages without guarantee left out because their receiver takes frames too slowly.',
+  ),
   {
     name: 'escapement_messages_refused_total',
     type: 'counter',

@@ -7,6 +7,9 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { main as counter } from '../examples/counter.ts';
+import { main as httpApi } from '../examples/http-api.ts';
+import { main as httpExpress } from '../examples/http-express.ts';
+import { main as httpFastify } from '../examples/http-fastify.ts';
 import { createShopServer, orderMachine } from '../examples/http-server.ts';
 import { main as invokedPromise } from '../examples/invoked-promise.ts';
 import { main as jobs } from '../examples/jobs.ts';
@@ -125,6 +128,25 @@ test('standby: the second process goes on with what the first had on disk', {
     'shop-2: order/1@shop is paid',
     `shop-2: order/2@shop is awaitingPayment until ${until}`,
     'shop-2: order/2@shop is expired',
+  ]);
+});
+
+test('http-api: a job is submitted, watched and read over HTTP, beside the service itself', async () => {
+  expect(await linesOf(httpApi)).toEqual([
+    'the service says: greetings',
+    '201 /jobs-api/v1/jobs/greeting-1',
+    'the job is completed',
+    'its result is: Hello, Ada!',
+  ]);
+});
+
+test.each([
+  ['http-express', httpExpress],
+  ['http-fastify', httpFastify],
+])('%s: the API answers beside the routes of the application', async (_name, main) => {
+  expect(await linesOf(main)).toEqual([
+    'the application: {"greeting":"Hello, Ada!"}',
+    'the API: {"jobs":[],"cursor":null}',
   ]);
 });
 

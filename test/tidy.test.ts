@@ -19,6 +19,7 @@ const SOURCE_FOLDERS = new Set([
   '',
   'transports',
   'telemetry',
+  'http',
   'inspector',
   'cli',
 ]);

@@ -17,7 +17,7 @@ import type { Call, Route, Service } from '../route.ts';
 import { read } from '../schema.ts';
 
 const hosted = { isHosted: true } as const;
-const all = { isHosted: true, isAboutAll: true } as const;
+const whole = { isHosted: true, isAboutAll: true } as const;
 
 export const operationRoutes: readonly Route[] = [
   {
@@ -36,13 +36,13 @@ export const operationRoutes: readonly Route[] = [
     ...hosted,
     run: history,
   },
-  { name: 'timers.list', method: 'GET', path: '/v1/timers', role: 'reader', ...all, run: timers },
+  { name: 'timers.list', method: 'GET', path: '/v1/timers', role: 'reader', ...whole, run: timers },
   {
     name: 'undelivered.list',
     method: 'GET',
     path: '/v1/undelivered',
     role: 'reader',
-    ...all,
+    ...whole,
     run: undelivered,
   },
   {
@@ -50,7 +50,7 @@ export const operationRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/undelivered/:id',
     role: 'reader',
-    ...all,
+    ...whole,
     run: showUndelivered,
   },
   {
@@ -58,7 +58,7 @@ export const operationRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/undelivered/:id/retry',
     role: 'operator',
-    ...all,
+    ...whole,
     body: 'small',
     run: retry,
   },
@@ -67,7 +67,7 @@ export const operationRoutes: readonly Route[] = [
     method: 'DELETE',
     path: '/v1/undelivered/:id',
     role: 'operator',
-    ...all,
+    ...whole,
     run: drop,
   },
 ];
@@ -140,12 +140,11 @@ const undeliveredQuery = z.strictObject({
   cursor: z.string().min(1).max(128).optional(),
 });
 
-/** Without what they say: a list of large events would be larger still. */
+/** Without what they say: a list of large events would be larger still. Their ids rise with time. */
 function undelivered({ program }: Service, { query }: Call): Answer {
   const { limit, cursor } = read(undeliveredQuery, query);
-  const rest = program.runtime
-    .undelivered()
-    .filter((one) => cursor === undefined || one.id > cursor);
+  const all = [...program.runtime.undelivered()].sort((one, other) => (one.id < other.id ? -1 : 1));
+  const rest = all.filter((one) => cursor === undefined || one.id > cursor);
   const page = rest.slice(0, limit).map(({ id: own, at, to, from, event, error }) => ({
     id: own,
     at,

@@ -2,23 +2,33 @@
  * `npm run test:crash`: the crash rig on the command line.
  *
  *   npm run test:crash -- --cycles N [--seed S] [--json] [--keep]
+ *   npm run test:crash -- --cluster --cycles N [--seed S] [--json]
+ *
+ * The first kills one node of the engine, the second gates, managers and workers of a jobs system.
  *
  * Exit codes: 0 nothing was lost, 1 something was lost, repeated or early, 64 wrong usage.
  */
 
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../runtime/errors.ts';
+import { runClusterCycles } from './cluster/cluster-cycles.ts';
+import { describeCluster } from './cluster/report-lines.ts';
 import { type RigOptions, type RigReport, runCycles } from './cycles.ts';
 
-const USAGE = 'npm run test:crash -- --cycles N [--seed S] [--json] [--keep]';
+const USAGE = 'npm run test:crash -- [--cluster] --cycles N [--seed S] [--json] [--keep]';
 const EXIT_BROKEN = 1;
 const EXIT_USAGE = 64;
 const CYCLES_MAX = 100_000;
 
+interface Flags extends RigOptions {
+  readonly isJson: boolean;
+  readonly isCluster: boolean;
+}
+
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<number> {
-  let options: RigOptions & { readonly isJson: boolean };
+  let options: Flags;
   try {
     options = readFlags(argv);
   } catch (thrown) {
@@ -27,13 +37,26 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const { isTTY } = process.stderr;
   const progress = isTTY ? (line: string) => process.stderr.write(`\r\x1b[K${line}`) : () => {};
-  const report = await runCycles({ ...options, progress });
+  const [report, described] = await run({ ...options, progress });
   if (isTTY) process.stderr.write('\r\x1b[K');
-  process.stdout.write(options.isJson ? `${JSON.stringify(report)}\n` : describe(report));
+  process.stdout.write(options.isJson ? `${JSON.stringify(report)}\n` : described);
   return report.hasHeld ? 0 : EXIT_BROKEN;
 }
 
-function readFlags(argv: readonly string[]): RigOptions & { readonly isJson: boolean } {
+async function run({
+  isCluster,
+  ...options
+}: Flags): Promise<readonly [{ readonly hasHeld: boolean }, described: string]> {
+  if (isCluster) {
+    const { cycles, seed, progress } = options;
+    const report = await runClusterCycles({ cycles, seed, ...(progress && { progress }) });
+    return [report, describeCluster(report)];
+  }
+  const report = await runCycles(options);
+  return [report, describe(report)];
+}
+
+function readFlags(argv: readonly string[]): Flags {
   const { values } = parseArgs({
     args: [...argv],
     options: {
@@ -41,6 +64,7 @@ function readFlags(argv: readonly string[]): RigOptions & { readonly isJson: boo
       seed: { type: 'string', default: '1' },
       json: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
+      cluster: { type: 'boolean', default: false },
     },
   });
   if (values.cycles === undefined) throw new Error('--cycles is missing: how often to kill.');
@@ -49,6 +73,7 @@ function readFlags(argv: readonly string[]): RigOptions & { readonly isJson: boo
     seed: wholeNumber('seed', values.seed, 0, Number.MAX_SAFE_INTEGER),
     isJson: values.json,
     isKept: values.keep,
+    isCluster: values.cluster,
   };
 }
 

@@ -125,7 +125,7 @@ test.each([
   ['EVENT_REFUSED', 'listener/near', { type: 'heard', text: 'x'.repeat(400_000) }],
 ])('what is refused with %s is kept with the undelivered ones of the sender', async (...given) => {
   const [code, to, saying] = given;
-  const { a, b } = await twoNodes();
+  const { a, b } = await twoNodes({ messageBytesMax: 300_000 });
   await a.spawn('listener/near');
   await b.spawn('listener/ended');
   await b.actor('listener/ended').send({ type: 'end' });

@@ -2,10 +2,14 @@
 
 import { expect, test } from 'vitest';
 import { SILENT_LOGGER } from '../../runtime/options.ts';
-import { ENVELOPE_LENGTH_MAX, Peers } from '../../runtime/peers.ts';
+import { Peers } from '../../runtime/peers.ts';
+import { isPiece } from '../../runtime/pieces.ts';
 import type { Transport } from '../../runtime/transport.ts';
 
-function start(send: (node: string, frame: string) => boolean = () => true) {
+function start(
+  send: (node: string, frame: string) => boolean = () => true,
+  more: Partial<Transport> = {},
+) {
   const frames: Array<{ readonly node: string; readonly frame: string }> = [];
   const connected = new Set<string>();
   const transport: Transport = {
@@ -16,6 +20,7 @@ function start(send: (node: string, frame: string) => boolean = () => true) {
     },
     peers: () => [...connected],
     async stop() {},
+    ...more,
   };
   const errors: object[] = [];
   const logger = { ...SILENT_LOGGER, error: (fields: object) => void errors.push(fields) };
@@ -43,6 +48,22 @@ test('of two nodes that claim a place the one with the higher fence is believed,
   expect(peers.nodeOf('p')).toBeUndefined();
 });
 
+test('H53: of two nodes that claim a place under one fence the first is believed, and it is told', () => {
+  const { peers, errors, connect } = start();
+  // The order of connecting has nothing to do with it.
+  connect('second');
+  connect('first');
+  peers.heard('first', [['p', 5]]);
+  peers.heard('second', [['p', 5]]);
+  expect(peers.nodeOf('p')).toBe('first');
+  expect(errors).toEqual([{ place: 'p', fence: 5, node: 'first', peer: 'second' }]);
+  peers.heard('first', [['p', 5]]);
+  expect(peers.nodeOf('p')).toBe('first');
+  expect(errors).toHaveLength(1);
+  peers.disconnected('first');
+  expect(peers.nodeOf('p')).toBe('second');
+});
+
 test('a node is reached under its own name before it has said what it hosts', () => {
   const { peers, connect } = start();
   expect(peers.nodeOf('b')).toBeUndefined();
@@ -68,10 +89,10 @@ test('what is due to a node in one tick goes into one frame', async () => {
   ]);
 });
 
-test('frames stay far below 1 MiB, whatever the envelopes', async () => {
+test('frames stay near 32 KiB, and a large envelope is a frame of its own', async () => {
   const { peers, frames, connect } = start();
   connect('a');
-  const large = JSON.stringify('\u20ac'.repeat(ENVELOPE_LENGTH_MAX - 10));
+  const large = JSON.stringify('\u20ac'.repeat(300_000));
   const texts = [...Array<string>(500).fill(JSON.stringify('x'.repeat(1_000))), large, large, '1'];
   frames.length = 0;
   for (const text of texts) peers.sendEnvelope('a', text);
@@ -93,4 +114,33 @@ test('a transport that throws costs a frame and nothing else', async () => {
   peers.sendEnvelope('good', '1');
   await Promise.resolve();
   expect(errors).toHaveLength(2);
+});
+
+test('a frame that is larger than the peer takes goes in pieces, between what came before and after', async () => {
+  const { peers, frames, connect } = start(() => true, { frameBytesMax: () => 64 * 1024 });
+  connect('a');
+  frames.length = 0;
+  const large = JSON.stringify('€'.repeat(100_000));
+  for (const text of ['1', large, '2']) peers.sendEnvelope('a', text);
+  await Promise.resolve();
+  const [before, ...rest] = frames.map(({ frame }) => frame);
+  const after = rest.pop();
+  expect(before).toContain('[1]');
+  expect(after).toContain('[2]');
+  expect(rest).toHaveLength(5);
+  for (const piece of rest) {
+    expect(isPiece(piece)).toBe(true);
+    expect(Buffer.byteLength(piece)).toBeLessThanOrEqual(64 * 1024);
+  }
+});
+
+test('pieces stop with the first one that is not taken', async () => {
+  let left = 2;
+  const { peers, frames, connect } = start(() => left-- > 0, { frameBytesMax: () => 1_000 });
+  connect('a');
+  frames.length = 0;
+  left = 2;
+  peers.sendEnvelope('a', JSON.stringify('x'.repeat(10_000)));
+  await Promise.resolve();
+  expect(frames).toHaveLength(3);
 });

@@ -26,7 +26,10 @@ describe('a machine with a transition for message.refused', () => {
     ['EVENT_REFUSED', 'listener/near', { type: 'heard', text: 'x'.repeat(400_000) }],
     ['KIND_UNKNOWN', 'nothing/x', heard(1)],
   ])('hears of %s, to %s', async (code, receiver, saying) => {
-    const { a, say, refused } = await twoNodes({ recordBytesMax: 1_000_000 });
+    const { a, say, refused } = await twoNodes({
+      recordBytesMax: 1_000_000,
+      messageBytesMax: 300_000,
+    });
     await say(receiver, saying);
     await a.advance('2m');
     const whole = receiver.includes('@') ? receiver : `${receiver}@a`;

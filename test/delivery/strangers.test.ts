@@ -69,17 +69,20 @@ test.each([
   ['ENVELOPE_MALFORMED', { type: 'heard', constructor: {} }],
   ['ENVELOPE_MALFORMED', { type: 'count', replyTo: 'nobody' }],
   ['ENVELOPE_MALFORMED', { type: 7 }],
-])('an envelope that is refused with %s is answered, and reaches no machine', async (...given) => {
-  const [code, event] = given;
-  const { rt, say, envelope } = await start();
-  const turns = rt.runtime.history('listener/l').length;
-  expect(await say(envelope(event))).toMatchObject([
-    { from: 'speaker/s@stranger', to: 'listener/l@a', counter: 1, error: { code } },
-  ]);
-  expect(rt.runtime.history('listener/l')).toHaveLength(turns);
-});
+])(
+  'H46: an envelope that is refused with %s is answered, and reaches no machine',
+  async (...given) => {
+    const [code, event] = given;
+    const { rt, say, envelope } = await start();
+    const turns = rt.runtime.history('listener/l').length;
+    expect(await say(envelope(event))).toMatchObject([
+      { from: 'speaker/s@stranger', to: 'listener/l@a', counter: 1, error: { code } },
+    ]);
+    expect(rt.runtime.history('listener/l')).toHaveLength(turns);
+  },
+);
 
-test('a bomb of 100,000 levels, an address elsewhere and a receipt for nothing cost a refusal', async () => {
+test('H45: a bomb of 100,000 levels, an address elsewhere and a receipt for nothing cost a refusal', async () => {
   const { rt, say, envelope } = await start();
   const bomb = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   const heard = { type: 'heard', from: 's', number: 1 };

@@ -42,7 +42,7 @@ describe('bytes from a peer', () => {
     );
   });
 
-  test('with any value in any field parse, or fail in the way that is promised', () => {
+  test('H47: with any value in any field parse, or fail in the way that is promised', () => {
     const value = fc.oneof(
       fc.jsonValue(),
       fc.constantFrom(Number.NaN, 2 ** 53, -1, 1.5, 1e308, '', '\u202e\u0000', 'x'.repeat(5_000)),
@@ -71,11 +71,11 @@ describe('bytes from a peer', () => {
     '{"v":1,"envelopes":{}}',
     `{"v":1,"hello":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
     `${'['.repeat(100_000)}`,
-  ])('that are no frame are refused: %#', (text) => {
+  ])('H44, H60: that are no frame of this version are refused: %#', (text) => {
     expect(refusal(() => decodeFrame(text))).toBe('ENVELOPE_MALFORMED');
   });
 
-  test('may not be nested deeply, and a bomb of 100,000 levels does not go off', () => {
+  test('H45: may not be nested deeply, and a bomb of 100,000 levels does not go off', () => {
     const nested = (depth: number) =>
       JSON.parse(`{"type":"e","x":${'['.repeat(depth)}${']'.repeat(depth)}}`);
     expect(refusal(() => parseEnvelope({ ...GOOD, event: nested(31) }))).toBe('none');
@@ -87,7 +87,7 @@ describe('bytes from a peer', () => {
     expect(excerpt(bomb)).toBe('"something of type object"');
   });
 
-  test('may not have objects of more than 1,000 keys', () => {
+  test('H45: may not have objects of more than 1,000 keys', () => {
     const wide = Object.fromEntries(Array.from({ length: 1_001 }, (_, key) => [`k${key}`, 1]));
     const event = { type: 'e', wide };
     expect(refusal(() => parseEnvelope({ ...GOOD, event }))).toBe('ENVELOPE_MALFORMED');
@@ -105,6 +105,10 @@ describe('bytes from a peer', () => {
     ['to', 'order/42'],
     ['to', '../../etc/passwd'],
     ['to', 'order/42@'],
+    ['to', ''],
+    ['to', `order/${'k'.repeat(10_240)}@a`],
+    ['to', 'order/\u{1f600}@a'],
+    ['to', 'order/4\u00002@a'],
     ['to', `order/${'k'.repeat(129)}@a`],
     ['from', 'a\u0000b'],
     ['from', '\u202egro'],
@@ -112,6 +116,8 @@ describe('bytes from a peer', () => {
     ['counter', -1],
     ['counter', 1.5],
     ['counter', 2 ** 53],
+    ['counter', 1e308],
+    ['counter', null],
     ['counter', '2'],
     ['after', 2],
     ['after', null],
@@ -121,7 +127,7 @@ describe('bytes from a peer', () => {
     ['event', { type: 7 }],
     ['event', { type: 'e', replyTo: 7 }],
     ['event', { type: 'e', replyTo: 'nobody' }],
-  ])('with a wrong "%s" are refused: %j', (key, wrong) => {
+  ])('H47, H57: with a wrong "%s" are refused: %j', (key, wrong) => {
     expect(refusal(() => parseEnvelope({ ...GOOD, [key]: wrong }))).toBe('ENVELOPE_MALFORMED');
   });
 
@@ -131,7 +137,7 @@ describe('bytes from a peer', () => {
     'xstate.done.actor.c',
     'leadership.acquired',
     'message.refused',
-  ])('may not bring the event %s', (type) => {
+  ])('H46: may not bring the event %s', (type) => {
     expect(refusal(() => parseEnvelope({ ...GOOD, event: { type } }))).toBe('EVENT_RESERVED');
   });
 });

@@ -295,6 +295,6 @@ function isAddress(text: string): boolean {
     keys.length >= 1 &&
     keys.length <= 8 &&
     keys.every((key) => isName(key, '._:~-', 128)) &&
-    (place === undefined || isName(place, '._:-', 128))
+    (place === undefined || isName(place, '._:~-', 128))
   );
 }

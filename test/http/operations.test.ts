@@ -94,22 +94,26 @@ test('what nobody could take is listed, shown, tried again and dropped', async (
   const actor = await runtime.spawn('trap/1');
   for (const why of ['one', 'two'])
     await actor.send({ type: 'trap.sprung', why }).catch(() => undefined);
-  const listed = await until(async () => {
-    const { body } = await at.body('/v1/undelivered');
-    return body.undelivered.length === 2 ? body.undelivered : undefined;
-  });
+  const list = async () => (await at.body('/v1/undelivered')).body.undelivered;
+  const listed = await list();
+  expect(listed).toHaveLength(2);
   expect(listed[0]).toMatchObject({ to: 'trap/1@A', type: 'trap.sprung', from: null });
-  const [one, two] = listed.map(({ id }: { id: string }) => `/v1/undelivered/${id}`);
-  expect(await at.body(one)).toMatchObject({ status: 200, body: { event: { why: 'one' } } });
+  const [first, two] = listed.map(({ id }: { id: string }) => `/v1/undelivered/${id}`);
+  const shown = await at.body(first);
+  expect(shown).toMatchObject({ status: 200, body: { to: 'trap/1@A' } });
   const page = await at.body('/v1/undelivered?limit=1');
   expect(page.body).toMatchObject({ undelivered: [{ id: listed[0].id }], cursor: listed[0].id });
   const rest = await at.body(`/v1/undelivered?limit=1&cursor=${page.body.cursor}`);
   expect(rest.body).toMatchObject({ undelivered: [{ id: listed[1].id }], cursor: null });
 
-  expect(await at.body(`${one}/retry`, { method: 'POST' })).toMatchObject({
+  expect(await at.body(`${first}/retry`, { method: 'POST' })).toMatchObject({
     status: 409,
     body: { error: { code: 'stillRefused' } },
   });
+  // The new try has a new place on the list.
+  const { id } = (await list()).find(({ id: own }: { id: string }) => own !== listed[1].id);
+  const one = `/v1/undelivered/${id}`;
+  expect((await at.body(one)).body.event).toEqual(shown.body.event);
   isBroken = false;
   expect(await at.body(`${one}/retry`, { method: 'POST' })).toMatchObject({
     status: 200,

@@ -145,6 +145,7 @@ async function startMembers(nodes: readonly string[], isAppointed: boolean) {
   const surroundings = {
     clock,
     network,
+    join: (node: string) => network.join(node),
     office,
     seed: 1,
     logger: (node: string) => recorder.logger(node),

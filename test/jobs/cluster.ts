@@ -27,8 +27,15 @@ import { LeaseOffice } from '../../simulator/lease-office.ts';
 import { type SimulatedNetwork, simulatedNetwork } from '../../simulator/network.ts';
 import { SeededRandom } from '../../simulator/random.ts';
 import { Crew } from './cluster/crew.ts';
-import type { Member } from './cluster/member.ts';
-import { type ClusterPlan, managersOf, placeOfNode, workersOf } from './cluster/plan.ts';
+import { programOf } from './cluster/member.ts';
+import { Passport } from './cluster/passport.ts';
+import {
+  type ClusterPlan,
+  isOverSockets,
+  managersOf,
+  placeOfNode,
+  workersOf,
+} from './cluster/plan.ts';
 import { Recorder } from './cluster/recorder.ts';
 import { ScriptTime } from './cluster/script-time.ts';
 
@@ -58,6 +65,7 @@ export class Cluster {
   readonly time: ScriptTime;
   readonly network: SimulatedNetwork;
   readonly recorder: Recorder;
+  readonly passport: Passport;
   readonly #plan: ClusterPlan;
   readonly #seed: number;
   readonly #office: LeaseOffice;
@@ -68,7 +76,8 @@ export class Cluster {
 
   constructor(plan: ClusterPlan) {
     const { disks } = plan;
-    this.time = new ScriptTime(disks && (() => disks.isBusy));
+    const isBusy = () => disks?.isBusy === true || this.passport.sockets?.isBusy === true;
+    this.time = new ScriptTime(disks || isOverSockets(plan) ? isBusy : undefined);
     const { clock } = this.time;
     this.#plan = plan;
     this.#seed = plan.seed ?? 1;
@@ -77,6 +86,7 @@ export class Cluster {
       delayMs: plan.delayMs ?? DELAY_MS,
       random: new SeededRandom(this.#seed, 'network'),
     });
+    this.passport = new Passport(this.network, isOverSockets(plan));
     this.recorder = new Recorder(
       () => clock.now(),
       (at) => this.time.sinceBegin(at),
@@ -85,6 +95,7 @@ export class Cluster {
     this.#crew = new Crew(plan, {
       clock,
       network: this.network,
+      join: (node) => this.passport.join(node),
       office: this.#office,
       seed: this.#seed,
       logger: (node) => this.recorder.logger(node),
@@ -112,6 +123,7 @@ export class Cluster {
   async stop(): Promise<void> {
     for (const member of this.#crew.members())
       if (member.isRunning) await this.time.during(member.stop());
+    this.passport.checkManners();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -213,12 +225,12 @@ export class Cluster {
   /** A client of a datacenter or a gate, on a node of its own. */
   connect(to: string): Promise<JobsClient> {
     this.#clients += 1;
-    const client = `client-${this.#clients}`;
+    const client = `client~${this.#clients}`;
     return this.time.during(
       connectClient({
         client,
         to,
-        transport: this.network.join(client),
+        transport: this.passport.join(client),
         clock: this.time.clock,
         random: new SeededRandom(this.#seed, client),
       }),
@@ -280,13 +292,4 @@ export function scripted(
   const { worker, ...rest } = spec;
   const handler = worker === undefined ? 'scripted' : `on.${worker}`;
   return { id, handler, payload: JSON.stringify(script), ...rest };
-}
-
-function programOf<TProgram extends Member['program']>(
-  members: ReadonlyMap<string, Member<TProgram>>,
-  node: string,
-): TProgram {
-  const member = members.get(node);
-  if (member === undefined) throw new Error(`There is no such node as "${node}".`);
-  return member.program;
 }

@@ -47,7 +47,7 @@ describe.each([
     return { cluster, client, peer, program };
   }
 
-  test('refuses questions that are none', async () => {
+  test('H47: refuses questions that are none', async () => {
     const { cluster, peer, program } = await withJob();
     const refused = () =>
       Object.values(program.runtime.metrics().messagesRefused).reduce((sum, n) => sum + n, 0);
@@ -64,7 +64,7 @@ describe.each([
     await cluster.stop();
   });
 
-  test('says of jobs that nobody knows that they are unknown', async () => {
+  test('H52: says of jobs that nobody knows that they are unknown', async () => {
     const { cluster, client } = await withJob();
     const ask = <T>(call: Promise<T>) => cluster.time.during(call);
     expect(await ask(client.get('j9'))).toBeUndefined();
@@ -79,7 +79,7 @@ describe.each([
     await cluster.stop();
   });
 
-  test('refuses extensions of no time, and of too much', async () => {
+  test('H58: refuses extensions of no time, and of too much', async () => {
     const { cluster, client, program } = await withJob();
     for (const byMs of [0, -1, 0.5, 5_184_000_001, Number.NaN]) {
       const call = client.extend('j1', { byMs, by: 'ann' }).catch((thrown) => ({

@@ -6,6 +6,7 @@
  * everything, so that nobody tries for ever.
  */
 
+import type { PeerIdentity } from '../../../runtime/transport.ts';
 import { decodeFrame, encodeFrame, encodeHello } from '../../../runtime/wire.ts';
 import type { Cluster } from '../cluster.ts';
 
@@ -48,12 +49,14 @@ export class RawPeer {
     this.#transport = cluster.network.join(node);
   }
 
-  /** Joins the network of a cluster under that name, and is known to everybody. */
+  /** Joins the network of a cluster under that name, and is known to everybody; without an identity it is trusted. */
   static async join(
     cluster: Cluster,
     node: string,
     places: ReadonlyArray<readonly [string, number]> = [[node, 1]],
+    identity?: PeerIdentity,
   ): Promise<RawPeer> {
+    cluster.passport.admit(node, identity);
     const peer = new RawPeer(cluster, node, places);
     await peer.#start();
     await cluster.time.runFor(500);

@@ -41,7 +41,7 @@ const refusedAt = (cluster: Cluster, node: string): number => {
 };
 
 describe('what nobody may say', () => {
-  test('is refused to a node that has no part in the cluster', async () => {
+  test('H56: is refused to a node that has no part in the cluster', async () => {
     await using cluster = await running();
     const evil = await RawPeer.join(cluster, 'evil');
     for (const [what, from, to, event, code = 'SENDER_REFUSED'] of FROM_NOBODY) {
@@ -72,7 +72,7 @@ describe('what nobody may say', () => {
     expect(contextOf(cluster, JOB)).toMatchObject({ status: 'running' });
   });
 
-  test('is refused to those who have another part', async () => {
+  test('H47, H56: is refused to those who have another part', async () => {
     await using cluster = await running();
     for (const node of ['gate-1', 'B.manager-1', 'B.worker-1']) cluster.crash(node);
     await cluster.time.runFor(10_000);
@@ -117,7 +117,7 @@ describe('what nobody may say', () => {
     expect(contextOf(cluster, WORKFLOW)).toMatchObject({ progress: 0, result: null });
   });
 
-  test('a datacenter that is not a target is not heard at the gate', async () => {
+  test('H52: a datacenter that is not a target is not heard at the gate', async () => {
     await using cluster = await running();
     cluster.crash('B.manager-1');
     await cluster.time.runFor(10_000);

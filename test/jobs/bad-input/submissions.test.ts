@@ -86,9 +86,18 @@ const WORKFLOWS: readonly Case[] = [
 ];
 
 const BODIES: readonly Case[] = [
-  ...['', 'a b', '../j', 'j@A', 'x'.repeat(129), 7, null].map(
-    (jobId) => [`the job id ${jobId}`, { jobId }, 'jobId'] as const,
-  ),
+  ...[
+    '',
+    'a b',
+    '../../x',
+    'j@A',
+    'x'.repeat(10_240),
+    '\u{1f600}',
+    '\u202egro',
+    'j\u0000',
+    7,
+    null,
+  ].map((jobId) => [`the job id ${jobId}`, { jobId }, 'jobId'] as const),
   ['no terms', { terms: undefined }, 'body'],
   ['no page', { page: undefined, pages: undefined }, 'page'],
   ...[0, -1, 1.5, '1', null].map((page) => [`page ${page}`, { page, pages: 2 }, 'page'] as const),
@@ -111,7 +120,7 @@ function created(cluster: Cluster): number {
 }
 
 describe.each(['A', 'gate-1'])('a submission to %s', (to) => {
-  test('is refused as invalid by the field that is wrong', async () => {
+  test('H47, H57: is refused as invalid by the field that is wrong', async () => {
     await using cluster = await startCluster(PLAN);
     const peer = await RawPeer.join(cluster, 'client');
     const { counters } = to === 'A' ? cluster.manager('A.manager-1') : cluster.gate(to);

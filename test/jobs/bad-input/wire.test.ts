@@ -5,7 +5,7 @@ import { contextOf, transitionsOf } from '../scenarios/witness.ts';
 import { HEALTH, RESULT, SELF, WORKER, WORKFLOW, withWorker } from './hand-worker.ts';
 
 describe('what is no message at all', () => {
-  test('is refused without harm to anybody', async () => {
+  test('H44, H46: is refused without harm to anybody', async () => {
     const { cluster, worker } = await withWorker();
     const names = ['xstate.done.actor.x', 'xstate.after.1.job', 'xstate.init', 'escapement.spawn'];
     const before = contextOf(cluster, WORKFLOW);

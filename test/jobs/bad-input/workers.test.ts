@@ -8,7 +8,7 @@ import { contextOf, endsOf, healthOf, transitionsOf } from '../scenarios/witness
 import { HEALTH, RESULT, refusedAt, SELF, WORKER, WORKFLOW, withWorker } from './hand-worker.ts';
 
 describe('progress', () => {
-  test('that is none is refused at the handler, and the run goes on', async () => {
+  test('H49: that is none is refused at the handler, and the run goes on', async () => {
     await using cluster = await startCluster({ datacenters: { A: { workers: 1 } } });
     const workflows = [scripted('w1', { runs: 10_000, progressEvery: 'never' })];
     await cluster.begin('A', { jobId: 'j1', timeoutMs: 60_000, workflows });
@@ -35,7 +35,7 @@ describe('progress', () => {
     expect(endsOf(cluster)).toMatchObject([{ status: 'completed' }]);
   });
 
-  test('that is none is refused on the wire, and is no progress', async () => {
+  test('H49: that is none is refused on the wire, and is no progress', async () => {
     const { cluster, worker } = await withWorker();
     const before = contextOf(cluster, WORKFLOW);
     const jobBefore = contextOf(cluster, 'job/j1@A');
@@ -49,7 +49,7 @@ describe('progress', () => {
     };
     const wrong: object[] = [
       // NaN has no other way to travel.
-      ...[Number.NaN, -0.1, 1.000_1, '0.5', null, [0.5]].map((progress) => ({ progress })),
+      ...[Number.NaN, -0.1, 1.000_000_1, '0.5', null, [0.5]].map((progress) => ({ progress })),
       { sinceProgressMs: -5_000 },
       { sinceProgressMs: 0.5 },
       { completedItems: -1 },
@@ -92,12 +92,18 @@ describe('progress', () => {
     });
     expect(refusedAt(cluster, 'SENDER_REFUSED')).toBe(refused + 1);
     expect(healthOf(cluster, WORKER).deadlineMs).toBe(deadlineMs);
+    // JSON has no other zero, and one that has gone back is none.
+    expect(await worker.send(SELF, WORKFLOW, { ...right, progress: -0 })).toBeUndefined();
     expect(await worker.send(SELF, WORKFLOW, right)).toBeUndefined();
     expect(contextOf(cluster, WORKFLOW)).toMatchObject({ progress: 0.5 });
+    const { lastProgressAt } = contextOf(cluster, 'job/j1@A');
+    expect(await worker.send(SELF, WORKFLOW, { ...right, progress: 0.4 })).toBeUndefined();
+    expect(contextOf(cluster, WORKFLOW)).toMatchObject({ progress: 0.5 });
+    expect(contextOf(cluster, 'job/j1@A')['lastProgressAt']).toBe(lastProgressAt);
     await cluster.stop();
   });
 
-  test('that is none is no reason for an extension', async () => {
+  test('H49, H58: that is none is no reason for an extension', async () => {
     const { cluster, worker } = await withWorker();
     const { deadlineMs } = healthOf(cluster, WORKER);
     const { counters } = cluster.manager('A.manager-1');
@@ -133,6 +139,59 @@ describe('progress', () => {
     expect(await worker.ask(HEALTH, { ...right, currentProgress: 0.9 })).toEqual(answer);
     expect(healthOf(cluster, WORKER).deadlineMs).toBe(deadlineMs + 30_000);
     expect(contextOf(cluster, 'job/j1@A')).toMatchObject({ creditByWorker: { [WORKER]: 30_000 } });
+    await cluster.stop();
+  });
+});
+
+describe('H58: requests for extensions', () => {
+  test('in a flood are each denied with the true reason, and cost the worker nothing else', async () => {
+    const { cluster, worker } = await withWorker();
+    const { deadlineMs } = healthOf(cluster, WORKER);
+    const asked = (n: number, more: object = {}) => ({
+      to: HEALTH,
+      from: SELF,
+      counter: 0,
+      after: 0,
+      event: {
+        type: 'extension.requested',
+        requestId: `flood-${n}`,
+        workerId: WORKER,
+        operationId: 'j1/w1#1',
+        reason: 'long_workflow',
+        currentProgress: 0.2,
+        activeWorkflowCount: 1,
+        replyTo: `ask/flood-${n}@${WORKER}`,
+        ...more,
+      },
+    });
+    const envelopes = [
+      ...Array.from({ length: 1_000 }, (_, n) => asked(n)),
+      asked(1_000, { operationId: 'j1/w9#1', currentProgress: 0.9 }),
+    ];
+    await worker.frame(JSON.stringify({ v: 1, envelopes }));
+    const answers = worker.heard
+      .filter(({ to }) => to.startsWith('ask/flood-'))
+      .map(({ event }) => event['value'] as ExtensionAnswer);
+    expect(answers).toHaveLength(1_001);
+    const first = answers.find(({ requestId }) => requestId === 'flood-0');
+    const last = answers.find(({ requestId }) => requestId === 'flood-1000');
+    const rest = answers.filter((answer) => answer !== first && answer !== last);
+    expect(first).toMatchObject({ granted: true, extensionMs: 30_000, denialReason: null });
+    expect(new Set(rest.map(({ denialReason }) => denialReason))).toEqual(new Set(['noProgress']));
+    expect(last).toMatchObject({ granted: false, denialReason: 'unknownOperation' });
+    expect(healthOf(cluster, WORKER).deadlineMs).toBe(deadlineMs + 30_000);
+    expect(contextOf(cluster, 'job/j1@A')).toMatchObject({ creditByWorker: { [WORKER]: 30_000 } });
+    const { length } = JSON.stringify(cluster.snapshot(HEALTH).context);
+    await worker.frame(
+      JSON.stringify({
+        v: 1,
+        envelopes: envelopes.map(({ event }, n) =>
+          asked(n + 5_000, { currentProgress: event.currentProgress }),
+        ),
+      }),
+    );
+    expect(JSON.stringify(cluster.snapshot(HEALTH).context).length).toBeLessThan(length + 1_000);
+    expect(await worker.send(SELF, WORKFLOW, RESULT)).toBeUndefined();
     await cluster.stop();
   });
 });
@@ -198,7 +257,7 @@ describe('a result', () => {
 });
 
 describe('a worker', () => {
-  test('that has begun anew is not spoken for by its life before', async () => {
+  test('H53: that has begun anew is not spoken for by its life before', async () => {
     const { cluster, worker } = await withWorker();
     const register = (bootEpoch: number) =>
       worker.hint(`worker/${bootEpoch}@${WORKER}`, 'worker-pool/main@A', {

@@ -36,6 +36,8 @@ export interface MemberPorts {
 export interface Surroundings {
   readonly clock: Clock;
   readonly network: SimulatedNetwork;
+  /** A node's way into the network, for one life of it. */
+  join(node: string): Transport;
   readonly office: LeaseOffice;
   readonly seed: number;
   logger(node: string): Logger;
@@ -83,7 +85,7 @@ export class Member<TProgram extends RunningProgram = RunningProgram> {
 
   async start(): Promise<void> {
     if (this.#life !== undefined) throw new Error(`Node "${this.node}" is running already.`);
-    const { network, office, seed, clock: below, logger } = this.#surroundings;
+    const { office, seed, clock: below, logger } = this.#surroundings;
     const clock = new NodeClock(below, this.skewMs);
     const counter = office.counter(clock);
     const [ownLogger, silence] = mortal(logger(this.node));
@@ -93,7 +95,7 @@ export class Member<TProgram extends RunningProgram = RunningProgram> {
       counter,
       // Another life draws other numbers: its ids are not those of the one before.
       random: new SeededRandom(seed, `${this.node}/${this.#lives}`),
-      transport: network.join(this.node),
+      transport: this.#surroundings.join(this.node),
       store: this.#store(),
       logger: ownLogger,
     });
@@ -149,4 +151,14 @@ function mortal(logger: Logger): readonly [Logger, () => void] {
       isSilent = true;
     },
   ];
+}
+
+/** @throws {Error} when there is no such node, or it is down. */
+export function programOf<TProgram extends Member['program']>(
+  members: ReadonlyMap<string, Member<TProgram>>,
+  node: string,
+): TProgram {
+  const member = members.get(node);
+  if (member === undefined) throw new Error(`There is no such node as "${node}".`);
+  return member.program;
 }

@@ -31,6 +31,12 @@ export interface ClusterPlan {
   readonly commitMs?: number;
   /** Where gates and managers keep what they store. Default: in memory. */
   readonly disks?: Disks;
+  /** How frames travel: in memory, or over real sockets. Default: what ESCAPEMENT_TEST_TRANSPORT says, or in memory. */
+  readonly transport?: 'memory' | 'websocket';
+}
+
+export function isOverSockets({ transport }: ClusterPlan): boolean {
+  return (transport ?? process.env['ESCAPEMENT_TEST_TRANSPORT']) === 'websocket';
 }
 
 export function gatesOf(plan: ClusterPlan): string[] {

@@ -46,8 +46,9 @@ export const granted = (workflow: Workflow, more: object = {}) => ({
   ...more,
 });
 
+/** The worker that has the attempt, if one has it. */
 const fromWorker = (workflow: Workflow) => ({
-  workerId: 'W',
+  workerId: workflow.context.slot?.workerId ?? 'W',
   jobId: 'j1',
   attemptId: attemptNow(workflow),
 });

@@ -45,6 +45,7 @@ const SAYINGS: Readonly<Record<string, (workflow: Workflow, number: number) => o
   succeed: (workflow) => result(workflow),
   fail: (workflow, number) => failure(workflow, { retryable: number > 0 }),
   foreignResult: (workflow, number) => result(workflow, { attemptId: `w1#${number + 1}` }),
+  otherWorker: (workflow) => result(workflow, { workerId: 'X' }),
   workerLost: ({ context }, number) => workerLost(context.slot?.registration ?? number),
   otherLost: (_, number) => workerLost(number),
   attemptLost: (workflow) => attemptLost(workflow),

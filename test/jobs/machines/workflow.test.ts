@@ -151,6 +151,23 @@ describe('every edge of the table', () => {
 });
 
 describe('WF-1 attempts', () => {
+  test('are ended, and got further with, by the worker that has them and by no other', () => {
+    const workflow = running();
+    const { context } = workflow;
+    for (const event of [
+      result(workflow, { workerId: 'X' }),
+      failure(workflow, { workerId: 'X' }),
+      progress(workflow, { workerId: 'X' }),
+      stopped(workflow, { workerId: 'X' }),
+    ]) {
+      workflow.take(event);
+      expect(workflow.state).toBe('RUNNING');
+      expect(workflow.context).toMatchObject({ progress: context.progress, result: null });
+    }
+    workflow.take(result(workflow));
+    expect(workflow.state).toBe('COMPLETED');
+  });
+
   test('carry the number of the run in every message', () => {
     const workflow = asking();
     const requested = workflow.said('slot.requested')[0];

@@ -100,6 +100,7 @@ export function watchSent(runtime: {
  * is told to, in the name of whomever it is told to.
  */
 export async function strayNode(cluster: Cluster, node: string) {
+  cluster.passport.admit(node, undefined);
   const transport = cluster.network.join(node);
   const refusals: string[] = [];
   await transport.start({

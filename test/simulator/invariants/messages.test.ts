@@ -213,7 +213,8 @@ describe('MS-4, messages are bounded', () => {
   });
 
   test('broken by a frame that no peer would take', () => {
-    const large = { type: 'frame', to: 'b-1', change: 'sent', frame: ' '.repeat(2 ** 20) } as const;
+    const frame = ' '.repeat(5 * 2 ** 20);
+    const large = { type: 'frame', to: 'b-1', change: 'sent', frame } as const;
     expect(whatBroke(boundsOfMessages, history().add('a-1', large))).toHaveLength(1);
   });
 

@@ -1,0 +1,91 @@
+/**
+ * What a peer may say that has proved who it is.
+ *
+ * It speaks for the actors of its own place and for the code of its own node, and for nobody else;
+ * it claims no other place, and has answers sent nowhere else. A client only asks, and only those
+ * kinds that are open to clients. State is read from outside by processes of one's own kinds alone.
+ * Peers of a transport that knows nothing of identities are not asked: there all nodes trust each
+ * other. What an actor takes from whom is a question for the `admit` of its kind, asked later.
+ */
+
+import { placeOf } from './address.ts';
+import { type Envelope, FETCH_EVENT, type Receipt } from './envelope.ts';
+import { excerpt, RuntimeError } from './errors.ts';
+import type { JsonBounds } from './json-scan.ts';
+import { REPLY_EVENT } from './machine.ts';
+import type { RuntimeLimits } from './options.ts';
+import type { PeerIdentity } from './transport.ts';
+import type { Hello } from './wire.ts';
+
+/** A peer that has proved to be this node. */
+export interface ProvedPeer extends PeerIdentity {
+  readonly node: string;
+}
+
+/** What a request is sent under, see `Calls.request`: a name that belongs to no place. */
+const REQUEST = 'request:';
+
+/** An event may be 32 levels deep and lies three levels deep in its frame. */
+const FRAME_DEPTH_MAX = 35;
+const KEYS_MAX = 1_000;
+/** Under these names the jobs system has texts of its users that it does not look into. */
+const PAYLOAD_KEYS: ReadonlySet<string> = new Set(['payload', 'result']);
+
+/** What a frame of such a peer may look like before anybody parses it. */
+export function boundsOf({ role }: PeerIdentity, limits: RuntimeLimits): JsonBounds {
+  // What one's own kinds say to each other is nobody else's to judge.
+  const isOwn = role === 'node';
+  return {
+    depthMax: FRAME_DEPTH_MAX,
+    keysMax: KEYS_MAX,
+    textMax: isOwn ? Number.POSITIVE_INFINITY : limits.textLengthMax,
+    payloadMax: limits.payloadLengthMax,
+    payloadKeys: PAYLOAD_KEYS,
+  };
+}
+
+/** Bytes of the largest message of such a peer. */
+export function messageBytesOf(peer: PeerIdentity | undefined, limits: RuntimeLimits): number {
+  return peer?.role === 'client' ? limits.clientMessageBytesMax : limits.messageBytesMax;
+}
+
+/** The part of a hello that is the peer's to say. @throws {RuntimeError} PEER_OVERSTEPPED */
+export function authorizedHello(peer: ProvedPeer, hello: Hello): Hello {
+  if (hello.node !== peer.node) throw overstepped(peer, `calls itself ${excerpt(hello.node)}`);
+  for (const [place] of hello.places)
+    if (!isPlaceOf(peer, place)) throw overstepped(peer, `claims ${excerpt(place)}`);
+  // A client may have heard of a greater fence; whoever hosts does not give way to its word.
+  return peer.role === 'client' ? { ...hello, outranked: [] } : hello;
+}
+
+/** @throws {RuntimeError} PEER_OVERSTEPPED */
+export function checkReceiptOf(peer: ProvedPeer, { to }: Receipt): void {
+  if (!isPlaceOf(peer, placeOf(to))) throw overstepped(peer, `answers for ${excerpt(to)}`);
+}
+
+/** `isClosed`: the receiver's kind is not open to clients. @throws {RuntimeError} PEER_OVERSTEPPED */
+export function checkEnvelopeOf(
+  peer: ProvedPeer,
+  { to, from, event }: Envelope,
+  isClosed: (address: string) => boolean,
+): void {
+  const isRequest = from.startsWith(REQUEST) && !from.includes('@');
+  const isOwn = from.includes('@') && isPlaceOf(peer, placeOf(from));
+  if (!isOwn && !isRequest) throw overstepped(peer, `speaks as ${excerpt(from)}`);
+  const { replyTo } = event as { replyTo?: unknown };
+  if (typeof replyTo === 'string' && !isPlaceOf(peer, placeOf(replyTo)))
+    throw overstepped(peer, `has answers sent to ${excerpt(replyTo)}`);
+  if (event.type === FETCH_EVENT && peer.role !== 'node')
+    throw overstepped(peer, `wants to read ${excerpt(to)}`);
+  if (peer.role !== 'client') return;
+  if (event.type === REPLY_EVENT) throw overstepped(peer, 'answers what nobody asked it');
+  if (isClosed(to)) throw overstepped(peer, `speaks to ${excerpt(to)}, which is not for clients`);
+}
+
+function isPlaceOf({ node, place }: ProvedPeer, name: string): boolean {
+  return name === place || name === node;
+}
+
+function overstepped({ node, role }: ProvedPeer, what: string): RuntimeError {
+  return new RuntimeError('PEER_OVERSTEPPED', `The ${role} ${excerpt(node)} ${what}.`);
+}

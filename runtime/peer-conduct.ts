@@ -1,0 +1,81 @@
+/**
+ * How one connected peer behaves: who it has proved to be, its faults, the frame it has begun.
+ *
+ * Something malformed may be an accident; so many within the window are none. A peer without an
+ * identity is never judged: in one process, and in simulations, noise is what is being tested.
+ */
+
+import type { Clock } from './clock.ts';
+import type { RuntimeError } from './errors.ts';
+import { type JsonBounds, scanJson } from './json-scan.ts';
+import type { RuntimeLimits } from './options.ts';
+import { boundsOf, messageBytesOf, type ProvedPeer } from './peer-authority.ts';
+import { Assembly, isPiece } from './pieces.ts';
+import type { PeerIdentity } from './transport.ts';
+
+export interface ConductServices {
+  readonly clock: Clock;
+  readonly limits: RuntimeLimits;
+}
+
+export class PeerConduct {
+  readonly node: string;
+  readonly proved: ProvedPeer | undefined;
+  /** Nothing of it counts any more, whatever is still under way. */
+  isExpelled = false;
+  readonly #clock: Clock;
+  readonly #limits: RuntimeLimits;
+  readonly #bounds: JsonBounds | undefined;
+  readonly #messageBytesMax: number;
+  readonly #assembly: Assembly;
+  /** When, as far as it is within the window. */
+  #faults: number[] = [];
+
+  /** `stalled` is told when a frame that was begun does not go on. */
+  constructor(
+    node: string,
+    identity: PeerIdentity | undefined,
+    { clock, limits }: ConductServices,
+    stalled: (conduct: PeerConduct) => void,
+  ) {
+    this.node = node;
+    this.proved = identity && { ...identity, node };
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#bounds = identity && boundsOf(identity, limits);
+    this.#messageBytesMax = messageBytesOf(identity, limits);
+    this.#assembly = new Assembly(clock, limits.pieceWaitMs, () => stalled(this));
+  }
+
+  /**
+   * The frame that is whole with this text, within the bounds of the peer's role.
+   *
+   * @throws {RuntimeError} ENVELOPE_MALFORMED
+   */
+  open(text: string): string | undefined {
+    const frame = isPiece(text) ? this.#assembly.add(text, this.#messageBytesMax) : text;
+    if (frame !== undefined && this.#bounds !== undefined) scanJson(frame, this.#bounds);
+    return frame;
+  }
+
+  /** The frame it had begun, when what comes now does not go on with it. */
+  interrupted(text: string): RuntimeError | undefined {
+    return this.#assembly.isUnfinished && !isPiece(text) ? this.#assembly.interrupt() : undefined;
+  }
+
+  /** Notes something malformed. True when that was once too often. */
+  isTooFaulty(): boolean {
+    if (this.proved === undefined) return false;
+    const { peerFaultsMax, peerFaultsWindowMs } = this.#limits;
+    const now = this.#clock.now();
+    this.#faults = this.#faults.filter((at) => now - at < peerFaultsWindowMs);
+    this.#faults.push(now);
+    return this.#faults.length >= peerFaultsMax;
+  }
+
+  /** The connection is gone, or will be. */
+  end(): void {
+    this.isExpelled = true;
+    this.#assembly.drop();
+  }
+}

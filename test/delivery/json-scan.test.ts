@@ -1,0 +1,129 @@
+/** Text from a peer is looked at before it is parsed: within its bounds it passes, beyond them never. */
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { RuntimeError } from '../../runtime/errors.ts';
+import { type JsonBounds, scanJson } from '../../runtime/json-scan.ts';
+
+const BOUNDS: JsonBounds = {
+  depthMax: 32,
+  keysMax: 1_000,
+  textMax: 8_192,
+  payloadMax: 65_536,
+  payloadKeys: new Set(['payload', 'result']),
+};
+
+function refusal(text: string, bounds: JsonBounds = BOUNDS): string | undefined {
+  try {
+    scanJson(text, bounds);
+  } catch (thrown) {
+    if (!(thrown instanceof RuntimeError)) throw thrown;
+    expect(thrown.code).toBe('ENVELOPE_MALFORMED');
+    expect(thrown.message.length).toBeLessThan(300);
+    return thrown.message;
+  }
+  return undefined;
+}
+
+/** What a value has of everything that is bounded, found by walking it. */
+function measure(value: unknown, depth = 1): { depth: number; keys: number; text: number } {
+  if (typeof value === 'string') return { depth: 0, keys: 0, text: value.length };
+  if (typeof value !== 'object' || value === null) return { depth: 0, keys: 0, text: 0 };
+  const names = Array.isArray(value) ? [] : Object.keys(value);
+  const parts = [...Object.values(value), ...names].map((part) => measure(part, depth + 1));
+  return {
+    depth: Math.max(depth, ...parts.map((part) => part.depth)),
+    keys: Math.max(names.length, ...parts.map((part) => part.keys)),
+    text: Math.max(0, ...parts.map((part) => part.text)),
+  };
+}
+
+test('agrees with a walk through what is parsed, whatever is in it', () => {
+  const odd = fc.constantFrom(
+    '"',
+    '\\',
+    '\\"',
+    '{[":,]}',
+    '\u0000',
+    '€',
+    '\ud800',
+    '😀',
+    '\\u0041',
+  );
+  const text = fc.oneof(
+    fc.string({ maxLength: 60 }),
+    fc.array(odd).map((parts) => parts.join('')),
+  );
+  const value = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 9 },
+      fc.constantFrom(null, true, -1.797_693_134_862_315_7e308, 0.1),
+      text,
+      fc.array(tie('value'), { maxLength: 5 }),
+      fc.dictionary(text, tie('value'), { maxKeys: 8, noNullPrototype: true }),
+    ),
+  })).value;
+  fc.assert(
+    fc.property(value, fc.constantFrom(undefined, 2), (given, indent) => {
+      const { depth, keys, text: length } = measure(given);
+      const json = JSON.stringify(given, null, indent);
+      const bounds = { ...BOUNDS, depthMax: depth, keysMax: keys, textMax: length };
+      expect(refusal(json, bounds)).toBeUndefined();
+      if (depth > 0) expect(refusal(json, { ...bounds, depthMax: depth - 1 })).toBeDefined();
+      if (keys > 0) expect(refusal(json, { ...bounds, keysMax: keys - 1 })).toBeDefined();
+      if (length > 0)
+        expect(refusal(json, { ...bounds, textMax: length - 1, payloadMax: 0 })).toBeDefined();
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('what is no JSON is left to the parser', () => {
+  fc.assert(fc.property(fc.string({ maxLength: 40 }), (text) => void scanJson(text, BOUNDS)));
+  for (const text of ['', '{', '"', '"\\', '\\"', ']]]]', '}{', '{"a"', '[1,,2]', '\u0000', ':::'])
+    expect(refusal(text)).toBeUndefined();
+});
+
+describe('H45: a frame', () => {
+  const atDepth = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  const withKeys = (count: number) =>
+    JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 1])));
+  const withText = (key: string, length: number) => JSON.stringify({ [key]: 'x'.repeat(length) });
+
+  test.each([
+    ['of 32 levels', atDepth(32), atDepth(33)],
+    ['of 100,000 levels', atDepth(32), atDepth(100_000)],
+    ['whose levels never end', atDepth(32), '{"a":'.repeat(100_000)],
+    ['of 1,000 keys in one object', withKeys(1_000), withKeys(1_001)],
+    ['of a million keys', withKeys(1_000), withKeys(1_000_000)],
+    ['of 8,192 characters in one text', withText('detail', 8_192), withText('detail', 8_193)],
+    ['of a million characters in one text', withText('x', 8_192), withText('x', 2 ** 20)],
+    ['of such a key', `{"${'k'.repeat(8_192)}":1}`, `{"${'k'.repeat(8_193)}":1}`],
+    ['of 65,536 characters in a payload', withText('payload', 65_536), withText('payload', 65_537)],
+    ['of as many in a result', withText('result', 65_536), withText('result', 65_537)],
+    ['of a number of 10,000 digits', '[-1.7976931348623157e+308]', `[${'9'.repeat(10_000)}]`],
+  ])('%s passes, and not one beyond', (_, within, beyond) => {
+    expect(refusal(within)).toBeUndefined();
+    expect(refusal(beyond)).toBeDefined();
+  });
+
+  test('has as many objects of many keys as it likes', () => {
+    expect(refusal(`[${Array<string>(200).fill(withKeys(900)).join(',')}]`)).toBeUndefined();
+  });
+
+  test('is measured in characters of the text, however it is written', () => {
+    for (const character of ['\u0000', '"', '\\', '€'])
+      for (const [length, isRefused] of [
+        [65_536, false],
+        [65_537, true],
+      ] as const) {
+        const text = JSON.stringify({ payload: character.repeat(length) });
+        expect(refusal(text) !== undefined, `${character} ${length}`).toBe(isRefused);
+      }
+  });
+
+  test('of one’s own kinds may have texts of any length', () => {
+    const own = { ...BOUNDS, textMax: Number.POSITIVE_INFINITY };
+    expect(refusal(withText('novel', 2 ** 20), own)).toBeUndefined();
+  });
+});

@@ -1,0 +1,176 @@
+/** Bodies that are wrong, too large or too slow: each is refused by its code, and costs little. */
+
+import { describe, expect, test } from 'vitest';
+import { exchange, RawConnection } from './raw-connection.ts';
+import { close, listen } from './served.ts';
+import { codeIn, head, unheard } from './unheard.ts';
+
+const here = unheard();
+const JOB = { timeoutMs: 60_000, workflows: [{ id: 'w1', handler: 'echo' }] };
+
+describe('H25', () => {
+  const submission = (...headers: string[]) =>
+    head('POST /v1/jobs', 'content-type: application/json', ...headers);
+
+  test('a body that says it is too large is refused before it comes', async () => {
+    const {
+      status,
+      body,
+      head: answered,
+    } = await exchange(here.at.port, submission(`content-length: ${16 * 1024 * 1024 + 1}`));
+    expect(status).toBe(413);
+    expect(codeIn(body)).toBe('bodyTooLarge');
+    expect(answered).toContain('connection: close');
+  });
+
+  test('a body without an end is cut off at its limit', async () => {
+    const connection = await RawConnection.open(here.at.port);
+    connection.write(
+      head(
+        'POST /v1/jobs/j1/extend',
+        'content-type: application/json',
+        'transfer-encoding: chunked',
+      ),
+    );
+    const blanks = `400\r\n${' '.repeat(1_024)}\r\n`;
+    let chunks = 0;
+    while (!connection.socket.destroyed && connection.text === '') {
+      connection.write(blanks);
+      chunks += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const { status, body } = await connection.answer();
+    expect(status).toBe(413);
+    expect(codeIn(body)).toBe('bodyTooLarge');
+    expect(chunks).toBeGreaterThan(63);
+  });
+
+  test('a body that breaks off, or is none, is refused', async () => {
+    const connection = await RawConnection.open(here.at.port);
+    connection.write(`${submission('content-length: 100')}{"timeoutMs":`);
+    connection.socket.end();
+    await connection.closed;
+    const text = JSON.stringify(JOB);
+    const short = await exchange(
+      here.at.port,
+      `${submission(`content-length: ${text.length - 1}`, 'connection: close')}${text}`,
+    );
+    expect(short.status).toBe(400);
+    for (const body of [
+      '',
+      '{',
+      '""',
+      'null',
+      '[]',
+      '1',
+      '{} {}',
+      '{"a":1,}',
+      "{'a':1}",
+      '\ufeff',
+    ]) {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await here.at.body('/v1/jobs', { method: 'POST', body, headers });
+      expect(answer, body).toMatchObject({ status: 400, body: { error: { code: 'invalid' } } });
+    }
+  });
+
+  test('bytes that are no text are refused', async () => {
+    const body = Buffer.concat([
+      Buffer.from('{"jobId":"'),
+      Buffer.from([0xc3, 0x28]),
+      Buffer.from('"}'),
+    ]);
+    const headers = { 'content-type': 'application/json' };
+    expect(await here.at.body('/v1/jobs', { method: 'POST', body, headers })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid', field: 'body' } },
+    });
+  });
+
+  test.each(['gzip', 'br', 'deflate', 'gzip, identity'])(
+    'a body in the coding %s is not unpacked',
+    async (coding) => {
+      const headers = { 'content-type': 'application/json', 'content-encoding': coding };
+      const body = JSON.stringify(JOB);
+      expect(await here.at.body('/v1/jobs', { method: 'POST', body, headers })).toMatchObject({
+        status: 415,
+        body: { error: { code: 'unsupportedMediaType' } },
+      });
+    },
+  );
+
+  test.each([
+    ['depth', `{"a":${'['.repeat(100_000)}`],
+    ['keys', `{"a":{${Array.from({ length: 1_001 }, (_, n) => `"k${n}":1`).join(',')}}}`],
+    ['text', `{"a":"${'x'.repeat(8_193)}"}`],
+    ['digits', `{"timeoutMs":${'9'.repeat(10_000)}}`],
+    ['prototype', '{"workflows":[{"__proto__":{"x":1}}]}'],
+    ['hidden prototype', '{"workflows":[{"__pro\\u0074o__":{"x":1}}]}'],
+    ['constructor', '{"constructor":1}'],
+    ['control character', '{"jobId":"a\u0001"}'],
+    ['same member twice', '{"timeoutMs":1,"timeoutMs":2}'],
+    ['number that is none', '{"timeoutMs":1e999,"workflows":[]}'],
+  ])('a body with too much of something is refused: %s', async (_what, body) => {
+    const headers = { 'content-type': 'application/json' };
+    expect(await here.at.body('/v1/jobs', { method: 'POST', body, headers })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid' } },
+    });
+    expect(({} as { x?: number }).x).toBeUndefined();
+  });
+
+  test('a body where there is none is refused', async () => {
+    const { status, body } = await exchange(
+      here.at.port,
+      `${head('GET /v1/jobs', 'content-length: 2', 'connection: close')}{}`,
+    );
+    expect(status).toBe(400);
+    expect(codeIn(body)).toBe('invalid');
+  });
+});
+
+describe('H26', () => {
+  const limits = {
+    headMs: 100,
+    requestMs: 300,
+    bodyMs: 150,
+    keepAliveMs: 100,
+    connectionsPerAddressMax: 5,
+    requestsPerMinute: 1_000,
+  };
+
+  test('heads and bodies that come too slowly are answered 408', async () => {
+    const slow = await listen(here.manager, { limits });
+    const halfHead = await exchange(slow.port, 'GET /livez HTTP/1.1\r\nhost: local');
+    expect(halfHead.status).toBe(408);
+    const halfBody = await exchange(
+      slow.port,
+      `${head('POST /v1/jobs', 'content-type: application/json', 'content-length: 50')}{"jobId":`,
+    );
+    expect(halfBody.status).toBe(408);
+    expect(codeIn(halfBody.body)).toBe('requestLate');
+    await close(slow.server, slow.handler);
+  });
+
+  test('connections without a request are closed, and so are more than an address may have', async () => {
+    const narrow = await listen(here.manager, {
+      limits: { ...limits, keepAliveMs: 60_000, headMs: 60_000, requestMs: 60_000 },
+    });
+    const idle = await Promise.all(
+      Array.from({ length: 5 }, () => RawConnection.open(narrow.port)),
+    );
+    const sixth = await RawConnection.open(narrow.port);
+    await sixth.closed;
+    expect(sixth.text).toBe('');
+    expect(idle.every(({ socket }) => !socket.destroyed)).toBe(true);
+    idle[0]?.socket.destroy();
+    await idle[0]?.closed;
+    for (let isServed = false; !isServed; ) {
+      const next = await RawConnection.open(narrow.port);
+      next.write(head('GET /livez', 'connection: close'));
+      await next.closed;
+      isServed = next.text.startsWith('HTTP/1.1 200');
+    }
+    await close(narrow.server, narrow.handler);
+  });
+});

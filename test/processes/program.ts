@@ -1,0 +1,116 @@
+/**
+ * The command line as plain JavaScript, for tests that start it as a process of its own.
+ *
+ * Guarantees: what is returned was made of the sources as they were at the call, by the compiler
+ * that makes the package and without checking types; it is compiled once, however many test
+ * processes ask, and is never changed afterwards. tsx would run the sources as they are, but
+ * takes a second of both processors for each process that is started.
+ */
+
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { listProjectFiles, ROOT, readProjectFile } from '../project-files.ts';
+
+const CACHE = join(ROOT, 'node_modules', '.cache', 'escapement-command');
+/** Nothing that runs takes that long, so nobody uses what is older. */
+const KEPT_MS = 3_600_000;
+
+let compiling: Promise<string> | undefined;
+
+/** The path of the compiled `cli/main.js`; run it with `process.execPath`. */
+export function compiledProgram(): Promise<string> {
+  compiling ??= compileOnce();
+  return compiling;
+}
+
+async function compileOnce(): Promise<string> {
+  mkdirSync(CACHE, { recursive: true });
+  const folder = join(CACHE, sourcesHash());
+  if (existsSync(folder)) {
+    const now = new Date();
+    utimesSync(folder, now, now);
+  } else {
+    removeOld();
+    await compileInto(folder);
+  }
+  return join(folder, 'cli', 'main.js');
+}
+
+/** Into a folder of its own first: whoever finds `folder` finds all of it. */
+async function compileInto(folder: string): Promise<void> {
+  const draft = mkdtempSync(join(CACHE, 'draft-'));
+  // Some tests run it as somebody else.
+  chmodSync(draft, 0o755);
+  // The package under its own name, as the code looks for it, with what is compiled as its entries.
+  const entries = readProjectFile('package.json').replaceAll('./dist/', './');
+  writeFileSync(join(draft, 'package.json'), entries);
+  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  const project = join(ROOT, 'tsconfig.build.json');
+  const plain = ['--declaration', 'false', '--declarationMap', 'false', '--sourceMap', 'false'];
+  await ran([tsc, '-p', project, '--noCheck', ...plain, '--outDir', draft]);
+  try {
+    renameSync(draft, folder);
+  } catch (thrown) {
+    // Somebody else was faster.
+    rmSync(draft, { recursive: true, force: true });
+    if (!existsSync(folder)) throw thrown;
+  }
+}
+
+function ran(args: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let printed = '';
+    child.stdout.on('data', (text) => {
+      printed += text;
+    });
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`The command line does not compile:\n${printed}`));
+    });
+  });
+}
+
+function sourcesHash(): string {
+  const { include } = JSON.parse(readProjectFile('tsconfig.build.json')) as { include: string[] };
+  const isSource = (path: string): boolean =>
+    path.endsWith('.ts') && include.some((root) => path === root || path.startsWith(`${root}/`));
+  const hash = createHash('sha256');
+  for (const path of [
+    'package.json',
+    'tsconfig.build.json',
+    ...listProjectFiles().filter(isSource),
+  ])
+    hash
+      .update(path)
+      .update('\0')
+      .update(readFileSync(join(ROOT, path)))
+      .update('\0');
+  return hash.digest('hex').slice(0, 32);
+}
+
+function removeOld(): void {
+  for (const name of readdirSync(CACHE)) {
+    const path = join(CACHE, name);
+    const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (Date.now() - changed > KEPT_MS) rmSync(path, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * Two plans of chance on real processes; twenty and more are played by
+ * `npx tsx test/processes/main.ts --random 20`.
+ */
+
+import { beforeAll, describe, expect, test } from 'vitest';
+import { compiledProgram } from './program.ts';
+import { type PreparedPlan, playRandom, preparePlans } from './random-play.ts';
+
+/** The first one that is fit has a pause in it, the second one a crash. */
+const FROM = 119;
+const COUNT = 2;
+const TIMEOUT_MS = 180_000;
+
+describe('a plan of chance on real processes', () => {
+  let plans: readonly PreparedPlan[] = [];
+
+  // While the simulator plays, this process can do nothing else.
+  beforeAll(async () => {
+    plans = await preparePlans(COUNT, FROM);
+    await compiledProgram();
+  }, TIMEOUT_MS);
+
+  test.concurrent.each([0, 1])(
+    'comes to what the simulator allows: plan %i',
+    async (number) => {
+      const { wrong, decided, among } = await playRandom(plans[number] as PreparedPlan);
+      expect(wrong).toEqual([]);
+      expect(decided + among).toBeGreaterThan(0);
+    },
+    TIMEOUT_MS,
+  );
+});

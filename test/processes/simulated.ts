@@ -1,0 +1,14 @@
+/**
+ * What the simulator makes of a plan.
+ *
+ * While it plays, this process must do nothing else: what real processes are compared with is
+ * found out before any of them is started.
+ */
+
+import { play } from '../../simulator/jobs/run.ts';
+import type { Plan } from '../../simulator/plan.ts';
+import { resultOf, type ScenarioResult } from '../../simulator/scenario/result.ts';
+
+export async function simulate(plan: Plan): Promise<ScenarioResult> {
+  return resultOf({ file: plan.name, plan, expect: new Map() }, await play(plan));
+}
