@@ -21,7 +21,7 @@ export function newJob(job: PlannedJob): NewJob & { readonly jobId: string } {
   return {
     jobId,
     timeoutMs,
-    ...(datacenters !== undefined && { datacenters }),
+    ...(datacenters !== undefined && { targetDatacenters: datacenters }),
     ...(failFast !== undefined && { failFast }),
     ...(stuckThresholdMs !== undefined && { stuckThresholdMs }),
     ...(allStuckThresholdMs !== undefined && { allStuckThresholdMs }),
