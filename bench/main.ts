@@ -43,6 +43,7 @@ async function run(request: Request): Promise<void> {
     const outcomes: Outcome[] = [];
     for (const field of fields) {
       progress(`${suite.name}: ${field.name}`);
+      field.prepare?.();
       outcomes.push({ field, measured: await measure(program, suite, field, request) });
     }
     if (isJson) objects[suite.name] = jsonOf(suite, outcomes, request);
@@ -87,10 +88,10 @@ function readRequest(args: readonly string[]): Request {
   if (unknown !== undefined) throw new UsageError(`There is no suite "${unknown}".`);
   const wanted = values.only ?? [];
   const suites = SUITES.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
-    .map((suite) => ({ suite, fields: suite.fields.filter(({ name }) => isWanted(name, wanted)) }))
+    .map((suite) => ({ suite, fields: suite.fields.filter((field) => isWanted(field, wanted)) }))
     .filter(({ fields }) => fields.length > 0);
   const missing = wanted.find(
-    (name) => !suites.some(({ fields }) => fields.some((field) => field.name === name)),
+    (name) => !suites.some(({ fields }) => fields.some((field) => isWanted(field, [name]))),
   );
   if (missing !== undefined) throw new UsageError(`There is no field "${missing}".`);
   return {
@@ -102,8 +103,14 @@ function readRequest(args: readonly string[]): Request {
   };
 }
 
-function isWanted(name: string, wanted: readonly string[]): boolean {
-  return wanted.length === 0 || wanted.includes(name);
+/** A field is measured when one of its figures is asked for. */
+function isWanted(field: Field, wanted: readonly string[]): boolean {
+  const names = namesOf(field);
+  return wanted.length === 0 || wanted.some((name) => names.includes(name));
+}
+
+function namesOf({ name, others = [] }: Field): string[] {
+  return [name, ...others.map((figure) => figure.name)];
 }
 
 function parsed(args: readonly string[]) {
@@ -126,7 +133,9 @@ function parsed(args: readonly string[]) {
 function usage(): string {
   const lines = SUITES.flatMap(({ name, about, fields }) => [
     `  ${name.padEnd(12)}${about}`,
-    ...fields.map((field) => `      ${field.name.padEnd(24)}${field.about}`),
+    ...fields
+      .flatMap((field) => [field, ...(field.others ?? [])])
+      .map((figure) => `      ${figure.name.padEnd(26)}${figure.about}`),
   ]);
   return `Usage: npm run bench [-- SUITE… [--json] [--rounds N] [--only FIELD]… [--quick]]
 

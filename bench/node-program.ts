@@ -77,6 +77,17 @@ export class NodeProgram {
     }
   }
 
+  /** Undefined when it did not start. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Has a program that serves commands (program-commands.ts) carry one out; resolves with its answer. */
+  async ask<TAnswer>(command: string, argument: unknown = null): Promise<TAnswer> {
+    this.#child.stdin?.write(`${JSON.stringify({ command, argument })}\n`);
+    return (await this.next<TAnswer>()).what;
+  }
+
   /** Ends it with SIGKILL; resolves when it is gone. */
   kill(): Promise<void> {
     this.#child.kill('SIGKILL');

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { rounded } from './rounds.ts';
-import type { Field, Measured, MeasureOptions, Suite } from './suite.ts';
+import type { Field, Figure, Measured, MeasuredFigure, MeasureOptions, Suite } from './suite.ts';
 
 /** A figure from fewer rounds is for development only. */
 const REPORTED_ROUNDS_MIN = 5;
@@ -22,17 +22,23 @@ export function jsonOf(
   const isReported = !options.isQuick && options.rounds >= REPORTED_ROUNDS_MIN;
   const byField = <T>(make: (outcome: Outcome) => T): Record<string, T> =>
     Object.fromEntries(outcomes.map((outcome) => [outcome.field.name, make(outcome)]));
-  const figures = byField(({ field, measured }) => ({
-    value: measured.value,
-    goal: field.goal,
-    stretch: field.stretch,
-    ok: isOk(field, measured),
-    range: measured.range.map(rounded),
-    rounds: measured.rounds,
-  }));
+  const all = outcomes.flatMap(figuresOf);
+  const figures = Object.fromEntries(
+    all.map(({ figure, measured }) => [
+      figure.name,
+      {
+        value: measured.value,
+        goal: figure.goal,
+        stretch: figure.stretch,
+        ok: isOk(figure, measured),
+        range: measured.range.map(rounded),
+        rounds: measured.rounds,
+      },
+    ]),
+  );
   return {
     suite: suite.name,
-    ...(isReported ? byField(({ measured }) => measured.value) : { notReported: noteOf(options) }),
+    ...(isReported ? valuesOf(all) : { notReported: noteOf(options) }),
     [isReported ? 'figures' : 'draft']: figures,
     machine: machine(),
     rounds: options.rounds,
@@ -57,23 +63,58 @@ export function tableOf(
     '',
     row('', 'value', 'range', 'goal', 'stretch', ''),
   ];
-  for (const { field, measured } of outcomes) {
-    const { name, better, goal, stretch } = field;
-    const sign = better === 'higher' ? '≥' : '≤';
-    const [lowest, highest] = measured.range.map(short);
-    const verdict = isOk(field, measured) ? 'ok' : 'missed';
-    const range = `${lowest} – ${highest}`;
-    lines.push(
-      row(name, short(measured.value), range, `${sign} ${goal}`, `${sign} ${stretch}`, verdict),
-    );
-    lines.push(`    ${field.about}`);
-    for (const [key, detail] of Object.entries(measured.details))
+  for (const outcome of outcomes) {
+    for (const figured of figuresOf(outcome)) lines.push(...figureLines(figured));
+    for (const [key, detail] of Object.entries(outcome.measured.details))
       lines.push(...detailLines(key, detail));
   }
   return `${lines.join('\n')}\n`;
 }
 
-function isOk({ better, goal }: Field, { value }: Measured): boolean {
+interface Figured {
+  readonly figure: Figure;
+  readonly measured: MeasuredFigure;
+}
+
+/** The field's own figure, and those that were measured with it. */
+function figuresOf({ field, measured }: Outcome): Figured[] {
+  const others = (field.others ?? []).map((figure) => {
+    const other = measured.others?.[figure.name];
+    if (other === undefined) throw new Error(`${field.name} did not measure ${figure.name}.`);
+    return { figure, measured: other };
+  });
+  return [{ figure: field, measured }, ...others];
+}
+
+/** `engine.rate` becomes `rate` in an object called `engine`. */
+function valuesOf(all: readonly Figured[]): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const { figure, measured } of all) {
+    const [first = '', second] = figure.name.split('.');
+    if (second === undefined) values[first] = measured.value;
+    else values[first] = { ...(values[first] as object | undefined), [second]: measured.value };
+  }
+  return values;
+}
+
+function figureLines({ figure, measured }: Figured): string[] {
+  const { name, about, better, goal, stretch } = figure;
+  const sign = better === 'higher' ? '≥' : '≤';
+  const [lowest, highest] = measured.range.map(short);
+  const isMet = isOk(figure, measured);
+  const verdict = isMet === undefined ? '' : isMet ? 'ok' : 'missed';
+  const target = (value: number | undefined): string =>
+    value === undefined ? '' : `${sign} ${value}`;
+  const range = `${lowest} – ${highest}`;
+  return [
+    row(name, short(measured.value), range, target(goal), target(stretch), verdict),
+    `    ${about}`,
+  ];
+}
+
+/** Undefined where there is no goal. */
+function isOk({ better, goal }: Figure, { value }: MeasuredFigure): boolean | undefined {
+  if (goal === undefined) return undefined;
   return better === 'higher' ? value >= goal : value <= goal;
 }
 
@@ -106,7 +147,8 @@ function detailLines(key: string, detail: unknown): string[] {
 
 function spread(detail: unknown): string {
   const { median, range } = detail as { median?: number; range?: readonly number[] };
-  if (median === undefined || range === undefined) return String(detail);
+  if (median === undefined || range === undefined)
+    return typeof detail === 'object' ? JSON.stringify(detail) : String(detail);
   return `${short(median)} (${range.map(short).join(' – ')})`;
 }
 

@@ -10,13 +10,21 @@ export interface Suite {
   readonly fields: readonly Field[];
 }
 
-export interface Field {
-  /** The name under which machines read the figure. */
+export interface Figure {
+  /** The name under which machines read the figure; `engine.rate` is `rate` in the object `engine`. */
   readonly name: string;
   readonly about: string;
   readonly better: 'higher' | 'lower';
-  readonly goal: number;
-  readonly stretch: number;
+  /** Left out where the figure is only to be known. */
+  readonly goal?: number;
+  readonly stretch?: number;
+}
+
+export interface Field extends Figure {
+  /** Figures that come out of the same measurement. */
+  readonly others?: readonly Figure[];
+  /** Makes the machine ready, before anything is measured and outside the process that measures. */
+  prepare?(): void;
   measure(options: MeasureOptions): Promise<Measured>;
 }
 
@@ -27,12 +35,17 @@ export interface MeasureOptions {
   progress(line: string): void;
 }
 
-export interface Measured {
+export interface MeasuredFigure {
   readonly value: number;
   /** Lowest and highest of the rounds. */
   readonly range: Range;
   /** How many rounds the value was taken from. */
   readonly rounds: number;
+}
+
+export interface Measured extends MeasuredFigure {
+  /** By name, those that the field says it measures as well. */
+  readonly others?: Readonly<Record<string, MeasuredFigure>>;
   readonly details: Readonly<Record<string, unknown>>;
   /** Every sample of every case, in the order of the rounds. */
   readonly raw: Readonly<Record<string, readonly number[]>>;

@@ -1,8 +1,9 @@
 /** All suites, by name. */
 
+import { cluster } from './cluster.ts';
 import { engine } from './engine.ts';
 import { jobs } from './jobs.ts';
 import { simulator } from './simulator.ts';
 import type { Suite } from './suite.ts';
 
-export const SUITES: readonly Suite[] = [engine, jobs, simulator];
+export const SUITES: readonly Suite[] = [engine, jobs, cluster, simulator];

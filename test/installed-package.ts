@@ -23,7 +23,7 @@ import { promisify } from 'node:util';
 import { folderOf, listProjectFiles, ROOT, readProjectFile } from './project-files.ts';
 
 /** What no build of the package looks at. */
-const LEFT_OUT = new Set(['bench', 'examples', 'test']);
+const LEFT_OUT = new Set(['bench', 'examples', 'fuzz', 'test']);
 
 export interface Printed {
   readonly stdout: string;

@@ -27,6 +27,7 @@ import { Doorway } from './websocket/doorway.ts';
 import { CLOSE, Link } from './websocket/link.ts';
 import { Links } from './websocket/links.ts';
 import { resolveSettings, type Settings, type WebSocketOptions } from './websocket/options.ts';
+import { Slice } from './websocket/slice.ts';
 
 export type { WebSocketLimits } from './websocket/limits.ts';
 export type { WebSocketOptions, WebSocketTls } from './websocket/options.ts';
@@ -59,6 +60,7 @@ class WebSockets implements WebSocketTransport {
   /** Also those that are saying goodbye. */
   readonly #open = new Set<Link>();
   #cancelTick: Cancel | undefined;
+  readonly #slice: Slice;
   #pingAt = 0;
   #state: 'new' | 'started' | 'stopped' = 'new';
   #stopping: Promise<void> | undefined;
@@ -72,6 +74,7 @@ class WebSockets implements WebSocketTransport {
     const { limits } = settings;
     this.#settings = settings;
     this.#clock = clock;
+    this.#slice = new Slice(clock);
     this.#logger = logger;
     this.#bans = new Bans(clock, limits.banMs);
     this.#links = new Links({
@@ -180,6 +183,7 @@ class WebSockets implements WebSocketTransport {
     const link = new Link(
       { peer, linkId, isDialled, isClientSide, webSocket, socket },
       {
+        slice: this.#slice,
         clock: this.#clock,
         limits: this.#settings.limits,
         logger: this.#logger,

@@ -18,6 +18,7 @@ import { PREFIX_LENGTH } from './frame-text.ts';
 import { Inflow } from './inflow.ts';
 import type { WebSocketLimits } from './limits.ts';
 import { Outflow } from './outflow.ts';
+import type { Slice } from './slice.ts';
 
 export const CLOSE = {
   /** This end is stopping. */
@@ -36,6 +37,8 @@ const REASON_LENGTH_MAX = 120;
 const BYTES_PER_CODE_UNIT_MAX = 3;
 
 export interface LinkServices {
+  /** One for all links of a transport. */
+  readonly slice: Slice;
   readonly clock: Clock;
   readonly limits: WebSocketLimits;
   readonly logger: Logger;
@@ -177,7 +180,12 @@ export class Link {
     // Text comes as one Buffer unless `ws` is told otherwise.
     const frame = this.#inflow.read(data as Buffer);
     if (frame !== undefined) this.#services.frameReceived(this, frame);
+    if (this.#isOpen && this.#services.slice.isOver(this.#goOn)) this.#webSocket.pause();
   }
+
+  readonly #goOn = (): void => {
+    if (this.#isOpen) this.#webSocket.resume();
+  };
 
   /** `ws` has told the peer what was wrong, by the code it closes with; the peer may never answer. */
   #failed(error: Error): void {

@@ -1,0 +1,12 @@
+/** Who may come to the node that is fuzzed, and by what. The secret and the token protect nothing. */
+
+export const SECRET = 'a secret of thirty-two bytes, at least, for the fuzzer';
+export const TOKEN = 'the-token-of-the-fuzzer';
+/** Clients are called by the name of their token and a part of their own. */
+export const CLIENT = 'fuzzer';
+
+/** Names that the node expects somebody under, and that nobody but the fuzzer has. */
+export const OPEN = {
+  gates: Array.from({ length: 16 }, (_, number) => `gate-${number}`),
+  datacenters: Array.from({ length: 16 }, (_, number) => `B${number}`),
+} as const;
