@@ -10,7 +10,7 @@ import type { Random } from './random.ts';
 import type { TimerRow } from './timer-table.ts';
 
 export interface Undelivered {
-  /** Rises with time, so that the list is in order. */
+  /** Begins with when it was made; two of one millisecond are in the order of the list. */
   readonly id: string;
   readonly at: number;
   readonly to: string;

@@ -140,11 +140,10 @@ const undeliveredQuery = z.strictObject({
   cursor: z.string().min(1).max(128).optional(),
 });
 
-/** Without what they say: a list of large events would be larger still. Their ids rise with time. */
+/** Without what they say: a list of large events would be larger still. */
 function undelivered({ program }: Service, { query }: Call): Answer {
   const { limit, cursor } = read(undeliveredQuery, query);
-  const all = [...program.runtime.undelivered()].sort((one, other) => (one.id < other.id ? -1 : 1));
-  const rest = all.filter((one) => cursor === undefined || one.id > cursor);
+  const rest = after(program.runtime.undelivered(), cursor);
   const page = rest.slice(0, limit).map(({ id: own, at, to, from, event, error }) => ({
     id: own,
     at,
@@ -156,6 +155,18 @@ function undelivered({ program }: Service, { query }: Call): Answer {
   const last = rest.length > limit ? (page.at(-1)?.id ?? null) : null;
   return { status: 200, body: { undelivered: page, cursor: last } };
 }
+
+/** Oldest first. Where the one that the cursor names has left meanwhile, none that may be new is passed over. */
+function after(all: readonly Undelivered[], cursor: string | undefined): readonly Undelivered[] {
+  if (cursor === undefined) return all;
+  const index = all.findIndex(({ id }) => id === cursor);
+  if (index >= 0) return all.slice(index + 1);
+  const moment = momentOf(cursor);
+  return all.filter(({ id }) => momentOf(id) >= moment);
+}
+
+/** An id begins with when it was made, in letters that rise with time. */
+const momentOf = (id: string): string => id.split('-', 1)[0] as string;
 
 function showUndelivered({ program }: Service, { parameters, query }: Call): Answer {
   read(nothing, query);

@@ -100,7 +100,7 @@ test('what nobody could take is listed, shown, tried again and dropped', async (
   expect(listed[0]).toMatchObject({ to: 'trap/1@A', type: 'trap.sprung', from: null });
   const [first, two] = listed.map(({ id }: { id: string }) => `/v1/undelivered/${id}`);
   const shown = await at.body(first);
-  expect(shown).toMatchObject({ status: 200, body: { to: 'trap/1@A' } });
+  expect(shown).toMatchObject({ status: 200, body: { to: 'trap/1@A', event: { why: 'one' } } });
   const page = await at.body('/v1/undelivered?limit=1');
   expect(page.body).toMatchObject({ undelivered: [{ id: listed[0].id }], cursor: listed[0].id });
   const rest = await at.body(`/v1/undelivered?limit=1&cursor=${page.body.cursor}`);
@@ -111,7 +111,11 @@ test('what nobody could take is listed, shown, tried again and dropped', async (
     body: { error: { code: 'stillRefused' } },
   });
   // The new try has a new place on the list.
-  const { id } = (await list()).find(({ id: own }: { id: string }) => own !== listed[1].id);
+  const [, { id }] = await list();
+  expect(id).not.toBe(listed[0].id);
+  // Whoever turns the page over what is gone by now misses nothing.
+  const { undelivered } = (await at.body(`/v1/undelivered?cursor=${listed[0].id}`)).body;
+  expect(undelivered).toContainEqual(expect.objectContaining({ id }));
   const one = `/v1/undelivered/${id}`;
   expect((await at.body(one)).body.event).toEqual(shown.body.event);
   isBroken = false;
