@@ -13,6 +13,7 @@ import { startGate } from '../programs/jobs/gate.ts';
 import { startManager } from '../programs/jobs/manager.ts';
 import { startWorker } from '../programs/jobs/worker.ts';
 import type { Transport, TransportListener } from '../runtime/transport.ts';
+import { decodeFrame } from '../runtime/wire.ts';
 import { inProcessNetwork } from '../transports/in-process.ts';
 
 export type Speaker = 'gate' | 'manager' | 'worker' | 'client';
@@ -120,7 +121,7 @@ class Recorder implements Transport {
   }
 
   send(node: string, frame: string): boolean {
-    const { envelopes = [] } = JSON.parse(frame) as { envelopes?: Sample['envelope'][] };
+    const envelopes = decodeFrame(frame).envelopes as ReadonlyArray<Sample['envelope']>;
     const pair = `${this.#from}>${roleOf(node)}`;
     const events = this.#found.get(pair) ?? new Map<string, Sample>();
     this.#found.set(pair, events);

@@ -35,7 +35,7 @@ export function tameFrame(dice: Dice, samples: readonly Sample[], numbering: Num
 export function harshFrame(dice: Dice, samples: readonly Sample[], numbering: Numbering): string {
   const envelope = numbered(structuredClone(dice.pick(samples).envelope), numbering, dice);
   const text = (): string => `{"v":1,"envelopes":[${written(envelope)}],"receipts":[]}`;
-  switch (dice.below(9)) {
+  switch (dice.below(10)) {
     case 0:
       return brokenText(dice, text());
     case 1:
@@ -55,9 +55,23 @@ export function harshFrame(dice: Dice, samples: readonly Sample[], numbering: Nu
       return badHello(dice);
     case 7:
       return badPieces(dice, text());
+    case 8:
+      return badBurst(dice, envelope);
     default:
       return `{"v":1,"envelopes":${written(smallValue(dice))},"receipts":${written(smallValue(dice))}}`;
   }
+}
+
+/** Messages that share an entry: too many, too few, or with numbers that are none. */
+function badBurst(dice: Dice, { counter, event, ...fields }: Fields): string {
+  const count = dice.pick([0, 1, 2, 64, 65, 1_000]);
+  const first = Number(counter);
+  const counters: unknown[] = Array.from({ length: count }, (_, index) => first + index);
+  const events: unknown[] = Array.from({ length: count }, () => event);
+  if (dice.isLucky(0.5)) dice.pick([counters, events]).push(smallValue(dice));
+  if (dice.isLucky(0.5)) dice.pick([counters, events])[0] = smallValue(dice);
+  const burst = written({ ...fields, counters, events });
+  return `{"v":1,"envelopes":[${burst}],"receipts":[${dice.isLucky(0.5) ? burst : ''}]}`;
 }
 
 /** As another peer, for another peer, or as the runtime itself. */

@@ -45,7 +45,14 @@ export function kindOf(address: string): string {
   return address.slice(0, address.indexOf('/'));
 }
 
+let lastAddress = '';
+let lastPlace = '';
+
 /** Of a whole address. */
 export function placeOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1);
+  // Asked several times of each message, and of the next one of the same sender.
+  if (address === lastAddress) return lastPlace;
+  lastPlace = address.slice(address.lastIndexOf('@') + 1);
+  lastAddress = address;
+  return lastPlace;
 }

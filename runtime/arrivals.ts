@@ -14,7 +14,14 @@ import type { Asks } from './asks.ts';
 import type { Clock } from './clock.ts';
 import type { Delivery } from './delivery.ts';
 import { type Envelope, FETCH_EVENT, parseEnvelope, parseReceipt } from './envelope.ts';
-import { type ErrorCode, errorFromShape, excerpt, messageOf, RuntimeError } from './errors.ts';
+import {
+  type ErrorCode,
+  errorFromShape,
+  excerpt,
+  messageOf,
+  RuntimeError,
+  withoutStacks,
+} from './errors.ts';
 import type { Hints } from './hints.ts';
 import { REPLY_EVENT } from './machine.ts';
 import { message } from './mailbox.ts';
@@ -25,7 +32,7 @@ import { PeerConduct } from './peer-conduct.ts';
 import type { Peers } from './peers.ts';
 import type { Shard } from './shard.ts';
 import type { PeerIdentity, Transport } from './transport.ts';
-import { decodeFrame, type Hello } from './wire.ts';
+import { decodeFrame, type Frame, type Hello } from './wire.ts';
 
 export interface ArrivalServices {
   readonly place: string;
@@ -48,11 +55,14 @@ export interface ArrivalServices {
 export class Arrivals {
   readonly #services: ArrivalServices;
   readonly #conducts = new Map<string, PeerConduct>();
+  /** Of every address of our place. */
+  readonly #ending: string;
   /** Whether the transport proves who peers are: then it also says so before their first frame. */
   #provesPeers = false;
 
   constructor(services: ArrivalServices) {
     this.#services = services;
+    this.#ending = `@${services.place}`;
   }
 
   /** What a peer had begun before it was connected is forgotten. */
@@ -81,21 +91,38 @@ export class Arrivals {
     const interrupted = conduct.interrupted(text);
     if (interrupted !== undefined) this.#refuse(conduct, text, interrupted);
     if (conduct.isExpelled) return;
-    this.#guarded(conduct, text, () => {
+    try {
       const frame = conduct.open(text);
-      if (frame === undefined) return;
-      const { hello, envelopes, receipts } = decodeFrame(frame);
-      if (hello !== undefined) this.#hello(conduct, hello);
-      for (const receipt of receipts) {
-        if (conduct.isExpelled) return;
-        this.#guarded(conduct, receipt, () => this.#receipt(conduct, receipt));
+      if (frame !== undefined) this.#decoded(conduct, decodeFrame(frame));
+    } catch (thrown) {
+      this.#refuse(conduct, text, thrown);
+    }
+  }
+
+  #decoded(conduct: PeerConduct, { hello, envelopes, receipts }: Frame): void {
+    if (hello !== undefined) this.#hello(conduct, hello);
+    for (const receipt of receipts) {
+      if (conduct.isExpelled) return;
+      try {
+        this.#receipt(conduct, receipt);
+      } catch (thrown) {
+        this.#refuse(conduct, receipt, thrown);
       }
-      for (const envelope of envelopes) {
-        if (conduct.isExpelled) return;
-        const refused = (error: unknown) => this.#refused(peer, envelope, error);
-        this.#guarded(conduct, envelope, () => this.#opened(conduct, envelope), refused);
-      }
+    }
+    // What is refused here is told to the peer, which never sees a stack; to note it takes longer than all the rest.
+    withoutStacks(() => {
+      for (const envelope of envelopes)
+        if (!conduct.isExpelled) this.#envelopeOf(conduct, envelope);
     });
+  }
+
+  #envelopeOf(conduct: PeerConduct, envelope: unknown): void {
+    try {
+      this.#opened(conduct, envelope);
+    } catch (thrown) {
+      this.#refuse(conduct, envelope, thrown);
+      if (!conduct.isExpelled) this.#refused(conduct.node, envelope, thrown);
+    }
   }
 
   #hello({ node: peer, proved }: PeerConduct, said: Hello): void {
@@ -124,9 +151,9 @@ export class Arrivals {
   }
 
   #envelope(peer: string, envelope: Envelope): void {
-    const { place, shard, asks, peers } = this.#services;
+    const { shard, asks, peers } = this.#services;
     const { to, from, counter, after, event } = envelope;
-    const isOurs = placeOf(to) === place;
+    const isOurs = to.endsWith(this.#ending);
     if (peers.isOutranked(peer, placeOf(from)))
       throw new RuntimeError('NOT_HOSTED', `Another node has hosted "${placeOf(from)}" since.`);
     if (event.type === REPLY_EVENT) {
@@ -170,20 +197,6 @@ export class Arrivals {
       else if (counter > 0) peers.sendReceipt(peer, { from, to, counter, error });
     } catch {
       // Nobody can be named.
-    }
-  }
-
-  #guarded(
-    conduct: PeerConduct,
-    what: unknown,
-    take: () => void,
-    refused?: (error: unknown) => void,
-  ): void {
-    try {
-      take();
-    } catch (thrown) {
-      this.#refuse(conduct, what, thrown);
-      if (!conduct.isExpelled) refused?.(thrown);
     }
   }
 

@@ -24,9 +24,6 @@ export interface BatchWork {
   paused(): void;
 }
 
-/** Turns between two looks at the time a batch has taken. */
-const TURNS_PER_LOOK = 32;
-
 export class Batches {
   readonly #clock: Clock;
   readonly #limits: RuntimeLimits;
@@ -110,7 +107,7 @@ export class Batches {
       // A full group waits for the one before it; the release plans the next batch.
       if (!this.#commits.hasRoom(this.#limits.groupTurnsMax)) break;
       const at = this.#stamp();
-      isSliceOver = taken > 0 && taken % TURNS_PER_LOOK === 0 && at > endsAt;
+      isSliceOver = taken > 0 && at > endsAt;
       if (isSliceOver) break;
       const actor = ready[taken] as Actor;
       taken += 1;

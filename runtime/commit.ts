@@ -11,6 +11,7 @@ import type { Actor } from './actor.ts';
 import type { Clock } from './clock.ts';
 import type { Metrics } from './metrics.ts';
 import type { ActorWrite, IndexEntry, Store } from './store.ts';
+import { inOnePiece } from './text.ts';
 import type { Turn } from './turn-result.ts';
 
 type Writing = { -readonly [field in keyof ActorWrite]: ActorWrite[field] } & {
@@ -142,6 +143,8 @@ export class Commits {
     this.#underWay = group;
     this.#handedAt = this.#clock.now();
     const { writes } = group;
+    // Of several turns of an actor only the last record is worth putting together.
+    for (const { record } of writes) if (record !== null) inOnePiece(record);
     const dropUndelivered = group.dropUndelivered.map(({ id }) => id);
     this.#store.commit(
       { shard: this.#shard, fence: this.fence, writes, dropUndelivered },

@@ -24,7 +24,6 @@ import { type Lane, type Outbox, type OutboxRow, UNDER_WAY_MAX } from './outbox.
 import type { Peers } from './peers.ts';
 import { isLonger } from './pieces.ts';
 import type { Random } from './random.ts';
-import { encodeEnvelope } from './wire.ts';
 
 /** Whoever owns an outbox: the actors of this node, or the session of this process. */
 export interface DeliveryOwner {
@@ -132,6 +131,9 @@ export class Delivery {
   /** Sends on where the lane stands, as far as it may. */
   #pump(sender: Sender, lane: Lane): void {
     const { outbox } = sender;
+    const mayGoOn = lane.underWay < Math.min(lane.rows.length, UNDER_WAY_MAX);
+    // So it is after most receipts: nothing to send, and whether the rest is answered is looked at.
+    if (!mayGoOn && lane.cancelRetry !== undefined) return;
     const route = this.#routeOf(placeOf(lane.to));
     while (lane.underWay < Math.min(lane.rows.length, UNDER_WAY_MAX)) {
       if (lane.isPaused || lane.refused !== undefined || sender.isForgotten) break;
@@ -170,7 +172,7 @@ export class Delivery {
       this.#services.accept(row.to, message(event, { from, counter, after, settle }));
     } else {
       this.#services.metrics.messagesSent += 1;
-      this.#services.peers.sendEnvelope(route.node, encodeEnvelope(from, row, after));
+      this.#services.peers.sendRow(route.node, from, row, after);
     }
   }
 
@@ -187,22 +189,26 @@ export class Delivery {
     // What was refused for good stays so, whatever becomes of a copy.
     if (index < 0 || lane.isRefused(index)) return;
     const row = lane.rows[index] as OutboxRow;
-    const { owner, from } = sender;
     if (error === undefined || error.code === 'TURN_FAILED') {
       lane.attempts = 0;
       if (lane.cancelRetry !== undefined) lane.progressedAt = this.#services.clock.now();
-      owner.taken(from, row, error);
+      sender.owner.taken(sender.from, row, error);
     } else if (isRetried(error, lane, index)) {
       this.#refusedForNow(sender, lane, index, error);
       return;
     } else {
-      lane.refuse(counter);
-      owner.refused(from, row, error, () => {
-        lane.noted(counter);
-        if (!sender.isForgotten) this.#goOn(sender, lane);
-      });
+      this.#refusedForGood(sender, lane, row, error);
     }
     this.#goOn(sender, lane);
+  }
+
+  #refusedForGood(sender: Sender, lane: Lane, row: OutboxRow, error: RuntimeError): void {
+    const { counter } = row;
+    lane.refuse(counter);
+    sender.owner.refused(sender.from, row, error, () => {
+      lane.noted(counter);
+      if (!sender.isForgotten) this.#goOn(sender, lane);
+    });
   }
 
   /** The lane stands at the refused row again. */

@@ -18,6 +18,8 @@ export const ERROR_CODES = {
   BIRTH_FAILED: { retryable: false },
   CHILD_UNREGISTERED: { retryable: false },
   COMMIT_REFUSED: { retryable: true },
+  CONNECT_REFUSED: { retryable: false },
+  CONNECT_TIMED_OUT: { retryable: true },
   DELAY_INVALID: { retryable: false },
   EFFECT_FAILED: { retryable: true },
   ENVELOPE_MALFORMED: { retryable: false },
@@ -130,5 +132,17 @@ function shownOf(value: unknown): string {
   } catch {
     // Too deep, circular, or something JSON has no word for.
     return `something of type ${typeof value}`;
+  }
+}
+
+/** Errors that are made meanwhile have a message and no stack: for many at once that nobody looks into. */
+export function withoutStacks(run: () => void): void {
+  const { stackTraceLimit } = Error;
+  // Not where the globals are frozen.
+  const isSet = Reflect.set(Error, 'stackTraceLimit', 0);
+  try {
+    run();
+  } finally {
+    if (isSet) Error.stackTraceLimit = stackTraceLimit;
   }
 }

@@ -27,7 +27,7 @@ export interface HistoryRow {
   readonly counter?: number;
   /** The state afterwards, where it changed. */
   readonly state?: string;
-  /** What the turn asked for, in words such as `send order.paid to mail/42@A`. */
+  /** What the turn asked for, in words such as `send order.paid to mail/42@A`, or `3 × send …`. */
   readonly did?: readonly string[];
   /** Why the turn failed; then nothing else of it happened. */
   readonly error?: ErrorShape;
@@ -68,7 +68,7 @@ export function tell(
   pending: readonly PendingEffect[] | undefined,
 ): string[] | undefined {
   if (sent === undefined && leaving === undefined && pending === undefined) return undefined;
-  const did = (sent ?? []).map(({ to, event }) => `send ${event.type} to ${to}`);
+  const did = sent === undefined ? [] : tellSent(sent);
   for (const { name } of pending ?? []) did.push(`do ${name}`);
   for (const effect of leaving ?? []) {
     if (effect.type === 'send')
@@ -76,6 +76,19 @@ export function tell(
     else if (effect.type === 'action') did.push(`do ${effect.name}`);
     else if (effect.type === 'emit') did.push(`emit ${effect.event.type}`);
     else if (effect.type === 'startChild') did.push(`start ${effect.id}`);
+  }
+  return did;
+}
+
+/** A burst to one receiver is told in one line: every row of the history is kept. */
+function tellSent(sent: readonly OutboxRow[]): string[] {
+  const did: string[] = [];
+  for (let index = 0, next = 0; index < sent.length; index = next) {
+    const { to, event } = sent[index] as OutboxRow;
+    next = index + 1;
+    while (sent[next]?.to === to && sent[next]?.event.type === event.type) next += 1;
+    const times = next - index === 1 ? '' : `${next - index} × `;
+    did.push(`${times}send ${event.type} to ${to}`);
   }
   return did;
 }

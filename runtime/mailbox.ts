@@ -61,16 +61,9 @@ export interface Refusal {
 
 /** A message for a mailbox of this node. */
 export function message(event: { readonly type: string }, parts: Partial<Message> = {}): Message {
-  return {
-    type: 'message',
-    event,
-    from: undefined,
-    counter: 0,
-    after: undefined,
-    isHint: false,
-    settle: undefined,
-    ...parts,
-  };
+  const { from, counter = 0, after, isHint = false, settle, timer } = parts;
+  const made: Message = { type: 'message', event, from, counter, after, isHint, settle };
+  return timer === undefined ? made : { ...made, timer };
 }
 
 export class Mailbox {

@@ -47,7 +47,8 @@ export class Lane {
 
   /** Where a row stands; -1 when it was settled. */
   indexOf(counter: number): number {
-    // Answers come in order, so it is almost always the first.
+    // Answers come in order.
+    if (this.rows[0]?.counter === counter) return 0;
     return this.rows.findIndex((row) => row.counter === counter);
   }
 
@@ -142,8 +143,9 @@ export class Outbox {
     let text = '[';
     for (const { to, rows } of this.#lanes.values()) {
       // An address has nothing in it that JSON would escape.
+      const receiver = `,"${to}",`;
       for (const row of rows)
-        text += `${text.length > 1 ? ',' : ''}[${row.counter},"${to}",${row.text}]`;
+        text += `${text.length > 1 ? ',[' : '['}${row.counter}${receiver}${row.text}]`;
     }
     return `${text}]`;
   }

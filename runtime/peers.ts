@@ -10,26 +10,16 @@
 import type { Receipt } from './envelope.ts';
 import { messageOf } from './errors.ts';
 import type { Logger } from './options.ts';
+import type { OutboxRow } from './outbox.ts';
+import { Outgoing } from './outgoing.ts';
 import { cutFrame, isLonger } from './pieces.ts';
 import type { Transport } from './transport.ts';
-import {
-  encodeFrame,
-  encodeHello,
-  encodeReceipt,
-  type HostedPlace,
-  type OutrankedPlace,
-} from './wire.ts';
+import { encodeHello, type HostedPlace, type OutrankedPlace } from './wire.ts';
 
 const FRAME_LENGTH = 32 * 1024;
 
 /** Places whose greatest fence is remembered; beyond it the one heard of longest ago is forgotten. */
 const PLACES_REMEMBERED = 10_000;
-
-interface Outgoing {
-  envelopes: string[];
-  receipts: string[];
-  length: number;
-}
 
 export class Peers {
   readonly #node: string;
@@ -112,11 +102,16 @@ export class Peers {
 
   /** Best effort: a node that is not connected gets nothing. */
   sendEnvelope(node: string, envelope: string): void {
-    this.#add(node, 'envelopes', envelope);
+    this.#outgoingTo(node, envelope.length)?.addEnvelope(envelope);
+  }
+
+  /** A message of an outbox; as above. */
+  sendRow(node: string, from: string, row: OutboxRow, after: number): void {
+    this.#outgoingTo(node, row.text.length)?.addRow(from, row, after);
   }
 
   sendReceipt(node: string, receipt: Receipt): void {
-    this.#add(node, 'receipts', encodeReceipt(receipt));
+    this.#outgoingTo(node, 0)?.addReceipt(receipt);
   }
 
   /** The greatest fence heard of for a place; also of holders that are gone. */
@@ -164,33 +159,28 @@ export class Peers {
     this.#logger.error({ place, fence, node, peer }, 'two nodes claim a place under one fence');
   }
 
-  #add(node: string, list: 'envelopes' | 'receipts', text: string): void {
-    let outgoing = this.#outgoing.get(node);
-    if (outgoing === undefined) {
-      // Nobody is there: not worth collecting.
-      if (!this.#claims.has(node)) return;
-      outgoing = { envelopes: [], receipts: [], length: 0 };
-      this.#outgoing.set(node, outgoing);
-    }
-    if (outgoing.length > 0 && outgoing.length + text.length > FRAME_LENGTH) {
-      this.#flush(node, outgoing);
-      outgoing = { envelopes: [], receipts: [], length: 0 };
-      this.#outgoing.set(node, outgoing);
-    }
-    outgoing[list].push(text);
-    outgoing.length += text.length;
+  /** The next frame to a node, with room for so many characters more; undefined when nobody is there. */
+  #outgoingTo(node: string, length: number): Outgoing | undefined {
+    const outgoing = this.#outgoing.get(node);
+    if (outgoing !== undefined && outgoing.length + length <= FRAME_LENGTH) return outgoing;
+    // Not worth collecting.
+    if (outgoing === undefined && !this.#claims.has(node)) return undefined;
+    if (outgoing !== undefined && outgoing.length > 0) this.#hand(node, outgoing.encode());
+    const next = new Outgoing();
+    this.#outgoing.set(node, next);
+    this.#planFlush();
+    return next;
+  }
+
+  #planFlush(): void {
     if (this.#isFlushPlanned) return;
     this.#isFlushPlanned = true;
     queueMicrotask(() => {
       this.#isFlushPlanned = false;
       const all = this.#outgoing;
       this.#outgoing = new Map();
-      for (const [peer, waiting] of all) this.#flush(peer, waiting);
+      for (const [peer, outgoing] of all) this.#hand(peer, outgoing.encode());
     });
-  }
-
-  #flush(node: string, { envelopes, receipts }: Outgoing): void {
-    this.#hand(node, encodeFrame(envelopes, receipts));
   }
 
   #hand(node: string, frame: string): void {

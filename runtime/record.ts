@@ -15,7 +15,7 @@ import { type Kind, type MigratedState, RECORD_FORMAT } from './kind.ts';
 import { Outbox, type StoredOutbox } from './outbox.ts';
 import type { Tree } from './statechart.ts';
 import type { IndexEntry } from './store.ts';
-import { inOnePiece, jsonOnce, timeText } from './text.ts';
+import { jsonOnce, timeText } from './text.ts';
 import { type TimerRow, TimerTable } from './timer-table.ts';
 import { isHandled } from './xstate-outline.ts';
 
@@ -44,7 +44,7 @@ interface StoredRecord {
   readonly stopReason?: string;
 }
 
-/** @throws {RuntimeError} ACTOR_TOO_LARGE when the snapshot, with its children, passes `recordBytesMax`. */
+/** In many pieces. @throws {RuntimeError} ACTOR_TOO_LARGE when the snapshot, with its children, passes `recordBytesMax`. */
 export function encodeRecord(actor: Actor, recordBytesMax: number): string {
   const { kind, timers, effects } = actor;
   const tree = actor.tree as Tree;
@@ -68,7 +68,7 @@ export function encodeRecord(actor: Actor, recordBytesMax: number): string {
   if (actor.term > 1) text += `,"term":${actor.term}`;
   if (actor.status !== 'active') text += `,"status":"${actor.status}"`;
   if (actor.stopReason !== undefined) text += `,"stopReason":${JSON.stringify(actor.stopReason)}`;
-  return inOnePiece(`${text}}`);
+  return `${text}}`;
 }
 
 /**

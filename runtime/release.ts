@@ -52,7 +52,12 @@ export class Release {
     else if (item.type === 'refusal') item.noted();
     if (sent.length > 0) {
       actor.outbox.durable = (sent.at(-1) as OutboxRow).counter;
-      for (const { to } of sent) delivery.dispatch(actor.address, actor.outbox, to, owner);
+      let last = '';
+      for (const { to } of sent) {
+        // A burst to one receiver goes at once.
+        if (to !== last) delivery.dispatch(actor.address, actor.outbox, to, owner);
+        last = to;
+      }
     }
     for (let index = 0; index < effects.length; index += 1) {
       const effect = effects[index] as Effect;

@@ -353,7 +353,7 @@ export class Shard implements CommitListener {
   /** True when the kind chooses its senders, and this one passed with its event; false when it does not choose. */
   #admits(address: string, { from, counter, event }: Message): boolean {
     if (!this.#isHosting) return false;
-    const kind = this.kinds.of(address);
+    const kind = this.live.get(address)?.kind ?? this.kinds.of(address);
     if (kind.options.admit === undefined) return false;
     kind.checkEvent(event, address);
     // A copy of what was taken is no new message, whatever the kind would say of it now.

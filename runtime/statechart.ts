@@ -20,7 +20,7 @@ import { messageOf, RuntimeError } from './errors.ts';
 import { type ChildResult, Outcome, type StandIn, standInFor } from './stand-in.ts';
 import { copyOf, descriptorsOf, type Turn } from './statechart-copy.ts';
 import { isEmpty, RestoredSnapshots } from './statechart-restored.ts';
-import { jsonOnce } from './text.ts';
+import { contextText, jsonOnce } from './text.ts';
 import { pathOf, RUNNING } from './xstate-children.ts';
 import { matchesDescriptor } from './xstate-configurations.ts';
 import { Host, type StatechartLimits } from './xstate-host.ts';
@@ -105,6 +105,7 @@ export class Tree {
   readonly #chart: Statechart;
   readonly #machine: AnyStateMachine;
   readonly #host: Host;
+  #contextLength = 0;
   #before: AnyMachineSnapshot | undefined;
   #queue: EventObject[] = [];
   #isStepping: boolean = false;
@@ -201,7 +202,9 @@ export class Tree {
     if (status !== 'active' || !isEmpty(children) || !isEmpty(historyValue)) {
       return JSON.stringify(this.#machine.getPersistedSnapshot(snapshot));
     }
-    return `{"value":${jsonOnce(snapshot.value)},"context":${JSON.stringify(snapshot.context)}}`;
+    const context = contextText(snapshot.context, this.#contextLength);
+    this.#contextLength = context.length;
+    return `{"value":${jsonOnce(snapshot.value)},"context":${context}}`;
   }
 
   /** The numbers of the living children by path, and the last one given away; undefined where none ever was. */

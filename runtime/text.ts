@@ -25,6 +25,56 @@ export function jsonOnce(value: unknown): string {
   return text;
 }
 
+/** Characters of a context that takes longer to write than to look into. */
+const LONG = 16 * 1024;
+
+/** JSON of a context whose text had that length last time. */
+export function contextText(context: object, lengthBefore: number): string {
+  return lengthBefore > LONG ? jsonByParts(context) : JSON.stringify(context);
+}
+
+/** How deep a value is looked into for parts. */
+const DEPTH_MAX = 3;
+
+/**
+ * JSON of a value, as `JSON.stringify` makes it. What is frozen in it, all the way down, is written
+ * once and not again: for a large context, of which an event changes little.
+ */
+export function jsonByParts(value: unknown, depth: number = DEPTH_MAX): string {
+  if (!isPlain(value) || depth === 0) return JSON.stringify(value);
+  if (isConstant(value)) return jsonOnce(value);
+  if (Array.isArray(value)) return JSON.stringify(value);
+  let text = '{';
+  for (const [name, part] of Object.entries(value)) {
+    // Undefined where JSON has no words for it: then it is left out.
+    const json = jsonByParts(part, depth - 1) as string | undefined;
+    if (json !== undefined) text += `${text.length > 1 ? ',' : ''}${JSON.stringify(name)}:${json}`;
+  }
+  return `${text}}`;
+}
+
+const constants = new WeakSet<object>();
+
+/** Frozen, and so is everything in it: it never changes. */
+function isConstant(value: object): boolean {
+  if (constants.has(value)) return true;
+  if (!Object.isFrozen(value)) return false;
+  for (const part of Object.values(value)) {
+    const isSure = typeof part !== 'object' || part === null || (isPlain(part) && isConstant(part));
+    if (!isSure) return false;
+  }
+  constants.add(value);
+  return true;
+}
+
+/** Nothing that says itself how it is written. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const own = Array.isArray(value) ? Array.prototype : Object.prototype;
+  const { toJSON } = value as { readonly toJSON?: unknown };
+  return Object.getPrototypeOf(value) === own && typeof toJSON !== 'function';
+}
+
 let lastAt = -1;
 let lastText = '';
 

@@ -81,7 +81,7 @@ export class Turns {
         if (item.event.type === SPAWN_EVENT)
           this.#begin(actor, (item.event as { input?: unknown }).input, at);
         else if (item.timer !== undefined) tree.fire(item.timer, at, effects);
-        else tree.take({ ...item.event, at } as never, at, effects);
+        else tree.take(stamped(item.event, at), at, effects);
         return true;
       case 'timersDue':
         if (timer !== undefined) tree.fire(timer, at, effects);
@@ -98,7 +98,7 @@ export class Turns {
           this.#services.commits.filling.whenDurable.push(item.noted);
           return false;
         }
-        tree.take({ ...item.event, at } as never, at, effects);
+        tree.take(stamped(item.event, at), at, effects);
         return true;
     }
   }
@@ -273,4 +273,11 @@ export class Turns {
       failure,
     });
   }
+}
+
+/** The event as the machine takes it. A copy that begins with `at` is made several times as fast as one that ends with it. */
+function stamped(event: { readonly type: string }, at: number): { type: string; at: number } {
+  const taken = { at, ...event };
+  taken.at = at;
+  return taken;
 }

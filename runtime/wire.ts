@@ -5,15 +5,26 @@
  * which places it hosts now; it is sent whenever that changes, and to whoever asks.
  * Everything that is due to one node in one tick goes into one frame, or into several
  * when it grows large.
+ *
+ * Entries of a frame that follow each other between the same two actors may share one: a burst, with
+ * `counters` and `events` in place of `counter` and `event`, where each message comes `after` the one
+ * before it; and a receipt with `counters` for all that was taken. Whoever decodes a frame gets them
+ * one by one. A refusal is always alone.
  */
 
 import { expectCounter, expectName, expectObject, type Receipt } from './envelope.ts';
 import { excerpt, RuntimeError } from './errors.ts';
-import type { OutboxRow } from './outbox.ts';
+import { type OutboxRow, UNDER_WAY_MAX } from './outbox.ts';
 
 const WIRE_VERSION = 1;
 
 const PLACES_MAX = 1_000;
+
+/** Messages, or receipts, of one frame: more than ever are collected for one, and no long work to refuse. */
+const SINGLES_MAX = 4_096;
+
+/** Messages, or receipts, of one entry. No more of a pair are ever under way. */
+export const BURST_MAX = UNDER_WAY_MAX;
 
 export interface Hello {
   readonly node: string;
@@ -56,7 +67,11 @@ export function decodeFrame(text: string): Frame {
   if (!Array.isArray(envelopes) || !Array.isArray(receipts)) {
     throw new RuntimeError('ENVELOPE_MALFORMED', '"envelopes" and "receipts" must be lists.');
   }
-  return { hello: hello === undefined ? undefined : parseHello(hello), envelopes, receipts };
+  return {
+    hello: hello === undefined ? undefined : parseHello(hello),
+    envelopes: singly(envelopes, envelopesOf),
+    receipts: singly(receipts, receiptsOf),
+  };
 }
 
 export function encodeHello(hello: Hello): string {
@@ -76,8 +91,76 @@ export function encodeEnvelope(
   return `{"to":${JSON.stringify(row.to)},"from":${JSON.stringify(from)},"counter":${row.counter},"after":${after},"event":${row.text}}`;
 }
 
+/** Messages of one sender to one receiver, each of them after the one before it. */
+export function encodeBurst(
+  from: string,
+  to: string,
+  after: number,
+  rows: ReadonlyArray<Pick<OutboxRow, 'counter' | 'text'>>,
+): string {
+  const counters = rows.map(({ counter }) => counter).join(',');
+  const events = rows.map(({ text }) => text).join(',');
+  return `{"to":${JSON.stringify(to)},"from":${JSON.stringify(from)},"after":${after},"counters":[${counters}],"events":[${events}]}`;
+}
+
 export function encodeReceipt(receipt: Receipt): string {
   return JSON.stringify(receipt);
+}
+
+/** All of these messages were taken. */
+export function encodeTaken(from: string, to: string, counters: readonly number[]): string {
+  return `{"from":${JSON.stringify(from)},"to":${JSON.stringify(to)},"counters":[${counters.join(',')}]}`;
+}
+
+/** An entry that stands for several. */
+interface Burst {
+  readonly to: unknown;
+  readonly from: unknown;
+  readonly after?: unknown;
+  readonly counters: readonly unknown[];
+  readonly events?: unknown;
+}
+
+function isBurst(entry: unknown): entry is Burst {
+  const { counters } = (entry ?? {}) as Partial<Burst>;
+  return Array.isArray(counters) && counters.length <= BURST_MAX;
+}
+
+/** What is no burst that can be read stays as it is, and is refused like any other entry. */
+function singly(
+  entries: readonly unknown[],
+  split: (burst: Burst) => readonly unknown[] | undefined,
+): readonly unknown[] {
+  if (entries.length > SINGLES_MAX) throw tooMany();
+  if (!entries.some(isBurst)) return entries;
+  const singles: unknown[] = [];
+  for (const entry of entries) {
+    const parts = isBurst(entry) ? split(entry) : undefined;
+    if (parts === undefined) singles.push(entry);
+    else for (const part of parts) singles.push(part);
+    if (singles.length > SINGLES_MAX) throw tooMany();
+  }
+  return singles;
+}
+
+function tooMany(): RuntimeError {
+  const what = `A frame has more than ${SINGLES_MAX} messages or receipts.`;
+  return new RuntimeError('ENVELOPE_MALFORMED', what);
+}
+
+function envelopesOf({ to, from, after, counters, events }: Burst): readonly unknown[] | undefined {
+  if (!Array.isArray(events) || events.length !== counters.length) return undefined;
+  return events.map((event, index) => ({
+    to,
+    from,
+    counter: counters[index],
+    after: index === 0 ? after : counters[index - 1],
+    event,
+  }));
+}
+
+function receiptsOf({ from, to, counters }: Burst): readonly unknown[] {
+  return counters.map((counter) => ({ from, to, counter }));
 }
 
 function parseHello(value: unknown): Hello {

@@ -23,8 +23,8 @@ export interface OpenedFrame {
 
 const NOTHING: OpenedFrame = { envelopes: [], receipts: [] };
 
-/** A hint has counter 0, a receipt never has. */
-const IDENTITY = /"counter":[1-9]/;
+/** A hint has counter 0, a receipt never has, and hints share no entry. */
+const IDENTITY = /"counter(?:":|s":\[)[1-9]/;
 
 let lastFrame = '';
 let lastOpened = NOTHING;

@@ -10,6 +10,7 @@
 
 import type { HistoryRecord, RecordOf, SentFact, TimersFact, TurnFact } from '../history.ts';
 import { deadlineOf } from './record-words.ts';
+import { spelledFrame } from './spelled-frame.ts';
 
 export type TurnRecord = RecordOf<TurnFact>;
 export type SentRecord = RecordOf<SentFact>;
@@ -28,6 +29,7 @@ export interface Cause {
 const NO_FRAMES: readonly FrameRecord[] = [];
 /** `effect:ADDRESS#TURN.NUMBER`. */
 const EFFECT = /^effect:(.+)#(\d+)\.\d+$/;
+const IDENTITY = /"from":"([^"]+)","counter":(\d+)/;
 
 export class Causes {
   readonly #records: readonly HistoryRecord[];
@@ -142,7 +144,7 @@ export class Causes {
         one.type === 'frame' && one.change === 'sent' && one.frame === record.frame;
       return caused('turn', this.#last(record.index, isThis));
     }
-    const [, from = '', counter = ''] = /"from":"([^"]+)","counter":(\d+)/.exec(record.frame) ?? [];
+    const [, from = '', counter = ''] = IDENTITY.exec(spelledFrame(record.frame)) ?? [];
     const sent = this.#sent.get(identityOf(from, Number(counter)));
     if (sent !== undefined && sent.index < record.index) return caused('message', sent);
     const jobId = /"jobId":"([^"]+)"/.exec(record.frame)?.[1];
@@ -248,7 +250,7 @@ export class Causes {
   /** Frames before a record that carry all these texts. */
   #frames(index: number, texts: readonly string[]): FrameRecord[] {
     const isIt = (record: HistoryRecord): record is FrameRecord =>
-      record.type === 'frame' && texts.every((text) => record.frame.includes(text));
+      record.type === 'frame' && texts.every((text) => spelledFrame(record.frame).includes(text));
     return this.#records.slice(0, index).filter(isIt);
   }
 }

@@ -5,6 +5,7 @@
  */
 
 import type { HistoryRecord, RecordOf, TurnFact } from '../history.ts';
+import { spelledFrame } from './spelled-frame.ts';
 import { brief, fieldsOf, moment, nodeName, senderName, short, stateName } from './words.ts';
 
 const DEADLINE = 'xstate.after.';
@@ -95,7 +96,8 @@ function deadlines(timers: ReadonlyArray<{ readonly id: string }>): string {
 
 /** Read by eye and not parsed: a frame may be damaged. */
 function contentOf(frame: string): string {
-  const types = [...frame.matchAll(/"event":\{"type":"([^"]{1,80})"/g)].map(([, type]) => type);
+  const messages = spelledFrame(frame).matchAll(/"event":\{"type":"([^"]{1,80})"/g);
+  const types = [...messages].map(([, type]) => type);
   if (types.length > 0) return short(types.join(', '));
   if (frame.includes('"hello"')) return 'greeting';
   return frame.includes('"receipts":[{') ? 'receipts' : short(frame, 60);

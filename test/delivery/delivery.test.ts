@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import type { RuntimeLimits } from '../../runtime/options.ts';
+import { decodeFrame } from '../../runtime/wire.ts';
 import { SimulatedClock, type TestRuntime, testRuntime } from '../../simulator/testing.ts';
 import { LossyNetwork } from './lossy-network.ts';
 import { listener, speaker, upTo } from './talkers.ts';
@@ -77,7 +78,7 @@ test('at most 64 messages of a pair are under way', async () => {
   const { a, network } = await twoNodes();
   let envelopes = 0;
   network.filter = (from, _, frame) => {
-    if (from === 'a') envelopes += JSON.parse(frame).envelopes?.length ?? 0;
+    if (from === 'a') envelopes += decodeFrame(frame).envelopes.length;
     return false;
   };
   for (const number of upTo(200)) void tell(a, { type: 'heard', from: 's', number });

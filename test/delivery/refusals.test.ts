@@ -206,7 +206,7 @@ test('a further refusal of the same message is not told', () => {
     clock,
     random: new SeededRandom(1, 'a'),
     limits: DEFAULT_LIMITS,
-    peers: { nodeOf: () => 'b', sendEnvelope() {}, inquire() {} } as never,
+    peers: { nodeOf: () => 'b', sendRow() {}, inquire() {} } as never,
     metrics: new Metrics(),
     accept() {},
     isHosting: () => true,

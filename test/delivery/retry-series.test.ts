@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { jitteredPauseMs } from '../../runtime/backoff.ts';
 import { DEFAULT_LIMITS, type RuntimeLimits } from '../../runtime/options.ts';
+import { decodeFrame } from '../../runtime/wire.ts';
 import { SeededRandom, SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { LossyNetwork } from './lossy-network.ts';
 import { listener, speaker, upTo } from './talkers.ts';
@@ -24,11 +25,10 @@ async function twoNodes(limits: Partial<RuntimeLimits> = EXACT) {
   /** Says which frames are lost; envelopes of `a` are noted whether they are or not. */
   let isLost: (from: string, frame: string) => boolean = () => false;
   network.filter = (from, _, frame) => {
-    const { envelopes = [] } = JSON.parse(frame) as {
-      envelopes?: ReadonlyArray<{ event: { number: number } }>;
-    };
+    const { envelopes } = decodeFrame(frame);
     if (from === 'a')
-      for (const { event } of envelopes) sent.push([event.number, clock.now() - began]);
+      for (const { event } of envelopes as ReadonlyArray<{ event: { number: number } }>)
+        sent.push([event.number, clock.now() - began]);
     return !isLost(from, frame);
   };
   return {

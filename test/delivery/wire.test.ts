@@ -6,11 +6,14 @@ import { parseEnvelope, parseReceipt } from '../../runtime/envelope.ts';
 import { errorFromShape, excerpt, RuntimeError } from '../../runtime/errors.ts';
 import {
   decodeFrame,
+  encodeBurst,
   encodeEnvelope,
   encodeFrame,
   encodeHello,
   encodeReceipt,
+  encodeTaken,
 } from '../../runtime/wire.ts';
+import { upTo } from './talkers.ts';
 
 const GOOD = {
   to: 'order/42@shop',
@@ -184,5 +187,56 @@ describe('what one node writes', () => {
     expect(errorFromShape(shape)).toMatchObject({ code: 'MAILBOX_FULL', retryable: true });
     for (const wrong of [null, 5, {}, { code: 'constructor' }, { message: { toString: 5 } }])
       expect(errorFromShape(wrong)).toMatchObject({ code: 'INTERNAL', retryable: false });
+  });
+});
+
+describe('an entry that stands for several', () => {
+  const from = 'mail/1@x';
+  const to = 'order/1@shop';
+  const row = (counter: number) => ({ counter, text: `{"type":"e","number":${counter}}` });
+
+  test('is read as the messages and receipts it stands for, each after the one before it', () => {
+    const burst = encodeBurst(from, to, 4, [5, 6, 9].map(row));
+    const { envelopes, receipts } = decodeFrame(
+      encodeFrame([burst], [encodeTaken(from, to, [5, 6, 9])]),
+    );
+    expect(envelopes.map(parseEnvelope)).toEqual([
+      { to, from, counter: 5, after: 4, event: { type: 'e', number: 5 } },
+      { to, from, counter: 6, after: 5, event: { type: 'e', number: 6 } },
+      { to, from, counter: 9, after: 6, event: { type: 'e', number: 9 } },
+    ]);
+    expect(receipts.map(parseReceipt)).toEqual([5, 6, 9].map((counter) => ({ from, to, counter })));
+  });
+
+  test('stands where it stood among the others', () => {
+    const single = encodeEnvelope(from, { to, ...row(1) }, 0);
+    const burst = encodeBurst(from, to, 1, [2, 3].map(row));
+    const { envelopes } = decodeFrame(encodeFrame([single, burst, single], []));
+    expect(envelopes.map((each) => parseEnvelope(each).counter)).toEqual([1, 2, 3, 1]);
+  });
+
+  test.each([
+    ['without events', { counters: [5, 6] }],
+    ['with fewer events than numbers', { counters: [5, 6], events: [{ type: 'e' }] }],
+    ['with more events than numbers', { counters: [5], events: [{ type: 'e' }, { type: 'e' }] }],
+    ['with numbers that fall', { counters: [6, 5], events: [{ type: 'e' }, { type: 'e' }] }],
+    ['with something that is no number', { counters: [5, '6'], events: [{ type: 'e' }, {}] }],
+    ['that is longer than what may be under way', { counters: upTo(65), events: upTo(65) }],
+    ['that is no list', { counters: 5, events: [{ type: 'e' }] }],
+  ])('is refused %s', (_, wrong) => {
+    const { envelopes } = decodeFrame(
+      encodeFrame([JSON.stringify({ to, from, after: 4, ...wrong })], []),
+    );
+    const found = envelopes.map((each) => refusal(() => parseEnvelope(each)));
+    expect(found).toContain('ENVELOPE_MALFORMED');
+  });
+
+  test('does not make a frame of more than is ever sent in one', () => {
+    const receipt = encodeTaken(from, to, upTo(64));
+    const receipts = (count: number) => encodeFrame([], Array<string>(count).fill(receipt));
+    expect(decodeFrame(receipts(64)).receipts).toHaveLength(4_096);
+    expect(refusal(() => decodeFrame(receipts(65)))).toBe('ENVELOPE_MALFORMED');
+    const singles = Array<string>(4_097).fill('{}');
+    expect(refusal(() => decodeFrame(encodeFrame(singles, [])))).toBe('ENVELOPE_MALFORMED');
   });
 });
