@@ -81,7 +81,7 @@ const FINAL: ReadonlySet<JobStatus> = new Set<JobStatus>([
   'cancelled',
   'timedOut',
 ]);
-const DEFAULT_TIMEOUT_MS = 30_000;
+export const DEFAULT_TIMEOUT_MS = 30_000;
 /** Pauses before a question is asked again; the last one goes on. */
 const PATIENCE_MS = [1_000, 2_000, 4_000, 5_000];
 /** Longer than the desk waits with a watch, or with a cancel. */
@@ -125,8 +125,8 @@ export class DeskClient implements JobsClient {
     workflows,
     ...terms
   }: NewJob): Promise<SubmissionAnswer> {
-    const pages = submissionPages(workflows);
     const endsAt = this.#clock.now() + this.#timeoutMs;
+    const pages = await submissionPages(this.#clock, workflows);
     const send = (page: (typeof pages)[number]) =>
       this.#ask<SubmissionAnswer | null>({ type: 'job.submitted', jobId, terms, ...page });
     do {

@@ -34,7 +34,6 @@ import { viewAt } from './gate/views.ts';
 import { JOBS_LIMITS } from './limits.ts';
 import { admitToDesk } from './manager/admission.ts';
 import { notePerformer } from './notes.ts';
-import { submissionPages } from './submission-pages.ts';
 
 export interface GateOptions {
   /** Name of the gate: the place of its actors, and of its node unless that has another one. */
@@ -185,7 +184,7 @@ function registerKinds(
     admit: admitToGateJob(new Set(datacenters), gate),
   });
   runtime.register('desk', deskMachine, {
-    perform: deskPerformers(node, submissionPages),
+    perform: deskPerformers(node),
     admit: admitToDesk,
     openToClients: true,
   });

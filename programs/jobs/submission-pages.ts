@@ -1,11 +1,18 @@
 /**
  * A submission cut into pages that each fit into one message.
+ *
+ * How long a workflow is shows only in its JSON, and sixteen mebibytes of that take a while: it is
+ * measured in portions.
  */
 
 import { PAGE_ENTRIES_MAX } from '../../machines/jobs/messages/fields.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { inPortions } from './portions.ts';
 
 /** What a page may take beside the rest of its message. */
 const PAGE_LENGTH_MAX = 128 * 1024;
+/** Workflows measured at a time, each of 64 KiB at most where it is kept to. */
+const MEASURED = { max: 64, weigh: () => 1 };
 
 export interface SubmissionPage<TEntry> {
   readonly workflows: readonly TEntry[];
@@ -13,12 +20,13 @@ export interface SubmissionPage<TEntry> {
   readonly pages: number;
 }
 
-export function submissionPages<TEntry>(
+export async function submissionPages<TEntry>(
+  clock: Clock,
   workflows: readonly TEntry[],
-): ReadonlyArray<SubmissionPage<TEntry>> {
+): Promise<ReadonlyArray<SubmissionPage<TEntry>>> {
   const groups: TEntry[][] = [[]];
   let length = 0;
-  for (const workflow of workflows) {
+  const put = (workflow: TEntry): void => {
     const own = JSON.stringify(workflow)?.length ?? 0;
     let group = groups.at(-1) as TEntry[];
     const isFull = group.length >= PAGE_ENTRIES_MAX || length + own > PAGE_LENGTH_MAX;
@@ -29,7 +37,8 @@ export function submissionPages<TEntry>(
     }
     group.push(workflow);
     length += own;
-  }
+  };
+  await inPortions(clock, workflows, MEASURED, (portion) => portion.forEach(put));
   return groups.map((group, index) => ({
     workflows: group,
     page: index + 1,

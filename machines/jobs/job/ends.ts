@@ -6,7 +6,7 @@ import { workerHealthAddress, workflowAddress } from '../addresses.ts';
 import type { ParentFailed, WorkflowCancel, WorkflowReady } from '../messages/local.ts';
 import type { NoteParams } from '../notes.ts';
 import { answering, type Saying } from '../step.ts';
-import type { LocalReason, Outcome, Reason } from '../words.ts';
+import type { LocalReason, Reason } from '../words.ts';
 import {
   elapsedMs,
   ending,
@@ -17,13 +17,26 @@ import {
   overallDue,
 } from './context.ts';
 import * as gate from './gate.ts';
-import { hasSucceeded, isQuelled, unfinished } from './workflows.ts';
+import { failedParentOf, hasSucceeded, isQuelled, letStop } from './workflows.ts';
 
 export const toWorkflow = (
   { jobId, datacenter }: JobContext,
   workflowId: string,
   event: WorkflowReady | WorkflowCancel | ParentFailed,
 ): Saying => ({ to: workflowAddress(jobId, workflowId, datacenter), event });
+
+/** That it is over, each of them hears: because the job has ended, or a parent has failed. */
+export function stopping(context: JobContext, ids: readonly string[]): readonly Saying[] {
+  const { endedAt, status, table } = context;
+  const cancel = { type: 'workflow.cancel', cause: status } as const;
+  return ids.map((id) => {
+    if (endedAt !== null) return toWorkflow(context, id, cancel);
+    return toWorkflow(context, id, {
+      type: 'parent.failed',
+      workflowId: failedParentOf(table, id),
+    });
+  });
+}
 
 /**
  * It never came to all its workflows: nobody was told that it exists. A gate that decided about it all
@@ -104,21 +117,21 @@ export function conclude(context: JobContext, at: number): JobStep {
   return { next: ending(context, at, 'failed', context.failure ?? 'workflowFailed') };
 }
 
-/** Stops what is left, and says how it ended. */
+/** Begins to stop what is left, and says how it ended. */
 export function windUp(context: JobContext, at: number): JobStep {
   const { status, reason, localReason, gateReason, jobId, datacenter } = context;
-  const cause = status as Outcome;
+  const { table, stopped } = letStop(context.table, true);
+  const isAnswered = isQuelled(table);
   return {
+    next: { table, ...(isAnswered && { cancelAskers: [] }) },
     says: [
-      ...unfinished(context.table).map((id) =>
-        toWorkflow(context, id, { type: 'workflow.cancel', cause }),
-      ),
+      ...stopping(context, stopped),
       ...(context.isFinalKnown ? [] : gate.finalStatus(context, at)),
       ...Object.keys(context.creditByWorker).map((workerId) => ({
         to: workerHealthAddress(workerId, datacenter),
         event: { type: 'credit.closed', jobId },
       })),
-      ...(isQuelled(context.table) ? cancelled(context) : []),
+      ...(isAnswered ? cancelled(context) : []),
     ],
     notes: [
       note(context, 'job.ended', at, {

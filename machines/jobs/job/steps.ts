@@ -12,9 +12,9 @@ import type {
   WorkflowProgressed,
 } from '../messages/local.ts';
 import { type JobContext, type JobStep, note, progressed, takenOver, withLate } from './context.ts';
-import { cancelled, toWorkflow } from './ends.ts';
+import { cancelled, stopping, toWorkflow } from './ends.ts';
 import * as gate from './gate.ts';
-import { dependentsOf, failureOf, isQuelled, letAsk, withChange } from './workflows.ts';
+import { failureOf, isQuelled, letAsk, letStop, withChange, withDoomed } from './workflows.ts';
 
 type Taken<TEvent> = TEvent & { readonly at: number };
 
@@ -44,13 +44,14 @@ export function begin(context: JobContext, at: number): JobStep {
 /** A workflow has come to rest in a state: that is progress, and others may be ready now. */
 export function takeChange(context: JobContext, event: Taken<WorkflowChanged>): JobStep {
   const { at, workflowId, lateEvent } = event;
+  const hasEnded = context.endedAt !== null;
   const changed = withChange(context.table, event);
   const isFailure = changed !== context.table && event.state === 'FAILED' && event.final;
-  // Whoever failed because of a parent was told by us, and so were all that depend on it.
+  // Whoever failed because of a parent was told by us, and so are all that depend on it.
   const isFirst = isFailure && event.cause !== 'parentFailed';
-  const doomed = isFirst ? dependentsOf(changed, workflowId) : [];
-  const { table, ready } =
-    context.endedAt === null ? letAsk(changed) : { table: changed, ready: [] };
+  const left = isFirst && !hasEnded ? withDoomed(changed, workflowId) : changed;
+  const asking = hasEnded ? { table: left, ready: [] } : letAsk(left);
+  const { table, stopped } = letStop(asking.table, hasEnded);
   const isStart = context.status === 'submitted' && event.state === 'DISPATCHED';
   const isAnswered = context.cancelAskers.length > 0 && isQuelled(table);
   return {
@@ -64,8 +65,8 @@ export function takeChange(context: JobContext, event: Taken<WorkflowChanged>): 
       ...(lateEvent !== null && withLate(context, lateEvent, at, workflowId)),
     },
     says: [
-      ...ready.map((id) => toWorkflow(context, id, { type: 'workflow.ready' })),
-      ...doomed.map((id) => toWorkflow(context, id, { type: 'parent.failed', workflowId })),
+      ...asking.ready.map((id) => toWorkflow(context, id, { type: 'workflow.ready' })),
+      ...stopping({ ...context, table }, stopped),
       ...(isAnswered ? cancelled(context) : []),
     ],
     notes:

@@ -16,12 +16,15 @@ export interface WorkflowTable {
 
 /**
  * `w` waits for what it depends on · `a` asks for a worker, or will again after a pause
- * `d` dispatched · `r` running · `q` is stopping
+ * `d` dispatched · `r` running · `q` is stopping · `k` can never begin, because of a parent
  * `s` succeeded ■ · `f` failed for good ■ · `c` cancelled ■
+ *
+ * As a capital: it was told that it is over, and has not said so yet.
  */
 const WAITING = 'w';
 const ASKING = 'a';
 const STOPPING = 'q';
+const DOOMED = 'k';
 const SUCCEEDED = 's';
 const FAILED = 'f';
 const CANCELLED = 'c';
@@ -29,11 +32,24 @@ const CANCELLED = 'c';
 /** Workflows of one job that may ask for a worker at a time. */
 const ASKING_MAX = 16;
 
+/** Workflows of one job that may be told at a time that they are over: a turn that tells ten thousand takes long. */
+const UNHEARD_MAX = 256;
+
 export function newTable(
   ids: readonly string[],
   dependsOn: Readonly<Record<string, readonly number[]>>,
 ): WorkflowTable {
-  return { ids, dependsOn, standing: WAITING.repeat(ids.length) };
+  return standingAt({ ids, dependsOn }, WAITING.repeat(ids.length));
+}
+
+/** What never changes is frozen: the engine writes it once, and not with each turn. */
+function standingAt(
+  { ids, dependsOn }: Pick<WorkflowTable, 'ids' | 'dependsOn'>,
+  standing: string,
+): WorkflowTable {
+  if (!Object.isFrozen(dependsOn))
+    for (const parents of Object.values(dependsOn)) Object.freeze(parents);
+  return { ids: Object.freeze(ids), dependsOn: Object.freeze(dependsOn), standing };
 }
 
 function letterOf({ state, final }: WorkflowChanged): string {
@@ -58,26 +74,33 @@ function letterOf({ state, final }: WorkflowChanged): string {
   }
 }
 
-/** What has come to its end stays there. */
+/** What has come to its end stays there, and what was told stays told until it stops. */
 export function withChange(table: WorkflowTable, event: WorkflowChanged): WorkflowTable {
   const index = table.ids.indexOf(event.workflowId);
   const before = table.standing[index];
   if (before === undefined || isTerminal(before)) return table;
-  return withLetters(table, [index], letterOf(event));
+  const letter = letterOf(event);
+  const isHeard = !isTold(before) || letter === STOPPING || isTerminal(letter);
+  // By slices: a list of ten thousand letters would be made anew for each of ten thousand changes.
+  const { standing } = table;
+  const now = isHeard ? letter : letter.toUpperCase();
+  return standingAt(table, standing.slice(0, index) + now + standing.slice(index + 1));
 }
 
 function withLetters(
   table: WorkflowTable,
   indexes: readonly number[],
-  letter: string,
+  letterAt: (index: number) => string,
 ): WorkflowTable {
   const letters = [...table.standing];
-  for (const index of indexes) letters[index] = letter;
-  return { ...table, standing: letters.join('') };
+  for (const index of indexes) letters[index] = letterAt(index);
+  return standingAt(table, letters.join(''));
 }
 
 const isTerminal = (letter: string): boolean =>
   letter === SUCCEEDED || letter === FAILED || letter === CANCELLED;
+
+const isTold = (letter: string): boolean => letter < 'a';
 
 const countOf = ({ standing }: WorkflowTable, letter: string): number =>
   standing.split(letter).length - 1;
@@ -93,8 +116,8 @@ export const hasSucceeded = (table: WorkflowTable): boolean => /^s+$/.test(table
 
 export const isOver = (table: WorkflowTable): boolean => /^[sfc]+$/.test(table.standing);
 
-/** No workflow can start any more. */
-export const isQuelled = (table: WorkflowTable): boolean => /^[sfcq]*$/.test(table.standing);
+/** Of a job that has ended: no workflow can start any more. One that still waits is not told to begin. */
+export const isQuelled = (table: WorkflowTable): boolean => /^[sfcqwk]*$/i.test(table.standing);
 
 export const hasFailure = (table: WorkflowTable): boolean => table.standing.includes(FAILED);
 
@@ -117,26 +140,61 @@ export function letAsk(table: WorkflowTable): {
     if (parents.every((parent) => table.standing[parent] === SUCCEEDED)) ready.push(index);
   }
   if (ready.length === 0) return { table, ready: [] };
-  const ids = ready.map((index) => table.ids[index] as string);
-  return { table: withLetters(table, ready, ASKING), ready: ids };
+  return { table: withLetters(table, ready, () => ASKING), ready: idsOf(table, ready) };
 }
 
-/** All that can never begin because this one has failed, but for what is over anyway. */
-export function dependentsOf(table: WorkflowTable, workflowId: string): readonly string[] {
+const idsOf = ({ ids }: WorkflowTable, indexes: readonly number[]): readonly string[] =>
+  indexes.map((index) => ids[index] as string);
+
+/** With all that can never begin because this one has failed, but for what is over anyway. */
+export function withDoomed(table: WorkflowTable, workflowId: string): WorkflowTable {
+  const parentsOf = Object.entries(table.dependsOn);
+  if (parentsOf.length === 0) return table;
   const children = table.ids.map((): number[] => []);
-  for (const [index, parents] of Object.entries(table.dependsOn))
+  for (const [index, parents] of parentsOf)
     for (const parent of parents) children[parent]?.push(Number(index));
   const doomed = new Set([table.ids.indexOf(workflowId)]);
   // A set goes on to what is added while it is gone through.
   for (const index of doomed) for (const child of children[index] ?? []) doomed.add(child);
-  const isOpen = (index: number): boolean => !isTerminal(table.standing[index] as string);
-  const open = [...doomed].slice(1).filter(isOpen);
-  return open.map((index) => table.ids[index] as string);
+  const waiting = [...doomed].filter((index) => table.standing[index] === WAITING);
+  return waiting.length === 0 ? table : withLetters(table, waiting, () => DOOMED);
 }
 
-/** Those that have not come to their end. */
-export const unfinished = ({ ids, standing }: WorkflowTable): readonly string[] =>
-  ids.filter((_, index) => !isTerminal(standing[index] as string));
+/** What a doomed one hears of: something it depends on that failed, or never begins either. */
+export function failedParentOf(table: WorkflowTable, workflowId: string): string {
+  const parents = table.dependsOn[table.ids.indexOf(workflowId)] ?? [];
+  const failed = parents.find((parent) => table.standing[parent] === FAILED);
+  const doomed = parents.find((parent) => table.standing[parent]?.toLowerCase() === DOOMED);
+  return table.ids[failed ?? doomed ?? -1] ?? '';
+}
+
+/**
+ * Those that are to be told now that they are over: the doomed, and once the job has ended all that
+ * are left, first those that could still start. The next ones are told when half of these were heard.
+ */
+export function letStop(
+  table: WorkflowTable,
+  hasEnded: boolean,
+): { readonly table: WorkflowTable; readonly stopped: readonly string[] } {
+  const nobody = { table, stopped: [] };
+  const { standing } = table;
+  const search = hasEnded ? [/[adr]/g, /[wk]/g] : [/k/g];
+  if (!search.some((letters) => standing.search(letters) >= 0)) return nobody;
+  const room = UNHEARD_MAX - standing.replace(/[a-z]+/g, '').length;
+  if (room < UNHEARD_MAX / 2) return nobody;
+  const found = search.flatMap((letters) => foundIn(standing, letters, room)).slice(0, room);
+  const told = withLetters(table, found, (index) => (standing[index] as string).toUpperCase());
+  return { table: told, stopped: idsOf(table, found) };
+}
+
+function foundIn(standing: string, letters: RegExp, max: number): readonly number[] {
+  const found: number[] = [];
+  for (const { index } of standing.matchAll(letters)) {
+    if (found.length === max) break;
+    found.push(index);
+  }
+  return found;
+}
 
 export const failureOf = ({ cause }: WorkflowChanged): FailureReason =>
   cause === 'dispatch' ? 'dispatchExhausted' : 'workflowFailed';

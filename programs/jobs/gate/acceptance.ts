@@ -8,14 +8,12 @@
 
 import { gateJobAddress, submissionPageAddress } from '../../../machines/jobs/addresses.ts';
 import type { GateJobContext, GateJobSubmission } from '../../../machines/jobs/gate-job.ts';
-import type {
-  JobSubmitted,
-  SubmissionAnswer,
-  WorkflowSpec,
-} from '../../../machines/jobs/messages/client.ts';
+import type { JobSubmitted, SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import { gateRules } from '../configuration.ts';
+import { inPortions } from '../portions.ts';
 import type { Submission } from '../submission.ts';
+import { submissionPages } from '../submission-pages.ts';
 import { type GateNode, readGateJob } from './node.ts';
 import { statusOf } from './views.ts';
 
@@ -35,16 +33,10 @@ export function addressed({ gate, datacenters }: GateNode, page: JobSubmitted): 
   };
 }
 
-/** Cuts workflows into pages that each fit into one message, and into one record. */
-export type CutIntoPages = (
-  workflows: readonly WorkflowSpec[],
-) => ReadonlyArray<{ readonly workflows: readonly WorkflowSpec[]; readonly page: number }>;
+/** Pages written at a time: each is a record of some hundred kibibytes. */
+const PAGES_AT_ONCE = { max: 4, weigh: () => 1 };
 
-export async function accept(
-  node: GateNode,
-  cut: CutIntoPages,
-  submission: Submission,
-): Promise<SubmissionAnswer> {
+export async function accept(node: GateNode, submission: Submission): Promise<SubmissionAnswer> {
   const { jobId, digest, terms } = submission;
   const known = readGateJob(node, jobId);
   if (known !== undefined) return found(known, digest);
@@ -54,7 +46,7 @@ export async function accept(
     return { ...refused(jobId, 'invalid'), field: 'targetDatacenters', detail };
   }
   try {
-    return await open(node, cut, submission);
+    return await open(node, submission);
   } catch (thrown) {
     if (!(thrown instanceof RuntimeError)) throw thrown;
     const raced = thrown.code === 'ACTOR_EXISTS' ? readGateJob(node, jobId) : undefined;
@@ -64,21 +56,16 @@ export async function accept(
   }
 }
 
-async function open(
-  node: GateNode,
-  cut: CutIntoPages,
-  submission: Submission,
-): Promise<SubmissionAnswer> {
-  const { runtime, gate, config } = node;
+async function open(node: GateNode, submission: Submission): Promise<SubmissionAnswer> {
+  const { runtime, gate, config, clock } = node;
   const { jobId, digest, terms, workflows } = submission;
-  const pages = cut(workflows);
+  const pages = await submissionPages(clock, workflows);
   const keepMs = 2 * config.gateDispatchLimitMs;
-  await Promise.all(
-    pages.map(({ page, workflows: entries }) => {
-      const address = submissionPageAddress(jobId, digest, page) as `submission-page/${string}`;
-      return runtime.spawn(address, { input: { workflows: entries, keepMs }, ifAbsent: true });
-    }),
-  );
+  const keep = ({ page, workflows: entries }: (typeof pages)[number]) => {
+    const address = submissionPageAddress(jobId, digest, page) as `submission-page/${string}`;
+    return runtime.spawn(address, { input: { workflows: entries, keepMs }, ifAbsent: true });
+  };
+  await inPortions(clock, pages, PAGES_AT_ONCE, (some) => Promise.all(some.map(keep)));
   const input: GateJobSubmission = {
     jobId,
     gateId: gate,

@@ -26,7 +26,7 @@ import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
 import { refuseStranger } from '../operators.ts';
 import { isBreach, Submissions } from '../submission.ts';
-import { accept, addressed, type CutIntoPages, refused } from './acceptance.ts';
+import { accept, addressed, refused } from './acceptance.ts';
 import { type GateNode, isGone, jobOf, readGateJob } from './node.ts';
 import { jobSummary, jobView, listJobs, statusOf } from './views.ts';
 import { watchJob } from './watch.ts';
@@ -40,7 +40,7 @@ const EXTENSION_LIMIT_MS = 3_000;
 type Call<TQuestion> = PerformerCall & { readonly params: TQuestion };
 type Question = { readonly type: string };
 
-export function deskPerformers(node: GateNode, cut: CutIntoPages) {
+export function deskPerformers(node: GateNode) {
   const submissions = new Submissions(node.clock);
   const count = (reason: string) => node.counters.add('job_submissions_refused_total', { reason });
   return {
@@ -59,7 +59,7 @@ export function deskPerformers(node: GateNode, cut: CutIntoPages) {
         count('invalid');
         reply(replyTo, { ...refused(jobId, 'invalid'), ...submission });
       } else {
-        const answer = await accept(node, cut, submission);
+        const answer = await accept(node, submission);
         if (answer.reason !== null) count(answer.reason);
         reply(replyTo, answer);
       }

@@ -12,10 +12,13 @@ import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
 import type { SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
 import type { SubmissionAnswered } from '../../../machines/jobs/messages/gate.ts';
 import { type ErrorCode, RuntimeError } from '../../../runtime/errors.ts';
+import { pendingWork } from '../portions.ts';
 import { type GateNode, pause, readGateJob, readPage } from './node.ts';
 
 /** How long an answer is waited for; the last one goes on. */
 const PATIENCE_MS = [1_000, 2_000, 4_000, 5_000];
+/** How much longer for each page after the first: to be taken, a large job has to be written. */
+const PAGE_PATIENCE_MS = 20;
 /** Answers after which it is worth trying again. */
 const PASSING = new Set(['notLeader', 'overloaded']);
 /** What a datacenter that does not want to hear of us says; any other error may pass. */
@@ -47,7 +50,9 @@ export async function dispatch(
     const leftMs = job === undefined ? 0 : leftOf(job, clock.now());
     // Somebody who has cancelled meanwhile wants no more datacenters.
     if (job === undefined || leftMs <= 0 || job.decision !== null) break;
-    const patienceMs = PATIENCE_MS[Math.min(attempt, PATIENCE_MS.length - 1)] as number;
+    const patienceMs =
+      (PATIENCE_MS[Math.min(attempt, PATIENCE_MS.length - 1)] as number) +
+      (job.pages - 1) * PAGE_PATIENCE_MS;
     const startedAt = clock.now();
     try {
       const answer = await submit(node, job, datacenter, Math.min(patienceMs, leftMs), signal);
@@ -81,13 +86,20 @@ async function submit(
     elapsedMs: Math.max(0, node.clock.now() - job.submittedAt),
     decisionEpoch: [gateBoot, 0] as const,
   };
-  const answers = Array.from({ length: pages }, async (_, index) => {
-    const workflows = readPage(node, job, index + 1);
+  const ask = async (page: number): Promise<SubmissionAnswer | null> => {
+    const workflows = readPage(node, job, page);
     if (workflows === undefined) return null;
-    const page = { workflows, page: index + 1, pages };
-    const event = { type: 'job.submitted', jobId, terms, gate, ...page } as const;
+    const event = { type: 'job.submitted', jobId, terms, gate, workflows, page, pages } as const;
     return (await desk.ask(event, { timeoutMs, signal })) as SubmissionAnswer | null;
-  });
+  };
+  const answers: Array<Promise<SubmissionAnswer | null>> = [];
+  for (let page = 1; page <= pages; page += 1) {
+    if (page > 1) await pendingWork(node.clock);
+    const answer = ask(page);
+    // Whoever fails before all are sent is heard of below.
+    answer.catch(() => {});
+    answers.push(answer);
+  }
   // The page that made it whole has the answer, the others have none.
   return (await Promise.all(answers)).find((answer) => answer !== null);
 }

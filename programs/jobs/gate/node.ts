@@ -11,6 +11,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/options.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
+import { whenAborted } from '../../../runtime/when-aborted.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import type { Counters } from '../counters.ts';
 
@@ -68,15 +69,15 @@ function read<T>(reading: () => T): T | undefined {
 
 /** Resolves `byMs` later, or as soon as the signal is aborted. */
 export function pause(clock: Clock, byMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const end = (): void => {
       cancel();
-      signal.removeEventListener('abort', end);
+      unwatch();
       resolve();
     };
     const cancel = clock.schedule(clock.now() + byMs, end);
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
+    const unwatch = whenAborted(signal, end);
   });
 }
 

@@ -6,6 +6,7 @@
  */
 
 import type { JobView, JobWatched } from '../../../machines/jobs/messages/client.ts';
+import { whenAborted } from '../../../runtime/when-aborted.ts';
 import { type GateNode, jobOf, readGateJob } from './node.ts';
 import { jobSummary } from './views.ts';
 
@@ -39,12 +40,12 @@ export function watchJob(
     isOver = true;
     cancelLimit();
     subscription.unsubscribe();
-    ending.removeEventListener('abort', end);
+    unwatch();
     // A gate that hosts nothing any more knows nothing; the client asks again.
     if (runtime.isHosting) answer(look());
   };
   const cancelLimit = clock.schedule(clock.now() + WATCH_MS, end);
-  ending.addEventListener('abort', end, { once: true });
+  const unwatch = whenAborted(ending, end);
   const subscription = jobOf(runtime, gate, jobId).subscribe({
     next: () => {
       if (look().job?.seq !== seenSeq) end();

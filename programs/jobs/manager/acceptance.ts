@@ -8,12 +8,19 @@
 
 import { jobAddress, workflowAddress } from '../../../machines/jobs/addresses.ts';
 import type { JobContext, JobInput } from '../../../machines/jobs/job.ts';
-import type { SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
+import type { SubmissionAnswer, WorkflowSpec } from '../../../machines/jobs/messages/client.ts';
 import type { WorkflowInput } from '../../../machines/jobs/workflow.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import { jobRules, workflowRules } from '../configuration.ts';
+import { inPortions } from '../portions.ts';
 import type { Submission } from '../submission.ts';
 import { type ManagerNode, readJob } from './node.ts';
+
+/** Births handed to the engine at a time: some hundred, fewer with large payloads. */
+const BORN_AT_ONCE = {
+  max: 512 * 1024,
+  weigh: ({ payload }: WorkflowSpec) => 2_048 + payload.length,
+};
 
 export class Acceptances {
   readonly #node: ManagerNode;
@@ -53,7 +60,7 @@ async function accept(node: ManagerNode, submission: Submission): Promise<Submis
     if (born.context.digest !== digest) return refused(jobId, 'conflict');
     // Its workflows were there once; those that have ended since are not born again.
     if (!born.matches('assembling')) return accepted(node, born.context, false);
-    await Promise.all(spawnWorkflows(node, submission, born.context.startedAt));
+    await spawnWorkflows(node, submission, born.context.startedAt);
     await job.send({ type: 'job.assembled' });
     const { context } = job.getSnapshot();
     if (context.isAbandoned !== true) return accepted(node, context, isNew);
@@ -68,29 +75,30 @@ async function accept(node: ManagerNode, submission: Submission): Promise<Submis
 
 /** The job was given up while its workflows were born: they would wait for ever. */
 async function takeBack(
-  { datacenter, runtime }: ManagerNode,
+  { clock, datacenter, runtime }: ManagerNode,
   { jobId, workflows }: Submission,
 ): Promise<SubmissionAnswer> {
   const cancel = { type: 'workflow.cancel', cause: 'cancelled' } as const;
-  await Promise.allSettled(
-    workflows.map(({ id }) => runtime.actor(workflowAddress(jobId, id, datacenter)).send(cancel)),
-  );
+  const take = ({ id }: WorkflowSpec) =>
+    runtime.actor(workflowAddress(jobId, id, datacenter)).send(cancel);
+  await inPortions(clock, workflows, BORN_AT_ONCE, (some) => Promise.allSettled(some.map(take)));
   return { ...refused(jobId, 'overloaded'), detail: 'It took too long to take the job in.' };
 }
 
-function spawnWorkflows(
+async function spawnWorkflows(
   node: ManagerNode,
   { jobId, workflows }: Submission,
   acceptedAt: number,
-): Array<Promise<unknown>> {
-  const { datacenter, runtime } = node;
+): Promise<void> {
+  const { clock, datacenter, runtime } = node;
   const rules = workflowRules(node.config);
-  return workflows.map(({ id, handler, payload, cores }, index) => {
+  let next = 0;
+  const spawn = ({ id, handler, payload, cores }: WorkflowSpec): Promise<unknown> => {
     const input: WorkflowInput = {
       jobId,
       workflowId: id,
       datacenter,
-      index,
+      index: next++,
       handler,
       payload,
       cores,
@@ -99,7 +107,8 @@ function spawnWorkflows(
     };
     const address = workflowAddress(jobId, id, datacenter);
     return runtime.spawn(address, { input, ifAbsent: true });
-  });
+  };
+  await inPortions(clock, workflows, BORN_AT_ONCE, (some) => Promise.all(some.map(spawn)));
 }
 
 function jobInput(

@@ -5,7 +5,6 @@
  * its signal is aborted, or with the worker. What was handed over before an abort may still arrive.
  */
 
-import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf, RuntimeError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/options.ts';
@@ -27,8 +26,6 @@ export class Link {
     this.#runtime = runtime;
     this.#clock = clock;
     this.#logger = logger;
-    // Everything that waits listens to it: as many as there are attempts.
-    setMaxListeners(0, this.#ending.signal);
   }
 
   /** Aborted with the worker. */

@@ -48,6 +48,32 @@ describe('a watch', () => {
   });
 });
 
+test('any number of clients may watch, without a warning', async () => {
+  const warnings: Error[] = [];
+  const warn = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', warn);
+  const { stage } = await running();
+  const { gate, clock } = stage;
+  const { runtime, config, counters } = gate;
+  const ending = new AbortController();
+  const parts = { gate: 'gate-1', datacenters: [], logger: SILENT_LOGGER };
+  const node = { ...parts, runtime, config, counters, clock, ending: ending.signal };
+  let answers = 0;
+  for (let number = 1; number <= 30; number += 1)
+    watchJob(
+      node,
+      { type: 'job.watched', requestId: `r${number}`, jobId: 'j1', seenSeq: 2 },
+      () => {
+        answers += 1;
+      },
+    );
+  ending.abort();
+  // Node says it between turns of the event loop.
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', warn);
+  expect([answers, warnings]).toEqual([30, []]);
+});
+
 test('a watch that a crash interrupted harms nobody', async () => {
   const { stage, client } = await running();
   const waiting = client.wait('j1');

@@ -34,12 +34,17 @@ const listener = (id: string, types: readonly string[]) =>
     actions: { hear: (_, _params: Anything) => {} },
   }).createMachine({
     id,
-    on: Object.fromEntries(
-      types.map((type) => [
-        type,
-        { actions: { type: 'hear', params: ({ event }: { event: Anything }) => event } },
-      ]),
-    ) as never,
+    initial: 'here',
+    states: { here: {}, gone: { type: 'final' } },
+    on: {
+      ...(Object.fromEntries(
+        types.map((type) => [
+          type,
+          { actions: { type: 'hear', params: ({ event }: { event: Anything }) => event } },
+        ]),
+      ) as object),
+      forgotten: '.gone',
+    } as never,
   });
 
 const kinds = {
@@ -162,6 +167,12 @@ export class Datacenter {
       term: this.term,
       cause: 'cancelled',
     });
+  }
+
+  /** From now on extensions are refused: the datacenter knows the worker no more. */
+  async forgetWorker(): Promise<void> {
+    this.#rt.runtime.actor(`worker-health/${WORKER}`).hint({ type: 'forgotten' } as never);
+    await this.#rt.settle();
   }
 
   cut(): void {

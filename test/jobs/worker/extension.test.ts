@@ -66,6 +66,22 @@ describe('a handler that asks', () => {
   });
 });
 
+test('a run may ask for many at once, and wait with all of them, without a warning', async () => {
+  const warnings: Error[] = [];
+  const warn = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', warn);
+  const { dc, context } = await running();
+  await dc.forgetWorker();
+  const asking = Array.from({ length: 30 }, () => context.extend().catch(({ code }) => code));
+  await dc.rt.advance('5s');
+  await dc.cancel('w1');
+  expect(new Set(await dc.during(Promise.all(asking)))).toEqual(new Set(['ABORTED']));
+  // Node says it between turns of the event loop.
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', warn);
+  expect(warnings).toEqual([]);
+});
+
 describe('a worker that asks when needed', () => {
   test('asks before the deadline it was told, and again only after progress', async () => {
     const { handlers, contexts } = held();
