@@ -45,6 +45,8 @@ export interface HttpHandlerOptions {
   readonly prefix?: string;
   /** By which names the server may be called. Default: those of loopback, and where a request arrived. */
   readonly hosts?: readonly string[];
+  /** Whether it may be called by those of the default as well when `hosts` is given. Default: no. */
+  readonly ownHosts?: boolean;
   readonly limits?: Partial<HttpLimits>;
   /** False while the process starts or ends: jobs are refused then, and /readyz says so. */
   readonly isReady?: () => boolean;
@@ -93,7 +95,7 @@ class Api {
     this.#logger = logger;
     this.#prefix = checkPrefix(options.prefix ?? '');
     this.#callers = new Callers(tokens, clock);
-    this.#origins = new Origins(hosts);
+    this.#origins = new Origins(hosts ?? [], options.ownHosts ?? hosts === undefined);
     this.#rates = new Rates(clock, limits.requestsPerMinute, limits.clientsMax);
     const { idempotencyKeepMs, idempotencyKeysMax } = limits;
     this.#keys = new IdempotencyKeys(clock, idempotencyKeepMs, idempotencyKeysMax);

@@ -11,11 +11,13 @@ import { HttpRefusal } from './refusal.ts';
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 export class Origins {
-  readonly #hosts: ReadonlySet<string> | undefined;
+  readonly #hosts: ReadonlySet<string>;
+  readonly #hasOwn: boolean;
 
-  /** `hosts`: names, with a port or for any. Left out: the names of loopback, and where the request arrived. */
-  constructor(hosts: readonly string[] | undefined) {
-    this.#hosts = hosts && new Set(hosts.map((host) => host.toLowerCase()));
+  /** `hosts`: names, with a port or for any. `hasOwn`: also those of loopback, and where the request arrived. */
+  constructor(hosts: readonly string[], hasOwn: boolean) {
+    this.#hosts = new Set(hosts.map((host) => host.toLowerCase()));
+    this.#hasOwn = hasOwn;
   }
 
   /** @throws {HttpRefusal} wrongHost, forbidden */
@@ -33,8 +35,8 @@ export class Origins {
     if (host === undefined) return false;
     const whole = host.toLowerCase();
     const name = whole.replace(/:\d{1,5}$/, '');
-    if (this.#hosts !== undefined) return this.#hosts.has(whole) || this.#hosts.has(name);
-    return LOOPBACK_NAMES.has(name) || name === nameOf(localAddress);
+    if (this.#hosts.has(whole) || this.#hosts.has(name)) return true;
+    return this.#hasOwn && (LOOPBACK_NAMES.has(name) || name === nameOf(localAddress));
   }
 }
 

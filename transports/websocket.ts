@@ -16,7 +16,7 @@ import type { Cancel, Clock } from '../runtime/clock.ts';
 import { type Logger, SILENT_LOGGER } from '../runtime/options.ts';
 import { SystemClock } from '../runtime/system-clock.ts';
 import { systemRandom } from '../runtime/system-random.ts';
-import type { Transport, TransportListener } from '../runtime/transport.ts';
+import type { PeerIdentity, Transport, TransportListener } from '../runtime/transport.ts';
 import { Bans } from './websocket/bans.ts';
 import type { Claim } from './websocket/claim.ts';
 import { type Counters, newCounters } from './websocket/counters.ts';
@@ -35,6 +35,8 @@ export type { WebSocketOptions, WebSocketTls } from './websocket/options.ts';
 export interface WebSocketTransport extends Transport {
   /** Once started: where it listens, such as `ws://127.0.0.1:41234/peers`; nothing when it only dials. */
   readonly url: string | undefined;
+  /** Who a peer that is connected has proved to be. */
+  identityOf(node: string): PeerIdentity | undefined;
   /** What has happened so far, by name; numbers only rise, except `links`. */
   counters(): Readonly<Record<string, number>>;
 }
@@ -57,11 +59,13 @@ class WebSockets implements WebSocketTransport {
   readonly #links: Links;
   readonly #door: Door;
   readonly #diallers: Dialler[];
+  readonly #superseding: WebSocketOptions['onSuperseded'];
   /** Also those that are saying goodbye. */
   readonly #open = new Set<Link>();
   #cancelTick: Cancel | undefined;
   readonly #slice: Slice;
   #pingAt = 0;
+  #isSuperseded = false;
   #state: 'new' | 'started' | 'stopped' = 'new';
   #stopping: Promise<void> | undefined;
 
@@ -76,6 +80,7 @@ class WebSockets implements WebSocketTransport {
     this.#clock = clock;
     this.#slice = new Slice(clock);
     this.#logger = logger;
+    this.#superseding = options.onSuperseded;
     this.#bans = new Bans(clock, limits.banMs);
     this.#links = new Links({
       own: settings.own,
@@ -107,6 +112,7 @@ class WebSockets implements WebSocketTransport {
           ...shared,
           random,
           queue,
+          superseded: (node) => this.#superseded(node),
           opened: (webSocket, socket, peer, linkId) =>
             this.#opened(webSocket, socket, peer, linkId, true),
         }),
@@ -152,6 +158,11 @@ class WebSockets implements WebSocketTransport {
     this.#links.get(node)?.expelSoon(reason);
   }
 
+  identityOf(node: string): PeerIdentity | undefined {
+    const peer = this.#links.get(node)?.peer;
+    return peer && { role: peer.role, place: peer.place };
+  }
+
   counters(): Readonly<Record<string, number>> {
     return { ...this.#counters, links: this.#links.size };
   }
@@ -190,6 +201,7 @@ class WebSockets implements WebSocketTransport {
         counters: this.#counters,
         frameReceived: (from, frame) => this.#links.frameReceived(from, frame),
         closed: (closed) => this.#links.closed(closed),
+        superseded: ({ peer: { node } }) => this.#superseded(node),
         expelled: ({ peer: { node } }) => this.#bans.add(node),
       },
     );
@@ -201,6 +213,13 @@ class WebSockets implements WebSocketTransport {
     }
     this.#counters.linksOpened += 1;
     this.#links.open(link);
+  }
+
+  #superseded(by: string): void {
+    if (this.#isSuperseded || this.#state === 'stopped') return;
+    this.#isSuperseded = true;
+    this.#logger.error({ peer: by }, 'a later start of this node has taken its place');
+    this.#superseding?.(by);
   }
 
   #changed(node: string, isUp: boolean): void {

@@ -29,11 +29,11 @@ export function addNodeOptions(command: Command): Command {
     '--config <file>',
     `the configuration file; default ./${DEFAULT_FILE} if there is one`,
   );
-  for (const { flag, meaning, roles } of Object.values(SETTINGS)) {
+  for (const { flag, meaning, roles, isRepeated } of Object.values(SETTINGS)) {
     if (flag === undefined) continue;
     const whose = roles.length === ROLES.length ? '' : ` (${roles.join(', ')})`;
-    if (flag.startsWith('--peer '))
-      command.option(flag, `${meaning}; may be given several times`, collect);
+    if (isRepeated === true)
+      command.option(flag, `${meaning}${whose}; may be given several times`, collect);
     else command.option(flag, meaning + whose);
   }
   return command.option(

@@ -124,6 +124,7 @@ function* defaultsOf(
     yield ['allowShell', false];
     yield ['stopLimit', '30s'];
   }
+  if (role !== 'worker') yield ['hosts', []];
   yield ['peers', []];
   yield ['strict', false];
   yield ['log.level', 'info'];

@@ -25,6 +25,11 @@ export function parseListen(text: string): ListenAddress | undefined {
   return isHost && port <= PORT_MAX ? { host, port } : undefined;
 }
 
+/** Whether a request can call a server by that: a listener's host, its port if it is for one port only. */
+export function isHost(text: string): boolean {
+  return parseListen(text) !== undefined || parseListen(`${text}:0`) !== undefined;
+}
+
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }

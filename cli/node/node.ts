@@ -86,6 +86,7 @@ class AssembledNode implements RunningNode {
       server: this.#listener?.server,
       clients: () => this.#clients,
       logger,
+      superseded: (peer) => this.#fail(supersededFailure(node, peer)),
     });
     const program = await startProgram(configuration, {
       transport: this.#sockets.transport,
@@ -150,6 +151,8 @@ class AssembledNode implements RunningNode {
     this.#handler = createHttpHandler({
       program: api,
       tokens: () => this.#clients,
+      hosts: this.#configuration.hosts,
+      ownHosts: true,
       isReady: () => this.#state === 'ready',
       metrics: () => this.#ownMetrics(),
       limits: this.#configuration.limits.http,
@@ -159,9 +162,8 @@ class AssembledNode implements RunningNode {
   }
 
   #probes(): RequestListener {
-    const unready = () => (this.#state === 'ready' ? undefined : this.#state);
     const metrics = () => (this.#program?.metrics() ?? '') + this.#ownMetrics();
-    return probesHandler({ unready, metrics });
+    return probesHandler({ state: () => this.#state, metrics });
   }
 
   #ownMetrics(): string {
@@ -171,6 +173,11 @@ class AssembledNode implements RunningNode {
     counters.add('escapement_log_lines_lost_total', {}, this.#log.lost);
     return counters.text();
   }
+}
+
+function supersededFailure(node: string, peer: string): CommandFailure {
+  const what = `A process that was started later is called "${node}" too, and ${peer} is connected to it. Give one of them a name of its own, by --node.`;
+  return new CommandFailure(EXIT.locked, what);
 }
 
 /** `framesSent` → `escapement_socket_frames_sent_total`; what is there now has no `_total`. */

@@ -2,40 +2,49 @@
  * The probes of a node without an HTTP API: a worker, and any node that is still starting.
  *
  * `/livez` says that the process answers, `/readyz` that it takes work, `/metrics` what it counts.
+ * They speak in the words of the API. By whatever name they are called they answer: they change nothing.
  */
 
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { type Answer, sendAnswer } from '../../http/answer.ts';
+import { HttpRefusal, tryLater } from '../../http/refusal.ts';
+import { PROMETHEUS_CONTENT_TYPE } from '../../telemetry/prometheus.ts';
 
 export interface Probes {
-  /** Why it takes no work now; nothing when it does. */
-  readonly unready: () => string | undefined;
-  readonly metrics?: () => string;
+  readonly state: () => 'starting' | 'ready' | 'draining';
+  readonly metrics: () => string;
 }
 
-export function probesHandler({ unready, metrics }: Probes): RequestListener {
-  return (request, response) => {
-    const path = (request.url ?? '').split('?', 1)[0];
-    const isKnown =
-      path === '/livez' || path === '/readyz' || (path === '/metrics' && metrics !== undefined);
-    response.setHeader('Cache-Control', 'no-store');
-    if (isKnown && request.method !== 'GET' && request.method !== 'HEAD') {
-      response.setHeader('Allow', 'GET, HEAD');
-      answer(405, { error: { code: 'METHOD_NOT_ALLOWED', message: 'Probes are read.' } });
-    } else if (path === '/livez') answer(200, { status: 'alive' });
-    else if (path === '/readyz') {
-      const reason = unready();
-      answer(reason === undefined ? 200 : 503, { status: reason ?? 'ready' });
-    } else if (path === '/metrics' && metrics !== undefined) {
-      response.writeHead(200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
-      response.end(metrics());
-    } else if (unready() === 'starting') {
-      response.setHeader('Retry-After', '1');
-      answer(503, { error: { code: 'STARTING', message: 'The node is starting.' } });
-    } else answer(404, { error: { code: 'NOT_FOUND', message: 'There is nothing here.' } });
+const PATHS: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz', '/metrics']);
 
-    function answer(status: number, body: object): void {
-      response.writeHead(status, { 'Content-Type': 'application/json' });
-      response.end(JSON.stringify(body));
+export function probesHandler(probes: Probes): RequestListener {
+  return (request, response) => {
+    const answer = answerTo(request, probes);
+    if (!(answer instanceof HttpRefusal)) sendAnswer(response, answer);
+    else {
+      const { status, headers } = answer;
+      sendAnswer(response, { status, body: answer.toJSON(), headers });
     }
   };
+}
+
+function answerTo({ url, method }: IncomingMessage, probes: Probes): Answer | HttpRefusal {
+  const path = url?.split('?', 1)[0];
+  const state = probes.state();
+  if (!PATHS.has(path)) {
+    if (state === 'starting') return tryLater('notReady', 'This node is starting.');
+    return new HttpRefusal('notFound', 'There is nothing at this path.');
+  }
+  if (method !== 'GET' && method !== 'HEAD')
+    return new HttpRefusal('methodNotAllowed', 'This is not done here.', {
+      headers: { allow: 'GET, HEAD' },
+    });
+  if (path === '/livez') return { status: 200, body: { status: 'alive' } };
+  if (path === '/metrics') {
+    const headers = { 'content-type': PROMETHEUS_CONTENT_TYPE };
+    return { status: 200, body: probes.metrics(), headers };
+  }
+  return state === 'ready'
+    ? { status: 200, body: { status: 'ready' } }
+    : { status: 503, body: { status: 'notReady' } };
 }

@@ -39,6 +39,8 @@ export interface NodeConfiguration extends Proofs {
   /** Nothing: in memory. */
   readonly data: string | undefined;
   readonly listen: ListenAddress | undefined;
+  /** By which names the HTTP API may be called, besides its address and those of loopback. */
+  readonly hosts: readonly string[];
   readonly peers: readonly string[];
   readonly handlers: string | undefined;
   readonly cores: number;
@@ -90,6 +92,7 @@ export function resolveNode(sources: Sources): Resolved {
     gates: settings.gates ?? [],
     data: data === IN_MEMORY ? undefined : mistakes.pathOf('data', data),
     listen,
+    hosts: settings.hosts ?? [],
     peers,
     ...proofs,
     handlers: handlers === undefined ? undefined : mistakes.pathOf('handlers', handlers),

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
 import { CORES_MAX } from '../../machines/jobs/messages/client.ts';
 import { durationMs } from './duration.ts';
+import { isHost } from './listen-address.ts';
 import { ROLES } from './settings.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
@@ -16,6 +17,7 @@ export const LOG_FORMATS = ['auto', 'json', 'text'] as const;
 export const CLIENT_ROLES = ['reader', 'submitter', 'operator'] as const;
 
 const PEERS_MAX = 1_000;
+const HOSTS_MAX = 1_000;
 const NAMES_MAX = 1_000;
 const CLIENTS_MAX = 10_000;
 const STOP_LIMIT_MS_MAX = 86_400_000;
@@ -33,6 +35,9 @@ const flag = z.boolean(must('true or false'));
 
 const PEER = 'a URL that begins with ws:// or wss://';
 const peer = z.string(must(PEER)).refine(isPeerUrl, must(PEER));
+
+const HOST = 'a name such as "jobs.example.com", with a port or for any';
+const host = z.string(must(HOST)).refine(isHost, must(HOST));
 
 const STOP_LIMIT = 'a duration such as 30s or 5m, up to 1d';
 const stopLimit = z.string(must(STOP_LIMIT)).refine((text) => {
@@ -56,6 +61,10 @@ export const SCHEMA = z.strictObject({
   gates: names.optional(),
   data: path.optional(),
   listen: z.string(must('"host:port"')).optional(),
+  hosts: z
+    .array(host, must('a list of names'))
+    .max(HOSTS_MAX, must(`at most ${HOSTS_MAX} names`))
+    .optional(),
   peers: z
     .array(peer, must('a list of URLs'))
     .max(PEERS_MAX, must(`at most ${PEERS_MAX} URLs`))

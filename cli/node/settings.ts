@@ -17,6 +17,8 @@ export interface Setting {
   readonly text: 'text' | 'path' | 'list' | 'whole' | 'switch';
   /** As commander writes it; left out where there is none. */
   readonly flag?: string;
+  /** The flag says one item of a list each time it is given; other flags say all, with commas. */
+  readonly isRepeated?: true;
   readonly meaning: string;
 }
 
@@ -66,10 +68,18 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     flag: '--listen <host:port>',
     meaning: 'where the HTTP API and the sockets of peers are; port 0 is any',
   },
+  hosts: {
+    roles: STATEFUL,
+    text: 'list',
+    flag: '--host <name>',
+    isRepeated: true,
+    meaning: 'names by which the HTTP API may be called, besides its address',
+  },
   peers: {
     roles: ROLES,
     text: 'list',
     flag: '--peer <url>',
+    isRepeated: true,
     meaning: 'whom to dial, ws:// or wss://',
   },
   secretFile: {

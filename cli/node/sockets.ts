@@ -17,6 +17,8 @@ export interface SocketParts {
   /** As they are now: they can change while the node runs. */
   readonly clients: () => readonly NodeClient[] | undefined;
   readonly logger: Logger;
+  /** A later start of this node has taken its name, as this peer knows. */
+  readonly superseded: (peer: string) => void;
 }
 
 export interface Sockets {
@@ -33,7 +35,7 @@ const CLIENT_MARK = '~';
 /** @throws {RuntimeError} OPTION_INVALID */
 export function openSockets(
   configuration: NodeConfiguration,
-  { server, clients, logger }: SocketParts,
+  { server, clients, logger, superseded }: SocketParts,
 ): Sockets {
   const { node, role, place, listen, peers, secret, tls, limits } = configuration;
   const isOpen = listen !== undefined && isLoopback(listen.host);
@@ -44,6 +46,7 @@ export function openSockets(
     peers,
     limits: limits.sockets,
     logger,
+    onSuperseded: superseded,
     admit: (peer) => refuseStranger(configuration, peer),
     clientOf: (token) => clientOf(token, clients(), isOpen),
     ...(server !== undefined && { server }),

@@ -30,15 +30,15 @@ export interface Storage {
 
 /** @throws {RuntimeError} STORE_LOCKED, STORE_UNWRITABLE */
 export async function openStorage(
-  { data, node }: NodeConfiguration,
+  { data, node, jobs: { leaseMs } }: Pick<NodeConfiguration, 'data' | 'node' | 'jobs'>,
   logger: Logger,
 ): Promise<Storage> {
   if (data === undefined) return { close: () => {} };
-  const name = await takeName(data, node, logger);
+  const name = await takeName(data, { node, leaseMs, logger });
   try {
     return {
       store: lmdbStore(data),
-      lease: directoryLease(data, { node, logger }),
+      lease: directoryLease(data, { node, leaseMs, logger }),
       close: () => name.release(),
     };
   } catch (thrown) {
@@ -47,12 +47,16 @@ export async function openStorage(
   }
 }
 
-async function takeName(data: string, node: string, logger: Logger): Promise<DirectoryLock> {
+async function takeName(
+  data: string,
+  options: { readonly node: string; readonly leaseMs: number; readonly logger: Logger },
+): Promise<DirectoryLock> {
+  const { node } = options;
   // Also a name that a file system reads as something else, such as "..", is the name of a directory of ours.
   const directory = join(data, NAMES, `node-${node.replaceAll(':', '%3A')}`);
   mkdirSync(directory, { recursive: true });
   try {
-    return await DirectoryLock.acquire(directory, 'lease', { node, logger });
+    return await DirectoryLock.acquire(directory, 'lease', options);
   } catch (thrown) {
     if (!(thrown instanceof RuntimeError) || thrown.code !== 'STORE_LOCKED') throw thrown;
     const what = `Another process called "${node}" uses ${data}. Give this one a name of its own, by --node, and it stands by.`;

@@ -7,6 +7,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { connectClient } from '../../programs/jobs/client.ts';
+import { exchange } from '../http/raw-connection.ts';
 import { ROOT } from '../project-files.ts';
 import { certificateAuthority, hasOpenssl } from '../transports/certificates.ts';
 import {
@@ -142,6 +144,28 @@ describe.skipIf(!hasOpenssl())('a cluster with certificates', () => {
   });
 });
 
+test('a node answers to the names it was given, and to its own', TIMEOUT, async () => {
+  const node = await cluster.serving(manager(cluster.freshData(), ['--host', 'jobs.example.com']));
+  const port = Number(new URL(node.url).port);
+  const statusAt = async (host: string) => {
+    const request = `GET /v1/jobs HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
+    return (await exchange(port, request)).status;
+  };
+  expect(await statusAt(`jobs.example.com:${port}`)).toBe(200);
+  expect(await statusAt('localhost')).toBe(200);
+  expect(await statusAt('127.0.0.1')).toBe(200);
+  expect(await statusAt('other.example.com')).toBe(421);
+});
+
+test('a program that knows a node by its address submits jobs there', TIMEOUT, async () => {
+  const leader = await cluster.serving(manager(cluster.freshData()));
+  await cluster.serving(worker('A.worker-1', [leader]));
+  const client = await connectClient({ url: leader.url.replace('http', 'ws') });
+  await client.submit(sleepJob('by-address', 10));
+  expect(await client.wait('by-address')).toMatchObject({ status: 'completed' });
+  await client.stop();
+});
+
 describe('two processes', () => {
   test('of one name and one directory: the second is refused (H10)', TIMEOUT, async () => {
     const data = cluster.freshData();
@@ -170,7 +194,9 @@ describe('two processes', () => {
     );
     expect(second.workerId).toBe('A.worker-1');
     expect((await leader.ask('GET', '/v1/workers')).body.workers).toHaveLength(1);
+    const { code, err } = await older.ended;
+    expect(err).toContain('"A.worker-1" too, and A.manager-1 is connected to it');
+    expect(code).toBe(73);
     expect((await newer.stop()).code).toBe(0);
-    await older.kill();
   });
 });

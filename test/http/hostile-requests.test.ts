@@ -106,6 +106,26 @@ describe('H29', () => {
     expect((await ask('localhost')).status).toBe(421);
     await close(named.server, named.handler);
   });
+
+  test('names that were configured and its own, where both are wanted', async () => {
+    const options = { hosts: ['Jobs.example', 'api.example:8443'], ownHosts: true, tokens: TOKENS };
+    const named = await listen(here.manager, options);
+    const statusAt = async (host: string) => {
+      const request = `GET /v1/workers HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
+      return (await exchange(named.port, request)).status;
+    };
+    for (const host of [
+      'jobs.example:1',
+      'JOBS.EXAMPLE',
+      'api.example:8443',
+      'localhost',
+      '127.0.0.1',
+    ])
+      expect([host, await statusAt(host)]).toEqual([host, 401]);
+    for (const host of ['api.example', 'api.example:80', 'evil.jobs.example'])
+      expect([host, await statusAt(host)]).toEqual([host, 421]);
+    await close(named.server, named.handler);
+  });
 });
 
 test.each([

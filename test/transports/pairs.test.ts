@@ -3,7 +3,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { isProof } from '../../transports/websocket/proof.ts';
 import { callIn, MALLORY, openRaw } from './raw-caller.ts';
+import { SECRET } from './socket-network.ts';
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
 import { becomes, nodes, type StartedNode } from './told.ts';
 
@@ -145,10 +147,11 @@ describe('H10 of two nodes with one name', () => {
     const b = await start('b');
     const early = await openRaw(b.url, { ...MALLORY, bootEpoch: 5 });
     const late = await openRaw(b.url, { ...MALLORY, bootEpoch: 6 });
-    expect(await early.closed).toBe(4001);
-    const { answer } = await callIn(b.url, { ...MALLORY, bootEpoch: 5 });
+    expect(await early.closed).toBe(4002);
+    const { answer, transcript } = await callIn(b.url, { ...MALLORY, bootEpoch: 5 });
     expect(answer.status).toBe(409);
     expect(answer.headers['escapement-reason']).toContain('(6)');
+    expect(isProof(answer.headers['escapement-proof'], 'later', SECRET, transcript)).toBe(true);
     late.socket.destroy();
     await b.until(() => b.count('down m') === 2);
     // Also when nobody of that name is there.

@@ -43,7 +43,10 @@ export interface CallEnd {
   pointless(reason: string): void;
   /** Something with the name of this node has answered: itself or another. */
   isOwnName(isSelf: boolean): void;
-  failed(reason: string): void;
+  /** `status`: of the answer, if there was one. */
+  failed(reason: string, status?: number): void;
+  /** The peer has refused this start, and proved that it knows a later one. */
+  superseded(node: string, reason: string): void;
 }
 
 export class Call {
@@ -121,7 +124,15 @@ export class Call {
     const nonce = readNonce(headers[HEADERS.nonce]);
     const isAsked = statusCode === 401 && listener !== undefined && nonce !== undefined;
     if (!isAsked || shown !== undefined || own.role === 'client') {
-      this.#fail(`${statusCode}: ${String(headers[HEADERS.reason] ?? 'refused')}`);
+      const reason = `${statusCode}: ${String(headers[HEADERS.reason] ?? 'refused')}`;
+      const { secret } = this.#services.settings;
+      const isLater =
+        shown !== undefined &&
+        statusCode === 409 &&
+        isProof(headers[HEADERS.proof], 'later', secret, shown);
+      this.breakOff();
+      if (isLater) this.#end.superseded(shown.listener.node, reason);
+      else this.#end.failed(reason, statusCode);
       return;
     }
     const version = Number(headers[HEADERS.version]);

@@ -24,9 +24,13 @@ export interface DiallerServices extends CallServices {
   readonly bans: Bans;
   readonly queue: DialQueue;
   opened(webSocket: WebSocket, socket: Socket, peer: Claim, linkId: string): void;
+  /** A peer that this start was connected to knows a later one. */
+  superseded(node: string): void;
 }
 
 const DOUBLINGS_MAX = 20;
+/** How often it is told that somebody else has the name of this node. */
+const TELL_AGAIN_MS = 60_000;
 
 export class Dialler {
   readonly url: URL;
@@ -40,6 +44,7 @@ export class Dialler {
   #node: string | undefined;
   #openedAt = 0;
   #lastFailure: string | undefined;
+  #toldAt: number | undefined;
 
   constructor(url: URL, services: DiallerServices) {
     this.url = url;
@@ -116,7 +121,8 @@ export class Dialler {
       if (this.#services.links.get(this.#node as string) === undefined) this.#retry();
     },
     isOwnName: (isSelf) => this.#ownNameAnswered(isSelf),
-    failed: (reason) => this.#failed(reason),
+    failed: (reason, status) => this.#failed(reason, status),
+    superseded: (node, reason) => this.#superseded(node, reason),
   };
 
   #ownNameAnswered(isSelf: boolean): void {
@@ -128,20 +134,41 @@ export class Dialler {
       this.#isStopped = true;
       return;
     }
-    logger.error(fields, 'another node has the name of this one');
+    if (this.#isTimeToTell()) logger.error(fields, 'another node has the name of this one');
     this.#retry();
   }
 
-  #failed(reason: string): void {
+  /** Unless this start was there already it may be the clock that was set back, and pass. */
+  #superseded(node: string, reason: string): void {
     this.#callEnded();
     if (this.#isStopped) return;
-    const { counters, logger } = this.#services;
+    const { counters, logger, links, superseded } = this.#services;
+    counters.dialsFailed += 1;
+    const fields = { url: this.url.href, peer: node, reason };
+    if (this.#isTimeToTell())
+      logger.error(fields, 'a peer knows a later start of this node, and does not let this one in');
+    this.#retry();
+    if (links.hasMet(node)) superseded(node);
+  }
+
+  #isTimeToTell(): boolean {
+    const now = this.#services.clock.now();
+    if (this.#toldAt !== undefined && now - this.#toldAt < TELL_AGAIN_MS) return false;
+    this.#toldAt = now;
+    return true;
+  }
+
+  #failed(reason: string, status: number | undefined): void {
+    this.#callEnded();
+    if (this.#isStopped) return;
+    const { counters, logger, options } = this.#services;
     counters.dialsFailed += 1;
     // The same again and again is said once.
     const level = reason === this.#lastFailure ? 'debug' : 'warn';
     this.#lastFailure = reason;
     logger[level]({ url: this.url.href, reason }, 'a peer could not be reached');
     this.#retry();
+    options.onUnreached?.(this.url.href, reason, status);
   }
 
   #callEnded(): void {

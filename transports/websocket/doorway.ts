@@ -129,7 +129,7 @@ export class Doorway {
     if (settings.isMutual && !isCertified(socket, caller.node))
       return refusal(403, 'the certificate names another node');
     const refused = this.#refusalOf(caller);
-    if (refused !== undefined) return refused;
+    if (refused !== undefined) return this.#proved(refused, transcript);
     if (!this.#challenges.use(listenerNonce)) return refusal(503, 'too many handshakes');
     return {
       caller,
@@ -167,6 +167,14 @@ export class Doorway {
     if (links.size >= settings.limits.connectionsMax && links.get(node) === undefined)
       return refusal(503, 'too many connections');
     return undefined;
+  }
+
+  /** A caller may end because of it, so it is not to be had from anybody. */
+  #proved(refused: Refusal, transcript: Transcript): Refusal {
+    const { links, settings } = this.#services;
+    if (refused.status !== 409 || !links.isSuperseded(transcript.caller)) return refused;
+    const proof = proofOf('later', settings.secret, transcript);
+    return { ...refused, headers: { ...refused.headers, [HEADERS.proof]: proof } };
   }
 
   #saying(version: number): Record<string, string> {

@@ -28,8 +28,10 @@ export const CLOSE = {
   policy: 1008,
   /** The peer does not take what it is sent. */
   tooSlow: 1013,
-  /** Another connection of the same pair stays, or a later start of the node. */
+  /** Another connection of the same pair stays. */
   replaced: 4001,
+  /** A later start of the node is here. */
+  superseded: 4002,
 } as const;
 
 const REASON_LENGTH_MAX = 120;
@@ -45,6 +47,8 @@ export interface LinkServices {
   readonly counters: Counters;
   frameReceived(link: Link, frame: string): void;
   closed(link: Link): void;
+  /** The peer is connected to a later start of this node. */
+  superseded(link: Link): void;
   /** The peer broke a rule: it is to be kept away for a while. */
   expelled(link: Link): void;
 }
@@ -164,7 +168,8 @@ export class Link {
     webSocket.on('pong', () => {
       if (this.#isOpen) this.#inflow.pongReceived();
     });
-    webSocket.on('close', () => {
+    webSocket.on('close', (code) => {
+      if (code === CLOSE.superseded && this.#isOpen) this.#services.superseded(this);
       this.#gone();
       this.#cancelTermination?.();
     });

@@ -63,13 +63,22 @@ export class Links {
     return [...this.#byNode.keys()];
   }
 
+  /** Whether a later start of that node has been connected. */
+  isSuperseded({ node, bootEpoch }: Claim): boolean {
+    return bootEpoch < (this.#epochs.get(node) ?? 0);
+  }
+
+  /** Whether this start of this node was ever connected to that one. */
+  hasMet(node: string): boolean {
+    return this.#epochs.has(node);
+  }
+
   /** Why a node that dials this one cannot have a link now, if so. */
   refusalOfCaller(caller: Claim): string | undefined {
     const { own, clock, handshakeMs } = this.#services;
     if (caller.node === own.node) return 'that is the name of this node';
-    const known = this.#epochs.get(caller.node);
-    if (known !== undefined && caller.bootEpoch < known)
-      return `a later start of that node is known (${known})`;
+    if (this.isSuperseded(caller))
+      return `a later start of that node is known (${this.#epochs.get(caller.node)})`;
     const isOurs = own.node < caller.node;
     if (isOurs && this.#proving.has(caller.node)) return 'this node is dialling you';
     const link = this.#byNode.get(caller.node);
@@ -82,8 +91,7 @@ export class Links {
   /** Why dialling this node should not go on, if so. */
   refusalOfListener(listener: Claim): string | undefined {
     if (listener.node === this.#services.own.node) return 'that is this node';
-    const known = this.#epochs.get(listener.node);
-    if (known !== undefined && listener.bootEpoch < known) return 'a later start of it is known';
+    if (this.isSuperseded(listener)) return 'a later start of it is known';
     const link = this.#byNode.get(listener.node);
     if (link !== undefined && link.peer.bootEpoch >= listener.bootEpoch) return 'already connected';
     return this.#proving.has(listener.node) ? 'already dialling' : undefined;
@@ -102,9 +110,11 @@ export class Links {
     const { node, role, place, bootEpoch } = link.peer;
     if (!link.isDialled) this.#proving.get(node)?.();
     const older = this.#byNode.get(node);
-    older?.close(CLOSE.replaced, 'another connection of this node stays');
-    this.#byNode.set(node, link);
     if (role !== 'client') this.#remember(node, bootEpoch);
+    if (older !== undefined && this.isSuperseded(older.peer))
+      older.close(CLOSE.superseded, 'a later start of this node is here');
+    else older?.close(CLOSE.replaced, 'another connection of this node stays');
+    this.#byNode.set(node, link);
     this.#services.logger.debug({ peer: node, role, place }, 'a peer is connected');
     this.#tell(() => this.#listener?.peerUp(node, { role, place }));
     this.#services.changed(node, true);

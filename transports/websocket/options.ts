@@ -39,6 +39,13 @@ export interface WebSocketOptions {
   readonly bootEpoch?: number;
   /** Why a peer that has proved who it is may not come, in words for it; or nothing. Default: it may. */
   readonly admit?: (peer: { readonly node: string } & PeerIdentity) => string | undefined;
+  /**
+   * Told once when `peer`, which this start was connected to, knows a later start of the same name: from
+   * then on this one gets in nowhere. Default: it is logged, and peers are dialled as ever.
+   */
+  readonly onSuperseded?: (peer: string) => void;
+  /** Told each time a peer could not be reached or did not let this node in; `status` if it answered. */
+  readonly onUnreached?: (url: string, reason: string, status: number | undefined) => void;
   /** Whose token a client shows. Left out: there are no clients. `node`: what the client calls itself. */
   readonly clientOf?: (
     token: string | undefined,

@@ -23,7 +23,8 @@ export interface Transcript {
   readonly listenerNonce: string;
 }
 
-export type Side = 'caller' | 'listener';
+/** `later`: the listener, when it refuses the caller because of a later start of it. */
+export type Side = 'caller' | 'listener' | 'later';
 
 export function proofOf(side: Side, secret: string, transcript: Transcript): string {
   return sign(side, secret, transcript);

@@ -1,0 +1,47 @@
+/** Where a node keeps its actors: the lease of the directory is the one that was configured. */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { openStorage } from '../../cli/node/storage.ts';
+import { JOBS_OPTIONS } from '../../programs/jobs/configuration/options.ts';
+import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
+import type { LeaseClaim } from '../../runtime/lease.ts';
+import { SILENT_LOGGER } from '../../runtime/options.ts';
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+async function opened(leaseMs: number) {
+  const data = mkdtempSync(join(tmpdir(), 'escapement-storage-'));
+  folders.push(data);
+  const jobs = { ...resolveConfiguration(), leaseMs };
+  const storage = await openStorage({ data, node: 'A.manager-1', jobs }, SILENT_LOGGER);
+  const leaseIn = (...path: readonly string[]): unknown =>
+    JSON.parse(readFileSync(join(data, ...path, 'owner.json'), 'utf8')).leaseMs;
+  return { storage, leaseIn };
+}
+
+test('the directory is held for as long as "leaseMs" says, and so is the name', async () => {
+  const { storage, leaseIn } = await opened(9_000);
+  expect(leaseIn('nodes', 'node-A.manager-1')).toBe(9_000);
+  let claim: LeaseClaim | undefined;
+  await new Promise<number>((acquired) => {
+    claim = storage.lease?.hold('A', { acquired, standsBy: () => {}, lost: () => {} });
+  });
+  expect(leaseIn()).toBe(9_000);
+  claim?.release();
+  storage.close();
+});
+
+/** Directories take longer ones than boards do, and none that is shorter. */
+test.each([JOBS_OPTIONS.leaseMs.min, JOBS_OPTIONS.leaseMs.max])(
+  'every lease that the configuration allows is one of a directory: %i',
+  async (leaseMs) => {
+    const { storage } = await opened(leaseMs as number);
+    storage.close();
+  },
+);
