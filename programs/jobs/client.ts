@@ -1,30 +1,27 @@
 /**
  * A client of a datacenter or a gate: submits jobs, looks at them, waits for their end.
  *
- * It is a node of its own, and asks the desk over its transport. In the process of a manager or a
- * gate `localClient` asks without one.
+ * It is a node of its own, and asks the desk over a transport that it is given, or over sockets to
+ * the addresses that it is given. In the process of a manager or a gate `localClient` asks without.
  */
 
 import { createRuntime } from '../../create-runtime.ts';
 import { deskAddress } from '../../machines/jobs/addresses.ts';
 import { deskMachine } from '../../machines/jobs/desk.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
 import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
 import type { Random } from '../../runtime/random.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
 import { systemRandom } from '../../runtime/system-random.ts';
 import type { Transport } from '../../runtime/transport.ts';
-import { DeskClient, type JobsClient } from './desk-client.ts';
+import { openClientSockets, type SocketAddress } from './client-sockets.ts';
+import { DEFAULT_TIMEOUT_MS, DeskClient, type JobsClient } from './desk-client.ts';
 import { JOBS_LIMITS } from './limits.ts';
 
 export type { JobsClient, NewJob, NewWorkflow, WaitOptions } from './desk-client.ts';
 
-export interface ClientOptions {
-  /** The datacenter or the gate it speaks to. */
-  readonly to: string;
-  readonly transport: Transport;
-  /** Name of this client among all nodes, the one its transport has joined under. */
-  readonly client: string;
+interface ClientConduct {
   /** How long a question is asked before it is given up with ASK_TIMED_OUT. Default 30,000. */
   readonly timeoutMs?: number;
   readonly clock?: Clock;
@@ -33,26 +30,64 @@ export interface ClientOptions {
   readonly signal?: AbortSignal;
 }
 
-/** @throws {RuntimeError} OPTION_INVALID, ABORTED */
+/** A client with a transport of its user's. */
+export interface ClientByTransport extends ClientConduct {
+  /** The datacenter or the gate it speaks to. */
+  readonly to: string;
+  readonly transport: Transport;
+  /** Name of this client among all nodes, the one its transport has joined under. */
+  readonly client: string;
+  readonly url?: undefined;
+}
+
+/** A client that dials nodes itself, for as long as `timeoutMs` says until one lets it in. */
+export interface ClientByUrl extends ClientConduct, SocketAddress {
+  /** The datacenter or the gate it speaks to. Default: the one of the first node that lets it in. */
+  readonly to?: string;
+  readonly transport?: undefined;
+}
+
+export type ClientOptions = ClientByTransport | ClientByUrl;
+
+/** @throws {RuntimeError} OPTION_INVALID, ABORTED, and by `url` CONNECT_REFUSED, CONNECT_TIMED_OUT */
 export async function connectClient(options: ClientOptions): Promise<JobsClient> {
-  const { random = systemRandom(), clock = systemClock(), transport, signal } = options;
+  const { random = systemRandom(), clock = systemClock(), logger = SILENT_LOGGER } = options;
+  const { signal, timeoutMs } = options;
+  if (signal?.aborted === true) throw new RuntimeError('ABORTED', 'The signal was aborted.');
+  const sockets =
+    options.url === undefined
+      ? undefined
+      : await openClientSockets(options, {
+          clock,
+          ownClock: options.clock,
+          random,
+          logger,
+          timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
+          signal,
+        });
   const runtime = await createRuntime({
-    node: options.client,
-    transport,
+    node: sockets?.node ?? (options.client as string),
+    transport: sockets?.transport ?? (options.transport as Transport),
     clock,
     random,
-    logger: options.logger ?? SILENT_LOGGER,
+    logger,
     limits: JOBS_LIMITS,
     telemetry: false,
     ...(signal !== undefined && { signal }),
+    ...(sockets !== undefined && { inspect: sockets.inspect }),
   });
-  const desk = runtime.register('desk', deskMachine).actor(deskAddress(options.to));
+  const place = await sockets?.connected.catch(async (thrown: unknown) => {
+    await runtime.stop();
+    throw thrown;
+  });
+  const to = options.to ?? (place as string);
+  const desk = runtime.register('desk', deskMachine).actor(deskAddress(to));
   return new DeskClient({
-    to: options.to,
+    to,
     clock,
     random,
     mayLose: true,
-    timeoutMs: options.timeoutMs,
+    timeoutMs,
     ask: (question, how) => desk.ask(question as never, how),
     stop: () => runtime.stop(),
   });

@@ -38,6 +38,8 @@ export type {
   WorkflowStatus,
 } from '../../machines/jobs/words.ts';
 export {
+  type ClientByTransport,
+  type ClientByUrl,
   type ClientOptions,
   connectClient,
   type JobsClient,

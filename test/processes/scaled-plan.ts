@@ -24,7 +24,7 @@ const PATIENT_MS: Partial<Record<OptionName, number>> = {
   dispatchAckTimeoutMs: 3_000,
   gateDispatchLimitMs: 3_000,
   heartbeatIntervalMs: 150,
-  leaseMs: 600,
+  leaseMs: 5_000,
   reportIntervalMs: 150,
   settleLimitMs: 1_000,
 };
