@@ -1,8 +1,8 @@
 /**
  * Makes a fresh clone ready: checks Node, then installs what is missing.
  *
- * Runs before `npm start` and `npm test`, also when nothing is installed yet, so
- * it imports nothing but Node. It says what it installs and why before it does,
+ * Runs before `npm start`, which has it `--without-tests`, and before `npm test`, also when nothing
+ * is installed yet, so it imports nothing but Node. It says what it installs and why before it does,
  * touches nothing that is already there, and is done in a few milliseconds then.
  *
  * ESCAPEMENT_NO_INSTALL=1  install nothing, only say what is missing
@@ -43,6 +43,14 @@ const PARTS = [
     isPresent: () => process.platform !== 'linux' || isOnPath('strace'),
     debianPackages: ['strace'],
   },
+  {
+    name: 'zsh and fish',
+    why: 'tests have these shells read the completion that is written for them',
+    size: 'about 30 MB',
+    required: false,
+    isPresent: () => process.platform === 'win32' || (isOnPath('zsh') && isOnPath('fish')),
+    debianPackages: ['zsh', 'fish'],
+  },
 ];
 
 process.exitCode = main();
@@ -53,8 +61,10 @@ function main() {
     report(`Escapement needs Node ${range}, this is ${process.versions.node}.`);
     return 1;
   }
+  const isForTests = !process.argv.includes('--without-tests');
+  const parts = PARTS.filter(({ required }) => required || isForTests);
   // Every part is tried, so that one run tells everything that is missing.
-  return Math.max(0, ...PARTS.map(ensure));
+  return Math.max(0, ...parts.map(ensure));
 }
 
 /** Returns the exit code this part asks for. */
