@@ -1,18 +1,12 @@
-/**
- * Scenarios of the jobs system with its frames on real sockets, see cluster/socket-network.ts.
- *
- * These are a part of them, one file for each kind of trouble. All of them, and everything else that
- * starts a cluster, run that way with ESCAPEMENT_TEST_TRANSPORT=websocket.
- */
+/** Scenarios of the jobs system over WebSocket, all of them. */
 
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { scripted, startCluster } from './cluster.ts';
-
-// Files of tests have a process, or a thread, of their own: nobody else sees it.
-vi.stubEnv('ESCAPEMENT_TEST_TRANSPORT', 'websocket');
-vi.setConfig({ testTimeout: 30_000 });
+import { repeatOverSockets } from './over-websocket.ts';
 
 describe('over WebSocket', async () => {
+  await repeatOverSockets('scenarios');
+
   test('frames do travel over sockets', async () => {
     await using cluster = await startCluster({ datacenters: { A: { workers: 1 } } });
     const client = await cluster.begin('A', {
@@ -26,10 +20,6 @@ describe('over WebSocket', async () => {
     expect(view).toMatchObject({ workflowsTotal: 3 });
     expect(cluster.passport.sockets?.carried).toBeGreaterThan(20);
   });
-
-  await import('./scenarios/acceptance-local.test.ts');
-  await import('./scenarios/orphans-and-boots.test.ts');
-  await import('./scenarios/old-copy.test.ts');
 });
 
 function large(id: string) {

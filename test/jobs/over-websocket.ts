@@ -1,0 +1,22 @@
+/** Whole folders of tests once more, with the frames of their clusters on real sockets, see cluster/socket-network.ts. */
+
+import { readdirSync } from 'node:fs';
+import { vi } from 'vitest';
+
+/**
+ * Registers the tests of these files and folders of `test/jobs`. What starts no cluster is the same
+ * again, so only what does is worth naming.
+ */
+export async function repeatOverSockets(...names: readonly string[]): Promise<void> {
+  // A file of tests has a process of its own: nobody else sees it.
+  vi.stubEnv('ESCAPEMENT_TEST_TRANSPORT', 'websocket');
+  vi.setConfig({ testTimeout: 30_000 });
+  for (const name of names) for (const file of filesOf(name)) await import(file);
+}
+
+function filesOf(name: string): string[] {
+  const url = new URL(name, import.meta.url);
+  if (name.endsWith('.ts')) return [url.pathname];
+  const tests = readdirSync(url).filter((file) => file.endsWith('.test.ts'));
+  return tests.sort().map((file) => `${url.pathname}/${file}`);
+}
