@@ -17,7 +17,8 @@ export class Output {
   readonly #err: Writable;
   #failure: Error | undefined;
   #isClosed = false;
-  #hasProgress = false;
+  /** On the screen now. */
+  #progressLines = 0;
 
   constructor(out: Writable, err: Writable) {
     this.#out = out;
@@ -55,12 +56,17 @@ export class Output {
     return (this.#err as { isTTY?: boolean }).isTTY === true;
   }
 
-  /** One line that is replaced by the next one; only where somebody is there to read it. */
+  /** Lines that are replaced by the next ones; only where somebody is there to read them. */
   progress(text: string | undefined): void {
     if (!this.showsProgress) return;
-    if (text === undefined && !this.#hasProgress) return;
-    this.#hasProgress = text !== undefined;
-    this.#err.write(`\r\u001b[2K${text ?? ''}`);
+    if (text === undefined && this.#progressLines === 0) return;
+    const { columns } = this.#err as { columns?: number };
+    // A line that went on in the next row would stay when it is replaced.
+    const lines =
+      text?.split('\n').map((line) => line.slice(0, columns ? columns - 1 : undefined)) ?? [];
+    const up = Math.max(0, this.#progressLines - 1);
+    this.#progressLines = lines.length;
+    this.#err.write(`\r\u001b[2K${'\u001b[1A\u001b[2K'.repeat(up)}${lines.join('\n')}`);
   }
 
   paint(format: Format, text: string): string {

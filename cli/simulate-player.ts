@@ -14,10 +14,10 @@ import type { SwarmOptions } from '../simulator/swarm/draw-plan.ts';
 export type FromPlayer =
   /** It waits for seeds. */
   | { readonly type: 'idle' }
-  | { readonly type: 'played'; readonly figures: RunFigures }
+  /** With what no run before has seen here. */
+  | { readonly type: 'played'; readonly figures: RunFigures; readonly seen: Seen }
   /** The run could not be played at all. */
-  | { readonly type: 'failed'; readonly seed: number; readonly message: string }
-  | { readonly type: 'seen'; readonly seen: Seen };
+  | { readonly type: 'failed'; readonly seed: number; readonly message: string };
 
 /** What it is told. */
 export type ToPlayer =
@@ -34,7 +34,6 @@ process.on('SIGINT', () => {});
 async function hear(message: ToPlayer): Promise<void> {
   if (message.type === 'begin') batch = new Batch(message.swarm);
   else if (message.seeds.length === 0) {
-    tell({ type: 'seen', seen: batch.seen() });
     process.disconnect();
     return;
   } else for (const seed of message.seeds) await play(seed);
@@ -43,7 +42,8 @@ async function hear(message: ToPlayer): Promise<void> {
 
 async function play(seed: number): Promise<void> {
   try {
-    tell({ type: 'played', figures: await batch.run(seed) });
+    const figures = await batch.run(seed);
+    tell({ type: 'played', figures, seen: batch.news() });
   } catch (thrown) {
     tell({ type: 'failed', seed, message: messageOf(thrown) });
   }

@@ -22,7 +22,8 @@ export interface PlayersOptions {
   readonly swarm: SwarmOptions;
   /** Of the environment of the players, what differs from ours. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly onPlayed: (figures: RunFigures) => void;
+  /** With what all runs so far have seen of the machines. */
+  readonly onPlayed: (figures: RunFigures, coverage: Coverage) => void;
   readonly onFailed: (seed: number, message: string) => void;
   /** True: no further seeds are handed out. */
   readonly isOver: () => boolean;
@@ -70,11 +71,10 @@ function serve(
           tell({ type: 'play', seeds: next() });
           return;
         case 'played':
-          return onPlayed(message.figures);
+          coverage.add(message.seen);
+          return onPlayed(message.figures, coverage);
         case 'failed':
           return onFailed(message.seed, message.message);
-        case 'seen':
-          return coverage.add(message.seen);
       }
     });
     player.on('error', reject);

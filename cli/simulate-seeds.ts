@@ -10,7 +10,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import signals from 'node:process';
 import type { Coverage } from '../simulator/batch/coverage.ts';
-import { Tally, type TallyFigures } from '../simulator/batch/tally.ts';
+import { type FaultFigures, Tally, type TallyFigures } from '../simulator/batch/tally.ts';
 import { parseDuration } from '../simulator/duration.ts';
 import { jobsInvariants } from '../simulator/invariants/index.ts';
 import { MARKS } from '../simulator/jobs/marks.ts';
@@ -154,20 +154,20 @@ async function runSeeds(options: SeedsOptions, output: Output): Promise<BatchRep
   };
   signals.once('SIGINT', interrupt);
   let shownAt = 0;
-  const show = (): void => {
+  const show = (coverage: Coverage): void => {
     const now = performance.now();
     if (now - shownAt < PROGRESS_EVERY_MS) return;
     shownAt = now;
-    output.progress(progressText(tally.figures(), count, now - startedAt));
+    output.progress(progressText(tally.figures(), coverage, count, now - startedAt));
   };
   const coverage = await playSeeds({
     seeds: seedsFrom(from, count),
     players: Math.min(players, count),
     swarm,
-    onPlayed: (figures) => {
+    onPlayed: (figures, seen) => {
       tally.take(figures);
       if (figures.violations.length > 0) failures += 1;
-      show();
+      show(seen);
     },
     onFailed: (seed, message) => {
       unplayed.push({ seed, message });
@@ -208,9 +208,8 @@ function printBatch(report: BatchReport, output: Output): void {
     output.line(
       output.paint('yellow', `stopped after ${runs} of ${counted(report.seeds, 'seed')}`),
     );
-  const begun = Object.values(faults).reduce((sum, { injected }) => sum + injected, 0);
-  const effective = Object.values(faults).reduce((sum, fault) => sum + fault.effective, 0);
-  output.line(`faults: ${counted(begun, 'injected', 'injected')}, ${effective} effective`);
+  const { injected, effective } = sumOf(faults);
+  output.line(`faults: ${counted(injected, 'injected', 'injected')}, ${effective} effective`);
   const { states, transitions } = coverage;
   output.line(
     `seen: ${states.seen} of ${states.all} states, ${transitions.seen} of ${transitions.all} transitions, ${Object.keys(report.marks).length} of ${MARKS.length} marks`,
@@ -234,12 +233,31 @@ function* seedsFrom(from: number, count: number): Generator<number> {
   for (let seed = from; seed < from + count; seed++) yield seed;
 }
 
-function progressText(figures: TallyFigures, count: number, tookMs: number): string {
-  const { runs, simulatedMs, failures, events } = figures;
+function sumOf(faults: TallyFigures['faults']): FaultFigures {
+  const all = Object.values(faults);
+  return {
+    injected: all.reduce((sum, { injected }) => sum + injected, 0),
+    effective: all.reduce((sum, { effective }) => sum + effective, 0),
+  };
+}
+
+/** Two lines: how fast it is, and what it has met. */
+export function progressText(
+  figures: TallyFigures,
+  coverage: Coverage,
+  count: number,
+  tookMs: number,
+): string {
+  const { runs, simulatedMs, failures, events, marks } = figures;
   const rate = ((runs / tookMs) * 1_000).toFixed(1);
   const perSecond = Math.round((events / tookMs) * 1_000).toLocaleString('en-GB');
   const broken = failures.length === 0 ? '' : `, ${counted(failures.length, 'failure')}`;
-  return `${runs} of ${count} runs, ${rate}/s, ${hours(simulatedMs)} simulated, ${perSecond} events/s${broken}`;
+  const { injected, effective } = sumOf(figures.faults);
+  const { states, transitions } = coverage.figures();
+  return [
+    `${runs} of ${count} runs, ${rate}/s, ${hours(simulatedMs)} simulated, ${perSecond} events/s${broken}`,
+    `${counted(injected, 'fault')}, ${effective} effective; ${states.seen}/${states.all} states, ${transitions.seen}/${transitions.all} transitions, ${Object.keys(marks).length}/${MARKS.length} marks`,
+  ].join('\n');
 }
 
 function hours(ms: number): string {

@@ -25,6 +25,19 @@ export interface SimulateOptions {
   readonly report: boolean;
 }
 
+const PLAYED = ['files', '--seeds', '--seed', '--replay'] as const;
+type Played = (typeof PLAYED)[number];
+
+const FITTING_SEED = ['--until', '--nemesis', '--processes', '--out', '--no-report', '--strict'];
+
+/** What may be said besides. */
+const FITTING: Readonly<Record<Played, readonly string[]>> = {
+  files: [],
+  '--seeds': ['--from', ...FITTING_SEED],
+  '--seed': ['--trace', ...FITTING_SEED],
+  '--replay': ['--trace'],
+};
+
 const HELP = `
 A file describes a cluster, what happens to it, and what must come of it; see docs/scenarios.md.
 A directory stands for the .yaml, .yml and .json files in it.
@@ -36,7 +49,7 @@ Examples:
   $ escapement simulate scenario.yaml
   $ escapement simulate a.yaml b.yaml scenarios/ --json
   $ escapement simulate --seeds 1000
-  $ escapement simulate --seeds 200 --from 5001 --until 30m --nemesis crash --nemesis clog
+  $ escapement simulate --seeds 200 --from 5001 --until 30m --nemesis crashNodes --nemesis swizzleClog
   $ escapement simulate --seeds 100 --nemesis none
   $ escapement simulate --seed 4711 --trace
   $ escapement simulate --replay escapement-failures/4711-TO-1/plan.json
@@ -76,20 +89,32 @@ export function simulateCommand(output: Output, setExitCode: (code: ExitCode) =>
     .addHelpText('after', HELP)
     .action(async (paths: readonly string[], options: SimulateOptions, command: Command) => {
       const { seed, seeds, replay, trace } = options;
-      const asked = [
-        paths.length > 0,
-        seed !== undefined,
-        seeds !== undefined,
-        replay !== undefined,
-      ];
-      if (asked.filter(Boolean).length !== 1)
+      const asked: Readonly<Record<Played, boolean>> = {
+        files: paths.length > 0,
+        '--seeds': seeds !== undefined,
+        '--seed': seed !== undefined,
+        '--replay': replay !== undefined,
+      };
+      const [played, ...others] = PLAYED.filter((one) => asked[one]);
+      if (played === undefined || others.length > 0)
         command.error(
           'error: name scenario files, or say one of --seeds <n>, --seed <n>, --replay <file>',
         );
       if (trace === true && seed === undefined && replay === undefined)
         command.error('error: --trace is for one run, of --seed <n> or --replay <file>');
+      const unfit = unfitFor(played, command);
+      if (unfit !== undefined) command.error(`error: ${unfit} means nothing with ${played}`);
       setExitCode(await simulate(paths, options, output));
     });
+}
+
+/** The first flag that was given and would do nothing. */
+function unfitFor(played: Played, command: Command): string | undefined {
+  const fits = new Set([played, '--json', ...FITTING[played]]);
+  const given = command.options.filter(
+    (option) => command.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  return given.find(({ long }) => !fits.has(long ?? ''))?.long;
 }
 
 async function simulate(

@@ -46,9 +46,9 @@ export class Batch {
     return figures;
   }
 
-  /** What all its runs have seen of the machines. */
-  seen(): Seen {
-    return this.#coverage.seen();
+  /** What its runs have seen of the machines for the first time since this was last asked. */
+  news(): Seen {
+    return this.#coverage.news();
   }
 }
 

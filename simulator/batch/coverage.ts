@@ -20,6 +20,8 @@ export class Coverage {
   readonly #nodesOf = new Map<string, Map<string, readonly string[]>>();
   readonly #states = new Set<string>();
   readonly #transitions = new Set<string>();
+  /** Seen since somebody asked for news. */
+  #news = { states: [] as string[], transitions: [] as string[] };
   readonly #declared: Declared;
   /** Nodes active after the last turn of each actor of this run. */
   readonly #active = new Map<string, readonly string[]>();
@@ -38,20 +40,23 @@ export class Coverage {
     const { address, kind, state, event } = record;
     for (const node of this.#active.get(address) ?? []) {
       const transition = `${kind}:${node}:${event.type}`;
-      if (this.#declared.transitions.has(transition)) this.#transitions.add(transition);
+      if (this.#declared.transitions.has(transition)) this.#sawTransition(transition);
     }
     const nodes = this.#nodes(kind, state);
     this.#active.set(address, nodes);
-    for (const node of nodes) this.#states.add(`${kind}:${node}`);
+    for (const node of nodes) this.#sawState(`${kind}:${node}`);
   }
 
   add({ states, transitions }: Seen): void {
-    for (const state of states) this.#states.add(state);
-    for (const transition of transitions) this.#transitions.add(transition);
+    for (const state of states) this.#sawState(state);
+    for (const transition of transitions) this.#sawTransition(transition);
   }
 
-  seen(): Seen {
-    return { states: [...this.#states].sort(), transitions: [...this.#transitions].sort() };
+  /** What was seen for the first time since this was last asked. */
+  news(): Seen {
+    const news = this.#news;
+    this.#news = { states: [], transitions: [] };
+    return news;
   }
 
   /** How much there is, and what of it was never seen. */
@@ -65,6 +70,18 @@ export class Coverage {
       missingStates: missing(states, this.#states),
       missingTransitions: missing(transitions, this.#transitions),
     };
+  }
+
+  #sawState(state: string): void {
+    if (this.#states.has(state)) return;
+    this.#states.add(state);
+    this.#news.states.push(state);
+  }
+
+  #sawTransition(transition: string): void {
+    if (this.#transitions.has(transition)) return;
+    this.#transitions.add(transition);
+    this.#news.transitions.push(transition);
   }
 
   #nodes(kind: string, state: string): readonly string[] {

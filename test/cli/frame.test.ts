@@ -181,6 +181,17 @@ describe('output', () => {
     output.complain('trouble\n');
     expect(String(terminal.read())).toBe(`\r${ESC}[2K1 of 2\r${ESC}[2Ktrouble\n`);
   });
+
+  test('replaces all lines of progress, none of which is wider than the terminal', () => {
+    const terminal = Object.assign(new PassThrough(), { isTTY: true, columns: 6 });
+    const output = new Output(new PassThrough(), terminal);
+    output.progress('one\ntwo');
+    output.progress('much too wide');
+    output.progress(undefined);
+    expect(String(terminal.read())).toBe(
+      `\r${ESC}[2Kone\ntwo\r${ESC}[2K${ESC}[1A${ESC}[2Kmuch \r${ESC}[2K`,
+    );
+  });
 });
 
 describe('as a process', () => {

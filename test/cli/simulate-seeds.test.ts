@@ -4,6 +4,11 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { playSeeds } from '../../cli/simulate-players.ts';
+import { progressText } from '../../cli/simulate-seeds.ts';
+import { Tally } from '../../simulator/batch/tally.ts';
+import { MENU } from '../../simulator/nemeses/menu.ts';
+import { escapement } from './command-line.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'cli', 'main.ts');
 
@@ -47,6 +52,35 @@ test('plays seeds in several processes and tells what they came to', {
   expect(report['neverExercised']).toContain('RT-2');
 });
 
+test('tells after every run what was met by then', { timeout: 60_000 }, async () => {
+  const tally = new Tally();
+  const told: string[] = [];
+  await playSeeds({
+    seeds: [1, 2],
+    players: 1,
+    swarm: { untilMs: 60_000 },
+    env: { NODE_OPTIONS: '--import tsx' },
+    onPlayed: (figures, coverage) => {
+      tally.take(figures);
+      told.push(progressText(tally.figures(), coverage, 2, 1_000));
+    },
+    onFailed: (_, message) => expect.unreachable(message),
+    isOver: () => false,
+  });
+  const fields =
+    /^1 of 2 runs, 1\.0\/s, 0\.0 h simulated, [\d,]+ events\/s\n\d+ faults?, \d+ effective; [1-9]\d*\/\d+ states, [1-9]\d*\/\d+ transitions, \d+\/\d+ marks$/;
+  expect(told).toHaveLength(2);
+  expect(told[0]).toMatch(fields);
+});
+
+test('its help speaks of faults that there are', async () => {
+  const { out } = await escapement(['simulate', '--help']);
+  const named = Array.from(out.matchAll(/--nemesis ([a-z]\w+)/g), ([, kind]) => kind);
+  const known = ['none', ...MENU.map(({ kind }) => kind)];
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter((kind) => !known.includes(kind ?? ''))).toEqual([]);
+});
+
 /** The players that a process has started; then it hears of signals as well. */
 function playersOf(pid: number): readonly string[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
@@ -77,6 +111,10 @@ test.each([
   [['--seeds', '2', '--until', '9999d'], '--until is a duration'],
   [['--seeds', '2', '--seed', '3'], 'name scenario files, or say one of'],
   [['--seeds', '2', '--trace'], '--trace is for one run'],
+  [['--seed', '2', '--from', '3'], '--from means nothing with --seed'],
+  [['--replay', 'plan.json', '--nemesis', 'none'], '--nemesis means nothing with --replay'],
+  [['scenario.yaml', '--until', '5m'], '--until means nothing with files'],
+  [['scenario.yaml', '--no-report'], '--no-report means nothing with files'],
 ])('%j is wrong usage', { timeout: 30_000 }, async (args, what) => {
   const { exitCode, out, err } = await simulate(...args);
   expect([exitCode, out]).toEqual([64, '']);
