@@ -32,6 +32,8 @@ export interface Plan {
    * first, and a step that cannot be done when its time comes is left out.
    */
   readonly isDrawn?: boolean;
+  /** How long disks take for a group. Default: no time, or 1 to 3 ms where there are faults. */
+  readonly commitMs?: readonly [minMs: number, maxMs: number];
 }
 
 /** How the network is at its best. What a nemesis does to it comes on top. */

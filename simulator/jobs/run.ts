@@ -8,7 +8,7 @@
 
 import { placeOf } from '../../runtime/address.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
-import type { Delay } from '../delay.ts';
+import { commitDelayOf } from '../commit-pace.ts';
 import type { CommitFact, History } from '../history.ts';
 import { Judge, type Judgement } from '../invariant.ts';
 import { jobsInvariants } from '../invariants/index.ts';
@@ -43,7 +43,6 @@ export interface Run {
 const UNTIL_MAX_MS = 24 * 3_600_000;
 /** Of plans of chance: how long after the last fault and the last step, whatever is still open. */
 const AFTERMATH_MAX_MS = 1_800_000;
-const COMMIT_TAKES: Delay = { shape: 'uniform', minMs: 1, maxMs: 3 };
 /** How long the first election, registration and greeting take, beside the first heartbeat. */
 const COMING_UP_MS = 30_000;
 
@@ -54,15 +53,14 @@ export function play(plan: Plan, options: PlayOptions = {}): Promise<Run> {
 
 async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): Promise<Run> {
   const { invariants = jobsInvariants, endsAtViolation = false } = options;
-  const { seed, network, nemeses } = plan;
+  const { seed, network } = plan;
   const world = new World({
     seed,
     delayMs: network.delayMs,
     warmUpMs: COMING_UP_MS,
     drawsTies: plan.isDrawn === true,
     outside,
-    // Between handing over and being on disk a node may die: only where it can does it matter.
-    ...(nemeses.length > 0 && { commit: COMMIT_TAKES }),
+    ...commitDelayOf(plan),
   });
   const system = new JobsSystem(world, plan);
   const scene: Scene = { world, system, clients: new Clients(world) };

@@ -32,9 +32,6 @@ const COMPARED_MAX = 3;
 /** Played at most; a change that breaks something else is of no use. */
 const PLAYED_MAX = 8;
 
-/** Longer than any run. */
-const LONG_MS = 365 * 86_400_000;
-
 /** `candidates`: what is known to make the invariant hold, the best first. */
 export async function nearestPassing(
   failing: Run,
@@ -44,23 +41,13 @@ export async function nearestPassing(
   const found: PassingRun[] = [];
   for (const { plan, change } of candidatesOf(failing.plan, candidates).slice(0, PLAYED_MAX)) {
     if (found.length >= COMPARED_MAX) break;
-    const run = await play(comparable(plan, failing.plan)).catch(() => undefined);
+    const run = await play(plan).catch(() => undefined);
     if (run === undefined || run.judgement.violations.length > 0) continue;
     const { history } = failing;
     found.push({ run, change, parting: partingOf(history.records, run.history.records) });
   }
   const latest = (one: PassingRun): number => one.parting?.failing?.index ?? -1;
   return found.sort((one, other) => latest(other) - latest(one))[0];
-}
-
-/**
- * Where no fault can come, disks take no time: so the last fault is not taken away but comes when all
- * is over, and the runs part where it matters.
- */
-function comparable(plan: Plan, failing: Plan): Plan {
-  if (plan.nemeses.length > 0 || failing.nemeses.length === 0) return plan;
-  const atMs = (plan.untilMs ?? LONG_MS) + 1;
-  return { ...plan, nemeses: failing.nemeses.map((nemesis) => ({ ...nemesis, atMs })) };
 }
 
 /** When there was no time to find any: without one fault, or without all. */

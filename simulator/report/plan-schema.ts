@@ -19,6 +19,9 @@ const name = z.string().min(1).max(NAME_LENGTH_MAX);
 const names = z.array(name).max(nodesMax);
 const atMs = z.number().min(-untilMaxMs).max(untilMaxMs);
 const durationMs = z.number().min(0).max(untilMaxMs);
+const range = z
+  .tuple([durationMs, durationMs])
+  .refine(([minMs, maxMs]) => minMs <= maxMs, 'the first is at most the second');
 const skewMs = z.number().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
 const share = z.number().min(0).max(1);
 const count = z.int().min(0).max(10_000);
@@ -129,9 +132,7 @@ export const planSchema = z.strictObject({
   seed: z.int().min(0),
   untilMs: z.number().min(1).max(untilMaxMs).nullable(),
   network: z.strictObject({
-    delayMs: z
-      .tuple([durationMs, durationMs])
-      .refine(([minMs, maxMs]) => minMs <= maxMs, 'the first is at most the second'),
+    delayMs: range,
     loss: share,
     duplicate: share,
     reorder: share,
@@ -147,4 +148,5 @@ export const planSchema = z.strictObject({
   nemeses: z.array(nemesis).max(NEMESES_MAX),
   healAtMs: z.number().min(0).max(untilMaxMs).nullable(),
   isDrawn: z.boolean().optional(),
+  commitMs: range.optional(),
 });

@@ -35,14 +35,21 @@ export function planLines(plan: Plan): readonly string[] {
 }
 
 /** Noise, faults and options of a plan: `loss=0.01 nemeses=[clog] knobs: …`. */
-export function swarmWords({ network, nemeses, config, isDrawn }: Plan): readonly string[] {
+export function swarmWords({
+  network,
+  nemeses,
+  config,
+  isDrawn,
+  commitMs,
+}: Plan): readonly string[] {
   const { delayMs, loss, duplicate, reorder } = network;
   const noise = `delay=${delayMs.join('–')}ms loss=${loss} dup=${duplicate} reorder=${reorder}`;
   const kinds = [...new Set(nemeses.map(({ kind }) => kind))];
   const ties = isDrawn === true ? ' ties=drawn' : '';
+  const disks = commitMs === undefined ? '' : ` commit=${commitMs.join('–')}ms`;
   const knobs = Object.entries(config).map(([name, value]) => `${name}=${brief(value)}`);
   return [
-    `${noise} nemeses=[${kinds.join(', ')}]${ties}`,
+    `${noise} nemeses=[${kinds.join(', ')}]${ties}${disks}`,
     short(`knobs: ${knobs.length === 0 ? 'defaults' : knobs.join(' ')}`, 600),
   ];
 }

@@ -8,6 +8,7 @@ import {
   fewerNemeses,
   fewerTargets,
   noHealing,
+  promptDisks,
   quieterNetwork,
   shorterNemeses,
 } from './reductions-faults.ts';
@@ -17,6 +18,7 @@ import { fewerJobs, fewerSteps, fewerWorkflows, plainerJobs } from './reductions
 export const REDUCTIONS: readonly Reduction[] = [
   shorterRun,
   fewerNemeses,
+  promptDisks,
   fewerJobs,
   fewerSteps,
   quieterNetwork,

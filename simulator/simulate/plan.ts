@@ -26,6 +26,8 @@ export interface SimulationPlan {
   /** The steps of the workload that are done; the others are left out. */
   readonly steps: readonly string[];
   readonly nemeses: readonly Nemesis[];
+  /** How long disks take for a group. Default: no time, or 1 to 3 ms where there are faults. */
+  readonly commitMs?: readonly [minMs: number, maxMs: number];
 }
 
 export interface DrawOptions {

@@ -7,7 +7,7 @@
  */
 
 import type { KindMap, Runtime } from '../../runtime/runtime.ts';
-import type { Delay } from '../delay.ts';
+import { commitDelayOf } from '../commit-pace.ts';
 import type { HistoryRecord } from '../history.ts';
 import { Judge, type Judgement } from '../invariant.ts';
 import { engineInvariants } from '../invariants/engine.ts';
@@ -39,7 +39,6 @@ export interface SimulationRun {
   readonly traceHash: string;
 }
 
-const COMMIT_TAKES: Delay = { shape: 'uniform', minMs: 1, maxMs: 3 };
 /** How long the first elections and the first connections take at most. */
 const COMING_UP_MS = 60_000;
 /** Of the nodes that a place can do without, how many are whole in the end. */
@@ -56,14 +55,14 @@ async function playSealed(
   outside: Outside,
 ): Promise<SimulationRun> {
   const { shape, workload, invariants } = simulated;
-  const { seed, delayMs, nemeses, untilMs, healAtMs } = plan;
+  const { seed, delayMs, untilMs, healAtMs } = plan;
   const world = new World({
     seed,
     delayMs,
     warmUpMs: COMING_UP_MS,
     drawsTies: true,
     outside,
-    ...(nemeses.length > 0 && { commit: COMMIT_TAKES }),
+    ...commitDelayOf(plan),
   });
   addNodes(world, simulated, shape);
   const scene: OwnScene = { world, shape };

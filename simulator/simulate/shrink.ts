@@ -5,6 +5,7 @@
  * that could be left out alone; it does not look for other plans that are smaller.
  */
 
+import { withoutFaults } from '../commit-pace.ts';
 import { withoutParts } from '../report/reduction.ts';
 import type { SimulationPlan } from './plan.ts';
 import type { SimulationRun } from './run.ts';
@@ -42,7 +43,9 @@ export async function shrink(broken: SimulationRun, play: Play): Promise<Simulat
     before = best;
     // Where nothing goes wrong there is nothing to heal.
     await fewest(best.plan.nemeses, (nemeses) =>
-      isSmaller({ nemeses, ...(nemeses.length === 0 && { healAtMs: null }) }),
+      isSmaller(
+        nemeses.length === 0 ? { ...withoutFaults(best.plan), healAtMs: null } : { nemeses },
+      ),
     );
     await fewest(best.plan.steps, (steps) => isSmaller({ steps }));
   }

@@ -1,8 +1,9 @@
 /** Shrinking: what is left of a plan, what it still breaks, and that it ends. */
 
 import { describe, expect, test } from 'vitest';
+import { commitMsOf } from '../../simulator/commit-pace.ts';
 import type { Violation } from '../../simulator/invariant.ts';
-import type { Run } from '../../simulator/jobs/run.ts';
+import { play, type Run } from '../../simulator/jobs/run.ts';
 import type { Plan } from '../../simulator/plan.ts';
 import { withoutParts } from '../../simulator/report/reduction.ts';
 import { shrink } from '../../simulator/report/shrink.ts';
@@ -66,6 +67,25 @@ describe('shrinking a plan', () => {
     expect(shrunk?.plan.steps).toHaveLength(1);
     const [step] = shrunk?.plan.steps ?? [];
     expect(step?.do === 'submit' && step.job.workflows).toHaveLength(1);
+  });
+
+  test('keeps disks that take their time where it takes that, and no fault for their sake', async () => {
+    const plan = planOf({ nemeses: SIX });
+    const breaks = (one: Plan) => (commitMsOf(one)[1] > 0 ? ['XX-1'] : []);
+    const shrunk = await shrink(plan, 'XX-1', { play: judging(breaks) });
+    expect(shrunk?.plan).toMatchObject({ nemeses: [], commitMs: [1, 3] });
+    const indifferent = await shrink(plan, 'XX-1', { play: judging(() => ['XX-1']) });
+    expect(indifferent?.plan).toMatchObject({ nemeses: [] });
+    expect(indifferent?.plan).not.toHaveProperty('commitMs');
+  });
+
+  test('a fault after the end does to a run what the pace of disks does', TIMEOUT, async () => {
+    const late = planOf({ nemeses: [nemesis('n1', 'slowDisk', { atMs: 70_000, targets: ['B'] })] });
+    const slow = await play(late);
+    const paced = await play(planOf({ commitMs: [1, 3] }));
+    const prompt = await play(planOf());
+    expect(paced.traceHash).toBe(slow.traceHash);
+    expect(paced.traceHash).not.toBe(prompt.traceHash);
   });
 
   test('does not go over to a plan that breaks something else', async () => {
