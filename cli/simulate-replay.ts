@@ -2,7 +2,7 @@
  * `simulate --replay FILE`: plays a saved plan, and says whether every invariant held.
  *
  * Guarantees: the file is checked whole before anything is played; one that is no plan, or a plan of
- * another version, is exit 65. With `--trace` every record of the run is a line; with `--json` standard
+ * another version or release unless it is forced, is exit 65. With `--trace` every record of the run is a line; with `--json` standard
  * output is one object and nothing else.
  */
 
@@ -17,10 +17,13 @@ import { lineOf } from '../simulator/report/record-words.ts';
 import { moment, nodeName } from '../simulator/report/words.ts';
 import { CommandFailure, EXIT, type ExitCode } from './exit.ts';
 import { counted, type Output, printable } from './output.ts';
+import { ownVersion } from './own-version.ts';
 
 export interface ReplayOptions {
   readonly trace?: boolean;
   readonly json?: boolean;
+  /** A plan of another version or release too. */
+  readonly force?: boolean;
 }
 
 /** Lines that are handed over before their reader is waited for. */
@@ -31,7 +34,9 @@ export async function replayPlan(
   options: ReplayOptions,
   output: Output,
 ): Promise<ExitCode> {
-  return showPlan(readPlan(readPlanText(path), path), path, options, output);
+  const { force: isForced = false } = options;
+  const plan = readPlan(readPlanText(path), path, { release: ownVersion(), isForced });
+  return showPlan(plan, path, options, output);
 }
 
 /** Plays a plan that has a name, and prints what came of it. */

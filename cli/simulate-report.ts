@@ -32,6 +32,8 @@ export interface ReportFileOptions {
 
 const BUDGET_MS = 60_000;
 const FOLDER = './escapement-failures';
+/** In a clone of the repository: there the test belongs into `test/`, and is about the sources. */
+const RUNS_FROM_SOURCES = import.meta.url.endsWith('.ts');
 
 /** Makes the report of a failure, writes its files and prints it. False when nothing broke after all. */
 export async function writeReport(
@@ -54,6 +56,8 @@ export async function writeReport(
     invariant,
     folder,
     about: `escapement=${ownVersion()} node=${versions.node}`,
+    release: ownVersion(),
+    ...(RUNS_FROM_SOURCES && { entry: '../simulator/index.ts' }),
     elapsedMs,
     mayGoOn: () => elapsedMs() < budgetMs,
     onTry: (tries, isSmaller) => {

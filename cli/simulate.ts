@@ -21,6 +21,7 @@ export interface SimulateOptions {
   readonly strict?: boolean;
   readonly replay?: string;
   readonly trace?: boolean;
+  readonly force?: boolean;
   readonly out?: string;
   readonly report: boolean;
 }
@@ -35,7 +36,7 @@ const FITTING: Readonly<Record<Played, readonly string[]>> = {
   files: [],
   '--seeds': ['--from', ...FITTING_SEED],
   '--seed': ['--trace', ...FITTING_SEED],
-  '--replay': ['--trace'],
+  '--replay': ['--trace', '--force'],
 };
 
 const HELP = `
@@ -81,6 +82,7 @@ export function simulateCommand(output: Output, setExitCode: (code: ExitCode) =>
       parseCount,
     )
     .option('--replay <file>', 'play a saved plan')
+    .option('--force', 'with --replay: play a plan of another version or release too')
     .option('--trace', 'with --seed or --replay: print every record of the run')
     .option('--out <dir>', 'where reports of failures go', 'escapement-failures')
     .option('--no-report', 'do not shrink failures and write no reports')

@@ -14,6 +14,8 @@ export const PLAN_VERSION = 1;
 
 export interface Plan {
   readonly version: typeof PLAN_VERSION;
+  /** Of Escapement, that wrote it into a file. Another one may come to another run. */
+  readonly release?: string;
   readonly name: string;
   readonly system: 'jobs';
   readonly seed: number;

@@ -13,19 +13,32 @@ import { kindOfNemesis } from '../nemeses/menu.ts';
 import { PLAN_VERSION, type Plan } from '../plan.ts';
 import { SCENARIO_LIMITS } from '../scenario/limits.ts';
 import { planSchema } from './plan-schema.ts';
-import { strangersIn } from './pruned.ts';
+import { strangersIn } from './strangers.ts';
 
 /** Characters of a plan file. */
 export const PLAN_LENGTH_MAX = 16 * 1_048_576;
 /** Mistakes that one error tells of. */
 const TOLD_MAX = 10;
 
-export function planText(plan: Plan): string {
-  return `${JSON.stringify(plan, null, 2)}\n`;
+/** `release`: of Escapement, which plays it again as it was. */
+export function planText({ version, ...plan }: Plan, release?: string): string {
+  const told = { version, ...(release !== undefined && { release }), ...plan };
+  return `${JSON.stringify(told, null, 2)}\n`;
+}
+
+export interface ReadOptions {
+  /** This one; plans that another one has written are refused. */
+  readonly release?: string;
+  /** Whoever wrote it: it is read as far as it can be. */
+  readonly isForced?: boolean;
 }
 
 /** @throws {RuntimeError} PLAN_INVALID */
-export function readPlan(text: string, fileName: string): Plan {
+export function readPlan(
+  text: string,
+  fileName: string,
+  { release, isForced = false }: ReadOptions = {},
+): Plan {
   const fail = (...whats: readonly string[]): never => {
     const told = whats.slice(0, TOLD_MAX).map((what) => `${fileName}: ${what}`);
     const more = whats.length - told.length;
@@ -34,12 +47,16 @@ export function readPlan(text: string, fileName: string): Plan {
   };
   if (text.length > PLAN_LENGTH_MAX)
     fail(`a plan has at most ${PLAN_LENGTH_MAX.toLocaleString('en-GB')} characters.`);
-  const value = parsed(text, fail);
-  const { version } = (value ?? {}) as { readonly version?: unknown };
+  const written = parsed(text, fail);
+  const value = isForced && isMap(written) ? { ...written, version: PLAN_VERSION } : written;
+  const { version, release: writer } = isMap(value) ? value : {};
+  const force = 'With --force it is played all the same, and may come to another run';
   if (version !== undefined && version !== PLAN_VERSION)
     fail(
-      `a plan of another version, ${excerpt(version)}; this release plays version ${PLAN_VERSION}.`,
+      `a plan of another version, ${excerpt(version)}; this release plays version ${PLAN_VERSION}. ${force}.`,
     );
+  if (!isForced && writer !== undefined && release !== undefined && writer !== release)
+    fail(`a plan of another release, ${excerpt(writer)}; this is ${release}. ${force}.`);
   const checked = planSchema.safeParse(value);
   if (!checked.success)
     return fail(...checked.error.issues.map(({ path, message }) => `${pathOf(path)}: ${message}.`));
@@ -55,6 +72,10 @@ function parsed(text: string, fail: (what: string) => never): unknown {
   } catch (thrown) {
     return fail(`is no JSON: ${messageOf(thrown)}`);
   }
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function pathOf(path: readonly PropertyKey[]): string {
@@ -75,8 +96,8 @@ function mistakesIn(plan: Plan): readonly string[] {
   collect(mistakes, 'config', () => resolveConfiguration(plan.config));
   // Names mean nothing where there are too many nodes to look at.
   if (mistakes.length === 0)
-    for (const path of strangersIn(plan))
-      mistakes.push(`${path}: names something that is not in the topology.`);
+    for (const { path, name } of strangersIn(plan))
+      mistakes.push(`${path}: ${excerpt(name)} is not in the topology.`);
   return mistakes;
 }
 

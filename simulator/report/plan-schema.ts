@@ -17,7 +17,7 @@ const NAME_LENGTH_MAX = 300;
 
 const name = z.string().min(1).max(NAME_LENGTH_MAX);
 const names = z.array(name).max(nodesMax);
-const atMs = z.number().min(-untilMaxMs).max(untilMaxMs);
+const atMs = z.number().min(0).max(untilMaxMs);
 const durationMs = z.number().min(0).max(untilMaxMs);
 const range = z
   .tuple([durationMs, durationMs])
@@ -120,13 +120,14 @@ const nemesis = z.strictObject({
 });
 
 const datacenter = z.strictObject({
-  managers: z.int().min(0).max(nodesMax),
+  managers: z.int().min(1).max(nodesMax),
   workers: z.int().min(0).max(nodesMax),
   cores: z.int().min(1).max(1_024).optional(),
 });
 
 export const planSchema = z.strictObject({
   version: z.literal(PLAN_VERSION),
+  release: name.optional(),
   name: z.string().max(NAME_LENGTH_MAX),
   system: z.literal('jobs'),
   seed: z.int().min(0),
@@ -141,6 +142,7 @@ export const planSchema = z.strictObject({
     gates: z.int().min(0).max(nodesMax),
     datacenters: z
       .record(z.string().regex(DATACENTER_PATTERN), datacenter)
+      .refine((all) => Object.keys(all).length > 0, 'there must be a datacenter')
       .refine((all) => Object.keys(all).length <= datacentersMax, `at most ${datacentersMax}`),
   }),
   config: fields,

@@ -5,8 +5,8 @@
  * targets and has lost them all is gone, and so is a job that has no datacenter left.
  */
 
-import { nodesOf } from '../jobs/names.ts';
 import type { Nemesis, NodeSet, Plan, PlannedJob, PlannedWorkflow, Step } from '../plan.ts';
+import { There } from './there.ts';
 
 export function pruned(plan: Plan): Plan {
   const there = new There(plan);
@@ -29,65 +29,11 @@ export function pruned(plan: Plan): Plan {
   };
 }
 
-/** What in a plan speaks of something that is not there, by its path; empty when nothing does. */
-export function strangersIn(plan: Plan): readonly string[] {
-  const there = new There(plan);
-  const jobs = new Set(plan.steps.flatMap((step) => jobOf(step) ?? []));
-  const isWhole = (whole: unknown, left: unknown): boolean =>
-    JSON.stringify(whole) === JSON.stringify(left);
-  const steps = plan.steps.map((step) => {
-    if (step.do !== 'submit') return isWhole(step, prunedStep(step, there, jobs));
-    return isWhole({ ...step.job }, sortedAs(step.job, prunedJob(step.job, there)));
-  });
-  const nemeses = plan.nemeses.map((nemesis) => nemesis === prunedNemesis(nemesis, there, jobs));
-  const paths = (name: string, all: readonly boolean[]): string[] =>
-    all.flatMap((isOurs, index) => (isOurs ? [] : [`${name}[${index}]`]));
-  return [...paths('steps', steps), ...paths('nemeses', nemeses)];
-}
-
-/** With the keys of both in the order of the first, all the way down. */
-function sortedAs(like: unknown, value: unknown): unknown {
-  if (Array.isArray(like) && Array.isArray(value))
-    return value.map((one, index) => sortedAs(like[index], one));
-  if (!isObject(like) || !isObject(value)) return value;
-  const names = Object.keys(like).filter((name) => Object.hasOwn(value, name));
-  return Object.fromEntries(names.map((name) => [name, sortedAs(like[name], value[name])]));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The job that a step is about; undefined for what is done to the cluster. */
 export function jobOf(step: Step): string | undefined {
   if (step.do === 'submit') return step.job.jobId;
   if (step.do === 'inject') return String(step.message.jobId);
   return 'jobId' in step ? step.jobId : undefined;
-}
-
-class There {
-  readonly #nodes: ReadonlySet<string>;
-  readonly #places: ReadonlySet<string>;
-
-  constructor({ topology }: Plan) {
-    const nodes = nodesOf(topology);
-    const gates = nodes.filter((node) => /^gate-\d+$/.test(node));
-    this.#nodes = new Set(nodes);
-    this.#places = new Set([...Object.keys(topology.datacenters), ...gates]);
-  }
-
-  hasPlace(name: string): boolean {
-    return this.#places.has(name);
-  }
-
-  hasNode(name: string): boolean {
-    return this.#nodes.has(name) || this.#places.has(name.replace(/\.\*$/, ''));
-  }
-
-  /** Clients are always there. */
-  nodes(names: NodeSet): NodeSet {
-    return names.filter((name) => this.hasNode(name) || name.startsWith('client-'));
-  }
 }
 
 function prunedJob(job: PlannedJob, there: There): PlannedJob | undefined {

@@ -35,6 +35,10 @@ export interface ReportOptions extends Pick<ShrinkOptions, 'triesMax' | 'mayGoOn
   readonly folder: string;
   /** What played it: `escapement=0.1.0 node=20.20.2`. */
   readonly about?: string;
+  /** Of Escapement: its plans say so. */
+  readonly release?: string;
+  /** What the test that is written imports. Default: the package. */
+  readonly entry?: string;
 }
 
 export interface FailureReport {
@@ -75,11 +79,11 @@ export async function reportFailure(options: ReportOptions): Promise<FailureRepo
     ...(shrunkMs !== undefined && { shrunkMs }),
   });
   const files = {
-    'plan.json': planText(shrunk.plan),
-    'original-plan.json': planText(plan),
+    'plan.json': planText(shrunk.plan, options.release),
+    'original-plan.json': planText(plan, options.release),
     'history.jsonl': historyLines(run.history.records, violation.record),
     'timeline.html': timeline({ run, violation, why, ...(passing && { passing }) }),
-    'repro.test.ts': reproductionTest(shrunk.plan, invariant),
+    'repro.test.ts': reproductionTest(shrunk.plan, invariant, options.entry),
     'report.txt': `${lines.join('\n')}\n`,
   };
   return { lines, files, plan: shrunk.plan, violation, tries: shrunk.tries, confirmed };

@@ -7,15 +7,20 @@
 
 import type { Plan } from '../plan.ts';
 
-export function reproductionTest(plan: Plan, invariant: string): string {
+/** `entry`: where it finds the simulator. */
+export function reproductionTest(
+  plan: Plan,
+  invariant: string,
+  entry = 'escapement/simulator',
+): string {
   const title = JSON.stringify(`${invariant} holds in the plan of seed ${plan.seed}`);
   return `/**
  * Plays the smallest known plan that broke ${oneWord(invariant)}, and expects that every invariant holds.
  *
- * Written by \`escapement simulate\`. Put it beside the other tests; it needs nothing but this file.
+ * Written by \`escapement simulate\`. ${entry.startsWith('.') ? 'Put it into the folder test' : 'Put it beside the other tests'}; it needs nothing but this file.
  */
 
-import { type Plan, play } from 'escapement/simulator';
+import { type Plan, play } from '${entry}';
 import { expect, test } from 'vitest';
 
 const plan: Plan = ${JSON.stringify(plan, null, 2)};

@@ -7,9 +7,9 @@ import { planText, readPlan } from '../../simulator/report/plan-file.ts';
 import { drawPlan } from '../../simulator/swarm/draw-plan.ts';
 import { nemesis, planOf } from './report-fixtures.ts';
 
-function failureOf(text: string): RuntimeError {
+function failureOf(text: string, release = '0.1.0'): RuntimeError {
   try {
-    readPlan(text, 'plan.json');
+    readPlan(text, 'plan.json', { release });
   } catch (thrown) {
     if (thrown instanceof RuntimeError) return thrown;
     throw thrown;
@@ -31,8 +31,23 @@ describe('a plan file', () => {
     const { code, message } = failureOf(JSON.stringify({ version: 2, seeds: [1] }));
     expect(code).toBe('PLAN_INVALID');
     expect(message).toBe(
-      'plan.json: a plan of another version, "2"; this release plays version 1.',
+      'plan.json: a plan of another version, "2"; this release plays version 1. With --force it is played all the same, and may come to another run.',
     );
+  });
+
+  test('of another release is refused, and so is that of another version, unless it is forced', () => {
+    const text = planText(planOf(), '0.0.9');
+    const { message } = failureOf(text, '0.1.0');
+    expect(message).toContain('plan.json: a plan of another release, "0.0.9"; this is 0.1.0.');
+    expect(readPlan(text, 'plan.json', { release: '0.0.9' })).toEqual({
+      ...planOf(),
+      release: '0.0.9',
+    });
+    const forced = readPlan(changed({ version: 2, release: '0.0.9' }), 'plan.json', {
+      release: '0.1.0',
+      isForced: true,
+    });
+    expect(forced).toEqual({ ...planOf(), release: '0.0.9' });
   });
 
   test.each([
@@ -68,12 +83,50 @@ describe('a plan file', () => {
     [
       'a node that is not there',
       changed({ steps: [{ atMs: 0, do: 'crash', node: 'Z.manager-1' }] }),
-      /steps\[0\]: names something/,
+      /steps\[0\]\.node: "Z\.manager-1" is not in the topology/,
     ],
     [
       'a target that is not there',
       changed({ nemeses: [nemesis('n1', 'crashNodes', { targets: ['A.manager-9'] })] }),
-      /nemeses\[0\]: names something/,
+      /nemeses\[0\]\.targets\[0\]: "A\.manager-9" is not/,
+    ],
+    [
+      'a side that is not there',
+      changed({ steps: [{ atMs: 0, do: 'partition', sides: [['A'], ['Z.*']], forMs: null }] }),
+      /steps\[0\]\.sides\[1\]\[0\]: "Z\.\*" is not/,
+    ],
+    [
+      'a workflow on a worker that is not there',
+      changed({
+        steps: [
+          {
+            atMs: 0,
+            do: 'submit',
+            job: {
+              jobId: 'j1',
+              to: 'A',
+              timeoutMs: 1,
+              workflows: [{ id: 'w', onWorker: { A: 'A.worker-9' } }],
+            },
+          },
+        ],
+      }),
+      /steps\[0\]\.job\.workflows\[0\]\.onWorker\.A: "A\.worker-9" is not/,
+    ],
+    [
+      'a fault before the beginning',
+      changed({ nemeses: [nemesis('n1', 'powerCut', { atMs: -1 })] }),
+      /nemeses\[0\]\.atMs: Too small/,
+    ],
+    [
+      'no datacenter',
+      changed({ topology: { gates: 1, datacenters: {} } }),
+      /topology\.datacenters: there must be a datacenter/,
+    ],
+    [
+      'a datacenter that nobody can lead',
+      changed({ topology: { gates: 0, datacenters: { A: { managers: 0, workers: 1 } } } }),
+      /topology\.datacenters\.A\.managers: Too small/,
     ],
     [
       'too many nodes',

@@ -1,6 +1,7 @@
 /** `simulate --replay`, and the folder that a failure leaves: real files, read and written. */
 
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,6 +16,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { failureOf } from '../../cli/exit.ts';
 import { Output } from '../../cli/output.ts';
+import { ownVersion } from '../../cli/own-version.ts';
 import { type ReplayOptions, replayPlan } from '../../cli/simulate-replay.ts';
 import { writeReport } from '../../cli/simulate-report.ts';
 import type { HistoryRecord } from '../../simulator/history.ts';
@@ -22,6 +24,7 @@ import { jobsInvariants } from '../../simulator/invariants/index.ts';
 import { play } from '../../simulator/jobs/run.ts';
 import type { Plan } from '../../simulator/plan.ts';
 import { planText } from '../../simulator/report/plan-file.ts';
+import { ROOT } from '../project-files.ts';
 import { nemesis, noTimeout, planOf } from './report-fixtures.ts';
 
 const TIMEOUT = { timeout: 30_000 };
@@ -129,14 +132,23 @@ describe('the report of a plan on disk', () => {
       'timeline.html',
     ]);
     expect(text()).toContain(readFileSync(join(into, 'report.txt'), 'utf8').trimEnd());
-    const { code, out } = await replay(readFileSync(join(into, 'plan.json')));
+    const saved = readFileSync(join(into, 'plan.json'), 'utf8');
+    const { code, out } = await replay(saved);
     // To the invariants of the product nothing is wrong with it.
     expect(code).toBe(0);
     expect(out).toContain('seed=11');
-    const saved = readFileSync(join(into, 'history.jsonl'), 'utf8').trimEnd().split('\n').slice(1);
-    const records = saved.map((line): HistoryRecord => JSON.parse(line));
+    const lines = readFileSync(join(into, 'history.jsonl'), 'utf8').trimEnd().split('\n').slice(1);
+    const records = lines.map((line): HistoryRecord => JSON.parse(line));
     const seen = records.find((one) => one.type === 'turn' && one.state === 'timedOut');
     expect(seen).toBeDefined();
+    // H19: another release may play it otherwise.
+    const older = saved.replace(`"release": "${ownVersion()}"`, '"release": "0.0.1"');
+    expect(await replay(older)).toMatchObject({ code: 65 });
+    expect(await replay(older, { force: true })).toMatchObject({ code: 0, out });
+    // In a clone the test is one of the sources, and belongs into their folder of tests.
+    const written = readFileSync(join(into, 'repro.test.ts'), 'utf8');
+    const [, entry = ''] = /from '(.*simulator.*)';/.exec(written) ?? [];
+    expect(existsSync(join(ROOT, 'test', entry))).toBe(true);
   });
 
   test('H20: writes over nothing, and follows no link', TIMEOUT, async () => {
