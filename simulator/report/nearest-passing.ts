@@ -15,8 +15,8 @@ import { fewerNemeses } from './reductions-faults.ts';
 import type { Player } from './shrink.ts';
 import { moment, nodeName, short } from './words.ts';
 
-export interface PassingRun {
-  readonly run: Run;
+export interface PassingRun<TRun = Run> {
+  readonly run: TRun;
   /** What was changed, in words. */
   readonly change: string;
   readonly parting: Parting | undefined;
@@ -58,7 +58,8 @@ function candidatesOf(plan: Plan, candidates: readonly Candidate[]): readonly Ca
   return [...fewerNemeses.candidates(plan, unseen)].reverse();
 }
 
-function partingOf(
+/** Undefined when there is no difference. */
+export function partingOf(
   failing: readonly HistoryRecord[],
   passing: readonly HistoryRecord[],
 ): Parting | undefined {

@@ -19,7 +19,8 @@ const name = z.string().min(1).max(NAME_LENGTH_MAX);
 const names = z.array(name).max(nodesMax);
 const atMs = z.number().min(0).max(untilMaxMs);
 const durationMs = z.number().min(0).max(untilMaxMs);
-const range = z
+/** The shorter one first. */
+export const rangeMs = z
   .tuple([durationMs, durationMs])
   .refine(([minMs, maxMs]) => minMs <= maxMs, 'the first is at most the second');
 const skewMs = z.number().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
@@ -110,7 +111,7 @@ const step = z.discriminatedUnion('do', [
   z.strictObject({ atMs, do: z.literal('inject'), to: name, message: fields }),
 ]);
 
-const nemesis = z.strictObject({
+export const nemesisSchema = z.strictObject({
   id: name,
   kind: name,
   atMs,
@@ -133,7 +134,7 @@ export const planSchema = z.strictObject({
   seed: z.int().min(0),
   untilMs: z.number().min(1).max(untilMaxMs).nullable(),
   network: z.strictObject({
-    delayMs: range,
+    delayMs: rangeMs,
     loss: share,
     duplicate: share,
     reorder: share,
@@ -147,8 +148,8 @@ export const planSchema = z.strictObject({
   }),
   config: fields,
   steps: z.array(step).max(stepsMax),
-  nemeses: z.array(nemesis).max(NEMESES_MAX),
+  nemeses: z.array(nemesisSchema).max(NEMESES_MAX),
   healAtMs: z.number().min(0).max(untilMaxMs).nullable(),
   isDrawn: z.boolean().optional(),
-  commitMs: range.optional(),
+  commitMs: rangeMs.optional(),
 });

@@ -7,7 +7,7 @@
  */
 
 import type { HistoryRecord } from '../history.ts';
-import type { Run } from '../jobs/run.ts';
+import type { RunFacts } from '../invariant.ts';
 import type { TurnRecord } from './causes.ts';
 import { windowAround } from './history-lines.ts';
 import { deadlineOf, tell, timerName } from './record-words.ts';
@@ -47,7 +47,15 @@ export interface TimelineRun {
 const RECORDS_MAX = 25_000;
 const TIMERS_MAX = 10_000;
 
-export function timelineRun(run: Run, aroundIndex: number | null): TimelineRun {
+/** What a page needs to know of a run. */
+export interface ShownRun {
+  readonly plan: { readonly seed: number };
+  readonly history: { readonly records: readonly HistoryRecord[] };
+  readonly facts: Pick<RunFacts, 'places'>;
+  readonly endedAtMs: number;
+}
+
+export function timelineRun(run: ShownRun, aroundIndex: number | null): TimelineRun {
   const { records } = run.history;
   const told = records.filter(isTold);
   const at = aroundIndex === null ? null : told.findIndex(({ index }) => index >= aroundIndex);
@@ -104,7 +112,7 @@ class Lanes {
   readonly lanes: Array<readonly [string, number]> = [];
   readonly #known = new Map<string, number>();
 
-  constructor({ facts }: Run) {
+  constructor({ facts }: ShownRun) {
     this.nodes = Object.keys(facts.places);
   }
 

@@ -7,17 +7,16 @@
  */
 
 import type { Violation } from '../invariant.ts';
-import type { Run } from '../jobs/run.ts';
 import type { Because } from './because.ts';
 import type { PassingRun } from './nearest-passing.ts';
 import { timelinePage } from './timeline-page.ts';
-import { timelineRun } from './timeline-records.ts';
+import { type ShownRun, timelineRun } from './timeline-records.ts';
 
 export interface TimelineOptions {
-  readonly run: Run;
+  readonly run: ShownRun;
   readonly violation: Violation;
   readonly why: Because;
-  readonly passing?: PassingRun;
+  readonly passing?: PassingRun<ShownRun>;
 }
 
 export function timeline({ run, violation, why, passing }: TimelineOptions): string {

@@ -5,10 +5,15 @@
 
 import type { HistoryRecord } from '../history.ts';
 import type { Nemesis } from '../plan.ts';
+import { because } from '../report/because.ts';
+import { partingLines } from '../report/nearest-passing.ts';
 import { tell } from '../report/record-words.ts';
+import { timeline } from '../report/timeline.ts';
+import type { ShownRun } from '../report/timeline-records.ts';
 import { brief, count, length, moment } from '../report/words.ts';
 import type { SimulationPlan } from './plan.ts';
 import type { SimulationRun } from './run.ts';
+import type { Shrunk } from './shrink.ts';
 import { STEP_BEGAN, STEP_REFUSED } from './workload.ts';
 
 export interface Failure {
@@ -24,6 +29,8 @@ export interface Failure {
   readonly plan: SimulationPlan;
   /** What happened last before that, a line each. */
   readonly why: readonly string[];
+  /** The smallest change that was found after which everything holds, and where the two runs part. */
+  readonly nearest?: { readonly change: string; readonly parts: readonly string[] };
   /** How to play it again: `simulate({ ...options, plan })` with this plan. */
   readonly replay: { readonly plan: SimulationPlan };
   /** Of that run: the same again when it is replayed. */
@@ -35,7 +42,8 @@ const WHY_MAX = 24;
 const CONTEXT_MAX = 100;
 
 /** Of a run whose first violation it is. */
-export function failureOf({ plan, records, judgement, traceHash }: SimulationRun): Failure {
+export function failureOf({ run, passing }: Shrunk): Failure {
+  const { plan, records, judgement, traceHash } = run;
   const [violation] = judgement.violations;
   if (violation === undefined) throw new Error('Nothing was broken in this run.');
   const { invariant, says, what, atMs } = violation;
@@ -49,13 +57,19 @@ export function failureOf({ plan, records, judgement, traceHash }: SimulationRun
     atMs,
     plan,
     why,
+    ...(passing && {
+      nearest: {
+        change: passing.change,
+        parts: passing.parting === undefined ? [] : partingLines(passing.parting),
+      },
+    }),
     replay: { plan },
     traceHash,
   };
 }
 
 /** For people. */
-export function textOf({ seed, invariant, says, what, atMs, plan, why }: Failure): string {
+export function textOf({ seed, invariant, says, what, atMs, plan, why, nearest }: Failure): string {
   const name = invariant === says ? `"${says}"` : `${invariant} "${says}"`;
   const indented = (lines: readonly string[]) => lines.map((line) => `    ${line}`);
   return [
@@ -66,6 +80,9 @@ export function textOf({ seed, invariant, says, what, atMs, plan, why }: Failure
     ...indented(plan.nemeses.map(faultText)),
     '  What led there:',
     ...indented(why),
+    ...(nearest === undefined
+      ? []
+      : [`  The same ${nearest.change} holds. The runs part:`, ...indented(nearest.parts)]),
     '  Play it again:',
     `    simulate({ ...options, plan: ${JSON.stringify(plan)} })`,
   ].join('\n');
@@ -100,4 +117,21 @@ function lineOf(record: HistoryRecord): string[] {
     default:
       return [];
   }
+}
+
+/** The page that shows it: the run, why it broke, and the nearest run that passes. */
+export function timelineOf({ run, passing }: Shrunk): string {
+  const [violation] = run.judgement.violations;
+  if (violation === undefined) throw new Error('Nothing was broken in this run.');
+  const why = because(run.records, violation, { places: run.places });
+  return timeline({
+    run: shown(run),
+    violation,
+    why,
+    ...(passing && { passing: { ...passing, run: shown(passing.run) } }),
+  });
+}
+
+function shown({ plan, records, places, endedAtMs }: SimulationRun): ShownRun {
+  return { plan, history: { records }, facts: { places }, endedAtMs };
 }

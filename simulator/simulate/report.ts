@@ -4,12 +4,15 @@ import { RuntimeError } from '../../runtime/errors.ts';
 import { faultsOf } from '../batch/run-plan.ts';
 import { type FaultFigures, Tally } from '../batch/tally.ts';
 import { count } from '../report/words.ts';
-import { type Failure, textOf } from './failure.ts';
+import { type Failure, failureOf, textOf, timelineOf } from './failure.ts';
 import type { SimulationRun } from './run.ts';
+import type { Shrunk } from './shrink.ts';
 
 export class SimulationReport {
   readonly #tally = new Tally();
   readonly #failures: Failure[] = [];
+  /** Of each failure. */
+  readonly #shrunk: Shrunk[] = [];
   readonly #own: readonly string[];
 
   /** `own`: the user's sentences. */
@@ -61,8 +64,20 @@ export class SimulationReport {
     });
   }
 
-  fail(failure: Failure): void {
-    this.#failures.push(failure);
+  fail(shrunk: Shrunk): void {
+    this.#failures.push(failureOf(shrunk));
+    this.#shrunk.push(shrunk);
+  }
+
+  /**
+   * A page of HTML that needs nothing but itself: a failure on a timeline, with the nearest run that
+   * passes. @throws {RangeError} when there is no such failure
+   */
+  timeline(index = 0): string {
+    const shrunk = this.#shrunk[index];
+    if (shrunk === undefined)
+      throw new RangeError(`There is no failure ${index}: there are ${this.#shrunk.length}.`);
+    return timelineOf(shrunk);
   }
 
   /** For people. */

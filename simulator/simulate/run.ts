@@ -35,6 +35,7 @@ export interface SimulationRun {
   readonly plan: SimulationPlan;
   readonly records: readonly HistoryRecord[];
   readonly judgement: Judgement;
+  readonly places: OwnFacts['places'];
   readonly endedAtMs: number;
   readonly traceHash: string;
 }
@@ -82,14 +83,15 @@ async function playSealed(
   if (healAtMs !== null) world.at(healAtMs, () => heal(scene, facts.core, strikes));
   const client = () => world.node(CLIENT).program.runtime as unknown as Runtime<never>;
   const [home = ''] = Object.keys(shape.places);
+  // A step that is left out has its moment all the same: so it moves nothing else that is due by chance.
   for (const step of stepsOf(workload, seed, home, client))
-    if (plan.steps.includes(step.id)) world.at(step.atMs, () => carryOut(step, world));
+    world.at(step.atMs, () => (plan.steps.includes(step.id) ? carryOut(step, world) : undefined));
   await world.runUntil(untilMs, () => judge.hasViolations);
   strikes.tally();
   const endedAtMs = world.now();
   const judgement = judge.end(endedAtMs);
   const { records, traceHash } = world.history;
-  return { plan, records, judgement, endedAtMs, traceHash };
+  return { plan, records, judgement, places: facts.places, endedAtMs, traceHash };
 }
 
 function factsOf(plan: SimulationPlan, shape: OwnShape, world: World): OwnFacts {

@@ -13,9 +13,9 @@ import { parseDuration } from '../duration.ts';
 import { MENU } from '../nemeses/menu.ts';
 import type { OwnShape } from '../nemeses/nemesis-kind.ts';
 import { type ClusterOptions, LEASE, shapeOf } from './cluster.ts';
-import { failureOf } from './failure.ts';
 import type { OwnInvariant } from './own-invariant.ts';
 import { drawSimulation, type SimulationPlan } from './plan.ts';
+import { checkPlan } from './plan-check.ts';
 import { SimulationReport } from './report.ts';
 import { playSimulation, type Simulated } from './run.ts';
 import { shrink } from './shrink.ts';
@@ -64,10 +64,18 @@ export async function simulate<TKinds extends KindMap>(
         'OPTION_INVALID',
         `"${name}" must be a positive integer, got ${value}.`,
       );
+  if (!Number.isSafeInteger(from + seeds))
+    throw new RuntimeError('OPTION_INVALID', 'The last seed would be no whole number.');
   const { invariants = [], workload, ...cluster } = options as unknown as SimulateOptions;
   const simulated: Simulated = { ...cluster, workload, invariants, shape: shapeOf(cluster) };
   const untilMs = parseDuration(until);
   const kinds = kindsMeant(nemeses);
+  if (options.plan !== undefined)
+    checkPlan(options.plan, {
+      shape: simulated.shape,
+      kinds: Object.keys(NEMESES),
+      stepsOf: (seed) => plannedSteps(simulated.workload, seed).map(({ id }) => id),
+    });
   const report = new SimulationReport(invariants.map(({ says }) => says));
   for (const plan of options.plan === undefined
     ? plansOf(simulated, { from, seeds, untilMs, kinds })
@@ -76,7 +84,7 @@ export async function simulate<TKinds extends KindMap>(
     report.take(run);
     if (run.judgement.violations.length === 0) continue;
     const play = (smaller: SimulationPlan) => playSimulation(simulated, smaller);
-    report.fail(failureOf(options.plan === undefined ? await shrink(run, play) : run));
+    report.fail(options.plan === undefined ? await shrink(run, play) : { run });
     if (report.failures.length >= failuresMax) break;
   }
   return report;

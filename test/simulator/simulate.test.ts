@@ -1,76 +1,19 @@
-/** `simulate`: what it finds, how small it makes it, that it comes again, and what it refuses. */
+/** `simulate`: what it finds, how small it makes it, and that it comes again. */
 
 import assert from 'node:assert/strict';
 import { describe, expect, test, vi } from 'vitest';
-import { assign, setup } from 'xstate';
 import {
   carefulAccount,
   forgetfulAccount,
   simulateTransfers,
 } from '../../examples/simulate-transfer.ts';
-import { invariant, NEMESES, type SimulateOptions, simulate } from '../../simulator/index.ts';
+import { invariant, NEMESES, simulate } from '../../simulator/index.ts';
 import { MENU } from '../../simulator/nemeses/menu.ts';
 import { readProjectFile } from '../project-files.ts';
+import { counting, kinds, neverThree, TOLD } from './counting.ts';
 
 // Shrinking takes a hundred runs, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 60_000 });
-
-/** Counts what it is told, and has it written down outside, then rests. */
-const counter = setup({
-  types: {
-    context: {} as { count: number },
-    events: {} as { type: 'number.told'; number: number } | { type: 'counter.end' },
-  },
-  actions: { writeDown: (_, _params: { number: number }) => {} },
-  delays: { rest: 3_000 },
-}).createMachine({
-  context: { count: 0 },
-  initial: 'resting',
-  on: {
-    'number.told': {
-      target: '.resting',
-      actions: [
-        assign({ count: ({ context }) => context.count + 1 }),
-        { type: 'writeDown', params: ({ event }) => ({ number: event.number }) },
-      ],
-    },
-    'counter.end': '.ended',
-  },
-  states: { resting: { after: { rest: 'waiting' } }, waiting: {}, ended: { type: 'final' } },
-});
-
-const kinds = { counter };
-const TOLD = 6;
-
-/** Numbers are told one after the other; what is done to them is up to the test. */
-function counting(more: Partial<SimulateOptions<typeof kinds>> = {}) {
-  return simulate({
-    kinds,
-    places: { left: { nodes: 2 }, right: { nodes: 2 } },
-    workload: ({ chance, at, actor, spawn }) => {
-      at(0, 'begin', () => Promise.all([spawn('counter/1@left'), spawn('counter/2@left')]));
-      for (let number = 1; number <= TOLD; number++)
-        at(chance.whole(1_000, 20_000), 'tell', () =>
-          Promise.all(
-            [actor('counter/1'), actor('counter/2')].map((told) =>
-              told.send({ type: 'number.told', number }),
-            ),
-          ),
-        );
-      at('21s', 'end', () => actor('counter/1').send({ type: 'counter.end' }));
-    },
-    until: '1m',
-    seeds: 8,
-    ...more,
-  });
-}
-
-const neverThree = invariant<typeof kinds>('nobody counts to three', (run) => ({
-  turn: (record) => {
-    for (const { context, address } of run.actors('counter'))
-      run.check(context.count < 3, `${address} counts to ${context.count}`, record);
-  },
-}));
 
 describe('a mistake', () => {
   test('is found within a few seeds, and what is left of the run is what it takes', async () => {
@@ -84,6 +27,29 @@ describe('a mistake', () => {
     expect(booked?.length).toBeGreaterThan(2);
     expect(report.text()).toContain(`"seed":${failure?.seed}`);
     expect(() => report.assertNone()).toThrow(/breaks "no money is made/);
+    // Without the one fault that is left, or without the transfer, everything holds.
+    expect(failure?.nearest?.change).toMatch(
+      /^without (?:fault n\d+ \(\w+\)|step "transfer #\d+")$/,
+    );
+    expect(failure?.nearest?.parts).toEqual([
+      expect.stringMatching(/^there: #\d+ T=/),
+      expect.stringMatching(/^here: {2}#\d+ T=/),
+    ]);
+    expect(report.text()).toContain(`The same ${failure?.nearest?.change} holds.`);
+  });
+
+  test('has a page that shows it, which is its own', async () => {
+    const report = await counting({ invariants: [neverThree] });
+    const page = report.timeline();
+    expect(page).toMatch(/^<!doctype html>/);
+    expect(page).not.toMatch(/(?:src|href)="(?!#)/);
+    const [, shown = ''] = /id="shown">(.*)<\/script>/.exec(page) ?? [];
+    const { violation, failing, passing, chain } = JSON.parse(shown) as Record<string, never>;
+    expect(violation).toMatchObject({ what: report.failures[0]?.what });
+    expect(failing).toMatchObject({ nodes: expect.arrayContaining(['client']) });
+    expect(passing).toMatchObject({ change: report.failures[0]?.nearest?.change });
+    expect(chain).not.toEqual([]);
+    expect(() => report.timeline(1)).toThrow('There is no failure 1: there are 1.');
   });
 
   test('is not found where there is none', async () => {
@@ -105,7 +71,8 @@ describe('a mistake', () => {
     const plan = JSON.parse(JSON.stringify(first.plan));
     const again = await counting({ invariants: [neverThree], plan });
     expect(again.runs).toBe(1);
-    expect(again.failures[0]).toEqual(first);
+    // What was tried when it was shrunk is not tried again.
+    expect(again.failures[0]).toEqual({ ...first, nearest: undefined });
     expect(first.plan).toMatchObject({ nemeses: [], healAtMs: null });
     expect(first.plan.steps).toHaveLength(4);
   });
@@ -263,36 +230,5 @@ describe('a step', () => {
         plan: { steps: ['ask'] },
       },
     ]);
-  });
-});
-
-describe('refused is', () => {
-  test('a machine that looks at the real clock', async () => {
-    const hasty = setup({}).createMachine({ context: () => ({ at: Date.now() }) });
-    const run = simulate({
-      kinds: { hasty },
-      seeds: 1,
-      workload: ({ at, spawn }) => at(0, 'begin', () => spawn('hasty/1')),
-    });
-    await expect(run).rejects.toMatchObject({ code: 'SEALED' });
-  });
-
-  test.each<[string, Partial<SimulateOptions<typeof kinds>>]>([
-    ['no runs', { seeds: 0 }],
-    ['a seed that is no number', { from: Number.NaN }],
-    ['a fault that nobody knows', { nemeses: ['rain'] }],
-    ['a place without nodes', { places: { left: { nodes: 0 } } }],
-    ['no place', { places: {} }],
-    ['the place of the client', { places: { client: { nodes: 1 } } }],
-    ['a length that is none', { until: 'long' }],
-  ])('%s', async (_, options) => {
-    await expect(counting(options)).rejects.toMatchObject({ code: 'OPTION_INVALID' });
-  });
-
-  test('a workload that acts before the run', async () => {
-    const workload: SimulateOptions<typeof kinds>['workload'] = ({ actor }) => {
-      actor('counter/1').hint({ type: 'counter.end' });
-    };
-    await expect(counting({ workload })).rejects.toThrow(/inside of the steps/);
   });
 });
