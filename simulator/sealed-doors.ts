@@ -19,6 +19,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
+import os from 'node:os';
 import self from 'node:process';
 import timers from 'node:timers';
 import timersPromises from 'node:timers/promises';
@@ -46,7 +47,9 @@ const CHANCE = 'Draw from the injected Random.';
 const FILES = 'Read what you need before the run, and keep records in the Store.';
 const PEERS = 'Send frames through the injected Transport.';
 const THREADS = 'Start it before the run, or after.';
+const MACHINE = 'Ask for it before the run: on another machine it would be another one.';
 
+const MEASURES = ['cpuUsage', 'memoryUsage', 'resourceUsage', 'availableMemory'];
 const TIMEOUTS = ['setTimeout', 'setInterval', 'setImmediate'];
 const RANDOMS = [
   'randomUUID',
@@ -76,6 +79,7 @@ export function closeDoors(watch: Watchman): Doors {
   }
   reopen.push(
     ...replace(globalThis, 'Date', (real) => watchedDate(real as DateConstructor, watch)),
+    ...replaceFormats(watch),
   );
   // Named imports of these modules are copies; this brings them up to date.
   syncBuiltinESMExports();
@@ -94,13 +98,24 @@ function doorsOf(world: typeof globalThis): readonly Door[] {
     { owner: world, title: '', names: ['fetch', 'WebSocket', 'EventSource'], instead: PEERS },
     { owner: date, title: 'Date', names: ['now'], instead: TIME },
     { owner: math, title: 'Math', names: ['random'], instead: CHANCE },
-    { owner: stopwatch, title: 'performance', names: ['now'], instead: TIME },
+    { owner: stopwatch, title: 'performance', names: ['now', 'mark', 'measure'], instead: TIME },
+    { owner: world.AbortSignal, title: 'AbortSignal', names: ['timeout'], instead: WAIT },
+    { owner: world.Atomics, title: 'Atomics', names: ['wait', 'waitAsync'], instead: WAIT },
     { owner: self, title: 'process', names: ['hrtime', 'uptime'], instead: TIME },
+    { owner: self, title: 'process', names: MEASURES, instead: MACHINE },
+    { owner: os, title: 'os', names: ['uptime', 'loadavg', 'freemem'], instead: MACHINE },
     { owner: self.hrtime, title: 'hrtime', names: ['bigint'], instead: TIME },
     { owner: crypto.webcrypto, title: 'crypto', names: RANDOMS, instead: CHANCE },
     { owner: crypto, title: 'crypto', names: RANDOMS, instead: CHANCE },
+    { owner: crypto.webcrypto.subtle, title: 'subtle', names: ['generateKey'], instead: CHANCE },
     { owner: timers, title: 'timers', names: TIMEOUTS, instead: WAIT },
     { owner: timersPromises, title: 'timers/promises', names: TIMEOUTS, instead: WAIT },
+    {
+      owner: timersPromises.scheduler,
+      title: 'scheduler',
+      names: ['wait', 'yield'],
+      instead: WAIT,
+    },
     { owner: fs, title: 'fs', names: functionsOf(fs), instead: FILES },
     { owner: fsPromises, title: 'fs/promises', names: functionsOf(fsPromises), instead: FILES },
     {
@@ -186,4 +201,36 @@ function watchedDate(real: DateConstructor, watch: Watchman): DateConstructor {
       return Reflect.construct(target, given, made) as object;
     },
   });
+}
+
+type Moment = Parameters<Intl.DateTimeFormat['formatToParts']>[0];
+
+/** A format that is given no moment takes the present one. */
+function replaceFormats(watch: Watchman): Array<() => void> {
+  const formats = Intl.DateTimeFormat.prototype;
+  const getter = Object.getOwnPropertyDescriptor(formats, 'format') as PropertyDescriptor;
+  const watchMoment = (moment: unknown): void => {
+    if (moment === undefined) watch('A format without a moment', TIME);
+  };
+  Object.defineProperty(formats, 'format', {
+    ...getter,
+    get(this: Intl.DateTimeFormat) {
+      const format = Reflect.apply(getter.get as () => Intl.DateTimeFormat['format'], this, []);
+      return (moment?: Moment) => {
+        watchMoment(moment);
+        return format(moment);
+      };
+    },
+  });
+  const putParts = (found: object): object =>
+    new Proxy(found as Intl.DateTimeFormat['formatToParts'], {
+      apply(target, receiver, given: [moment?: Moment]) {
+        watchMoment(given[0]);
+        return Reflect.apply(target, receiver, given);
+      },
+    });
+  return [
+    () => Object.defineProperty(formats, 'format', getter),
+    ...replace(formats, 'formatToParts', putParts),
+  ];
 }

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import fs, { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import net, { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { loadavg } from 'node:os';
+import { scheduler, setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../runtime/errors.ts';
@@ -25,6 +26,16 @@ const doors: Array<[string, () => unknown]> = [
   ['performance.now', () => performance.now()],
   ['process.hrtime', () => process.hrtime()],
   ['hrtime.bigint', () => process.hrtime.bigint()],
+  ['performance.mark', () => performance.mark('here')],
+  ['A format without a moment', () => new Intl.DateTimeFormat().format()],
+  ['A format without a moment', () => new Intl.DateTimeFormat().formatToParts()],
+  ['AbortSignal.timeout', () => AbortSignal.timeout(1)],
+  ['Atomics.wait', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)],
+  ['scheduler.wait', () => scheduler.wait(1)],
+  ['process.memoryUsage', () => process.memoryUsage()],
+  ['process.cpuUsage', () => process.cpuUsage()],
+  ['os.loadavg', () => loadavg()],
+  ['subtle.generateKey', () => crypto.subtle.generateKey('Ed25519', true, ['sign'])],
   ['setTimeout', () => setTimeout(() => {}, 1)],
   ['setInterval', () => setInterval(() => {}, 1)],
   ['setImmediate', () => setImmediate(() => {})],
@@ -81,10 +92,12 @@ describe('a sealed run', () => {
     const made = await sealed(async () => {
       const date = new Date(1_000);
       await new Promise<void>((resolve) => queueMicrotask(resolve));
-      return { date, stack: new Error('here').stack, env: process.env['PATH'] };
+      const told = new Intl.DateTimeFormat('en', { timeZone: 'UTC' }).format(date);
+      return { date, told, stack: new Error('here').stack, env: process.env['PATH'] };
     });
     expect(made.date).toBeInstanceOf(Date);
     expect(made.date.toISOString()).toBe('1970-01-01T00:00:01.000Z');
+    expect(made.told).toBe('1/1/1970');
     expect(made.stack).toContain('sealed.test.ts');
   });
 
@@ -104,6 +117,7 @@ describe('a sealed run', () => {
   test('leaves everything as it was, after failures too', async () => {
     const before = [Date, Date.now, setTimeout, Math.random, fs.readFileSync, performance.now];
     const uuid = Object.getOwnPropertyDescriptor(crypto, 'randomUUID');
+    const format = Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, 'format');
     await outcomeOf(() => {
       throw new Error('of its own');
     });
@@ -113,6 +127,10 @@ describe('a sealed run', () => {
     );
     expect(Object.getOwnPropertyDescriptor(crypto, 'randomUUID')).toEqual(uuid);
     expect(readFileSync).toBe(fs.readFileSync);
+    expect(Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, 'format')).toEqual(
+      format,
+    );
+    expect(new Intl.DateTimeFormat('en').format()).toBeTruthy();
     expect(new Date()).toBeInstanceOf(Date);
   });
 
