@@ -11,13 +11,19 @@ import {
   addNodeOptions,
   configurationOf,
   type NodeOptions,
-  parseRole,
+  roleArgument,
 } from './node/command-options.ts';
 import type { Host } from './node/host.ts';
 import { valueAt } from './node/layers.ts';
 import { describeOrigin } from './node/origin.ts';
 import type { Resolved } from './node/resolve.ts';
+import type { Role } from './node/settings.ts';
 import { type Output, printable } from './output.ts';
+
+const EXAMPLES = `
+Examples:
+  $ escapement config check --config manager.yml
+  $ escapement config print worker --config worker.yml --json`;
 
 const HELP = `
 The role may be left out when the file says it.
@@ -35,10 +41,10 @@ interface ConfigOptions extends NodeOptions {
 export function configCommand(around: Surroundings): Command {
   const { output } = around;
   const host = around.host as Host;
-  const resolved = (role: string | undefined, options: ConfigOptions): Resolved =>
-    configurationOf(role === undefined ? undefined : parseRole(role), options, host);
+  const resolved = (role: Role | undefined, options: ConfigOptions): Resolved =>
+    configurationOf(role, options, host);
   const check = nodeCommand('check', 'Say whether a node could be started with it.').action(
-    (role: string | undefined, options: ConfigOptions) => {
+    (role: Role | undefined, options: ConfigOptions) => {
       const { configuration } = resolved(role, options);
       const { node, datacenter, place, warnings } = configuration;
       if (options.json === true)
@@ -50,16 +56,14 @@ export function configCommand(around: Surroundings): Command {
     },
   );
   const print = nodeCommand('print', 'Print every setting and where it comes from.').action(
-    (role: string | undefined, options: ConfigOptions) =>
+    (role: Role | undefined, options: ConfigOptions) =>
       printSettings(resolved(role, options), options.json === true, output),
   );
-  return new Command('config').addCommand(check).addCommand(print);
+  return new Command('config').addCommand(check).addCommand(print).addHelpText('after', EXAMPLES);
 }
 
 function nodeCommand(name: string, description: string): Command {
-  const command = new Command(name)
-    .description(description)
-    .argument('[role]', 'gate, manager or worker');
+  const command = new Command(name).description(description).addArgument(roleArgument('[role]'));
   return addNodeOptions(command).option('--json', 'print JSON').addHelpText('after', HELP);
 }
 

@@ -61,6 +61,14 @@ const SYSTEM_EXITS: Readonly<Record<string, ExitCode>> = {
   EROFS: EXIT.io,
 };
 
+/** What people can do something about. */
+const SYSTEM_REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not use it',
+  EISDIR: 'it is a directory',
+  ENOENT: 'there is no such file or directory',
+  ENOTDIR: 'a part of the path is no directory',
+};
+
 export interface Failure {
   readonly exitCode: ExitCode;
   /** For a person, not escaped yet. */
@@ -74,9 +82,16 @@ export function failureOf(thrown: unknown): Failure {
     return { exitCode: RUNTIME_EXITS[thrown.code] ?? EXIT.badData, message };
   const { code } = (thrown ?? {}) as { code?: unknown };
   const exitCode = typeof code === 'string' ? SYSTEM_EXITS[code] : undefined;
-  if (exitCode !== undefined) return { exitCode, message };
+  if (exitCode !== undefined) return { exitCode, message: systemText(thrown, message) };
   return {
     exitCode: EXIT.internal,
     message: `Internal error: ${message}\nThis is a mistake in Escapement. Please report it where you found it, with this text and what "escapement version" prints.`,
   };
+}
+
+/** The path and the reason; in the system's own words where nobody has better ones. */
+function systemText(thrown: unknown, message: string): string {
+  const { code, path } = thrown as { code: string; path?: unknown };
+  const reason = SYSTEM_REASONS[code];
+  return typeof path !== 'string' || reason === undefined ? message : `${path}: ${reason}.`;
 }

@@ -46,8 +46,7 @@ export function jobsCommand(around: Surroundings): Command {
       .addOption(
         new Option('--state <status>', 'the same as --status')
           .choices(JOB_STATUSES)
-          .conflicts('status')
-          .hideHelp(),
+          .conflicts('status'),
       )
       .option('--stuck-for <duration>', 'only jobs without progress for so long', parseDurationMs)
       .option('--deadline-before <duration>', 'only jobs that are due sooner', parseDurationMs)
@@ -82,5 +81,5 @@ async function list(options: JobsOptions, { output, env }: Surroundings): Promis
   if (rows.length === 0) output.line('There are no such jobs.');
   else printTable(JOB_COLUMNS, rows, output);
   if (cursor !== null)
-    output.line(output.paint('dim', `These are ${counted(rows.length, 'job')}; --all shows all.`));
+    output.line(output.paint('dim', `${counted(rows.length, 'job')} shown; --all shows all.`));
 }

@@ -12,13 +12,14 @@ import {
   addNodeOptions,
   configurationOf,
   type NodeOptions,
-  parseRole,
+  roleArgument,
 } from './node/command-options.ts';
 import { refuseOpenDebugger } from './node/debugger.ts';
 import type { Host } from './node/host.ts';
 import { openLog } from './node/log.ts';
 import type { NodeConfiguration } from './node/resolve.ts';
 import { runNode } from './node/run.ts';
+import type { Role } from './node/settings.ts';
 import { printableLines } from './output.ts';
 
 const HELP = `
@@ -45,13 +46,12 @@ interface StartOptions extends NodeOptions {
 }
 
 export function startCommand({ output, setExitCode, host, input }: Surroundings): Command {
-  const command = new Command('start').argument('<role>', 'gate, manager or worker');
+  const command = new Command('start').addArgument(roleArgument('<role>'));
   return addNodeOptions(command)
     .option('--exit-with-parent', 'end in order when standard input ends')
     .addHelpText('after', HELP)
-    .action(async (named: string, options: StartOptions) => {
+    .action(async (role: Role, options: StartOptions) => {
       const process = host as Host;
-      const role = parseRole(named);
       refuseOpenDebugger(process);
       const read = (): NodeConfiguration => configurationOf(role, options, process).configuration;
       const configuration = read();

@@ -86,7 +86,5 @@ async function list(options: TimersOptions, { output, env }: Surroundings): Prom
     printTable(COLUMNS, soonestFirst, output);
   }
   if (cursor !== null)
-    output.line(
-      output.paint('dim', `These are ${counted(rows.length, 'actor')}; --all shows all.`),
-    );
+    output.line(output.paint('dim', `${counted(rows.length, 'actor')} shown; --all shows all.`));
 }

@@ -88,9 +88,7 @@ async function list(options: ListOptions, { output, env }: Surroundings): Promis
   if (rows.length === 0) output.line('Everything was delivered.');
   else printTable(COLUMNS, rows, output);
   if (cursor !== null)
-    output.line(
-      output.paint('dim', `These are ${counted(rows.length, 'message')}; --all shows all.`),
-    );
+    output.line(output.paint('dim', `${counted(rows.length, 'message')} shown; --all shows all.`));
 }
 
 function showCommand({ output, env }: Surroundings): Command {

@@ -62,7 +62,7 @@ const CODE_EXITS: Readonly<Record<string, ExitCode>> = {
 
 const HINTS: Readonly<Record<number, string>> = {
   401: 'Say who you are with ESCAPEMENT_TOKEN or --token-file.',
-  403: 'Its token has a role that may not do this.',
+  403: 'The role of your token may not do this.',
   421: 'The node does not know itself by that name; it is told its names in "hosts".',
   429: 'Too many requests; wait a moment.',
 };

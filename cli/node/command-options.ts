@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { collect } from '../arguments.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { readConfigurationFile } from './configuration-file.ts';
@@ -29,12 +29,13 @@ export function addNodeOptions(command: Command): Command {
     '--config <file>',
     `the configuration file; default ./${DEFAULT_FILE} if there is one`,
   );
-  for (const { flag, meaning, roles, isRepeated } of Object.values(SETTINGS)) {
+  for (const { flag, meaning, roles, choices, isRepeated } of Object.values(SETTINGS)) {
     if (flag === undefined) continue;
     const whose = roles.length === ROLES.length ? '' : ` (${roles.join(', ')})`;
     if (isRepeated === true)
       command.option(flag, `${meaning}${whose}; may be given several times`, collect);
-    else command.option(flag, meaning + whose);
+    else if (choices === undefined) command.option(flag, meaning + whose);
+    else command.addOption(new Option(flag, meaning + whose).choices(choices));
   }
   return command.option(
     '--set <key=value>',
@@ -43,13 +44,9 @@ export function addNodeOptions(command: Command): Command {
   );
 }
 
-export function parseRole(text: string): Role {
-  const role = ROLES.find((known) => known === text);
-  if (role !== undefined) return role;
-  throw new CommandFailure(
-    EXIT.usage,
-    `A role is one of ${ROLES.join(', ')}, got "${text.slice(0, 64)}".`,
-  );
+/** `name` is `<role>`, or `[role]` where the file may say it. */
+export function roleArgument(name: string): Argument {
+  return new Argument(name, 'what the node is').choices(ROLES);
 }
 
 /** `role` may be left out where the file says it. @throws {CommandFailure} */

@@ -25,8 +25,13 @@ import { type Layered, layer, type Sources } from './layers.ts';
 import type { ListenAddress } from './listen-address.ts';
 import { Mistakes } from './mistakes.ts';
 import { type Proofs, readProofs } from './proofs.ts';
-import type { LOG_FORMATS, LOG_LEVELS } from './schema.ts';
-import { KNOWN_VARIABLES, type Role, unknownVariables } from './settings.ts';
+import {
+  KNOWN_VARIABLES,
+  type LOG_FORMATS,
+  type LOG_LEVELS,
+  type Role,
+  unknownVariables,
+} from './settings.ts';
 
 export interface NodeConfiguration extends Proofs {
   readonly role: Role;

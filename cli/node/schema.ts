@@ -10,10 +10,8 @@ import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
 import { CORES_MAX } from '../../machines/jobs/messages/client.ts';
 import { durationMs } from './duration.ts';
 import { isHost } from './listen-address.ts';
-import { ROLES } from './settings.ts';
+import { EXTEND_POLICIES, LOG_FORMATS, LOG_LEVELS, ROLES } from './settings.ts';
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-export const LOG_FORMATS = ['auto', 'json', 'text'] as const;
 export const CLIENT_ROLES = ['reader', 'submitter', 'operator'] as const;
 
 const PEERS_MAX = 1_000;
@@ -86,7 +84,7 @@ export const SCHEMA = z.strictObject({
     .min(1, must(`a whole number from 1 to ${CORES_MAX}`))
     .max(CORES_MAX, must(`a whole number from 1 to ${CORES_MAX}`))
     .optional(),
-  extend: choice(['never', 'whenNeeded']).optional(),
+  extend: choice(EXTEND_POLICIES).optional(),
   allowShell: flag.optional(),
   stopLimit: stopLimit.optional(),
   strict: flag.optional(),

@@ -11,12 +11,18 @@ import { JOBS_OPTIONS } from '../../programs/jobs/configuration/options.ts';
 export const ROLES = ['gate', 'manager', 'worker'] as const;
 export type Role = (typeof ROLES)[number];
 
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export const LOG_FORMATS = ['auto', 'json', 'text'] as const;
+export const EXTEND_POLICIES = ['never', 'whenNeeded'] as const;
+
 export interface Setting {
   readonly roles: readonly Role[];
   /** `path`: relative to the file that says it, else to the working directory. */
   readonly text: 'text' | 'path' | 'list' | 'whole' | 'switch';
   /** As commander writes it; left out where there is none. */
   readonly flag?: string;
+  /** All that it may be, where that is a few words. */
+  readonly choices?: readonly string[];
   /** The flag says one item of a list each time it is given; other flags say all, with commas. */
   readonly isRepeated?: true;
   readonly meaning: string;
@@ -112,7 +118,8 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     roles: ['worker'],
     text: 'text',
     flag: '--extend <policy>',
-    meaning: 'who asks for extensions besides handlers: never or whenNeeded',
+    choices: EXTEND_POLICIES,
+    meaning: 'who asks for extensions besides handlers',
   },
   allowShell: {
     roles: ['worker'],
@@ -136,13 +143,15 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     roles: ROLES,
     text: 'text',
     flag: '--log-level <level>',
-    meaning: 'the least that is logged: debug, info, warn or error',
+    choices: LOG_LEVELS,
+    meaning: 'the least that is logged',
   },
   'log.format': {
     roles: ROLES,
     text: 'text',
     flag: '--log-format <format>',
-    meaning: 'json, text, or auto: text on a terminal',
+    choices: LOG_FORMATS,
+    meaning: 'how it is logged; auto: text on a terminal, else json',
   },
 };
 

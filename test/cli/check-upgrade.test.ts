@@ -141,7 +141,7 @@ describe('what cannot be read', () => {
   };
 
   test.each([
-    ['nowhere.mjs', undefined, 'ENOENT'],
+    ['nowhere.mjs', undefined, 'there is no such file or directory'],
     ['empty.mjs', '', 'must export "kinds"'],
     ['broken.mjs', 'export const kinds = {', 'It cannot be loaded'],
     ['throws.mjs', 'throw new Error("no database")', 'no database'],

@@ -8,7 +8,10 @@ import { escapement } from './command-line.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
-const sources = { openStoredData: () => Promise.reject(new Error('Nothing is opened.')) };
+const sources = {
+  host: process,
+  openStoredData: () => Promise.reject(new Error('Nothing is opened.')),
+};
 const scriptOf = async (shell: string): Promise<string> => {
   const { code, out, err } = await escapement(['completion', shell], sources);
   expect([code, err]).toEqual([0, '']);
@@ -48,6 +51,13 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
       ['jobs', '--status', 'c'],
       ['completed', 'cancelled'],
     ],
+    [['start', 'm'], ['manager']],
+    [['config', 'check', 'g'], ['gate']],
+    [
+      ['start', 'worker', '--extend', ''],
+      ['never', 'whenNeeded'],
+    ],
+    [['start', 'gate', '--log-format', 'j'], ['json']],
     [['jobs', '--stuck-for', ''], []],
     [['completion', 'z'], ['zsh']],
     [['show', 'j1', '--w'], ['--watch']],

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
 import { CommandFailure, EXIT, failureOf } from '../../cli/exit.ts';
@@ -118,6 +119,15 @@ describe('version', () => {
 });
 
 describe('failures', () => {
+  const thrownBy = (act: () => unknown): string => {
+    try {
+      act();
+    } catch (thrown) {
+      return failureOf(thrown).message;
+    }
+    return 'nothing was thrown';
+  };
+
   test.each([
     [new CommandFailure(EXIT.usage, 'x'), 64],
     [new RuntimeError('STORE_LOCKED', 'x'), 73],
@@ -136,6 +146,16 @@ describe('failures', () => {
     [Object.create(null), 70],
   ])('end with their own code: %#', (thrown, code) => {
     expect(failureOf(thrown).exitCode).toBe(code);
+  });
+
+  test('of the system are told by the path and in words', () => {
+    expect(thrownBy(() => readFileSync('nowhere.yml'))).toBe(
+      'nowhere.yml: there is no such file or directory.',
+    );
+    expect(thrownBy(() => readFileSync(import.meta.dirname))).toMatch(/EISDIR|is a directory/);
+    expect(failureOf(Object.assign(new Error('write ENOSPC'), { code: 'ENOSPC' })).message).toBe(
+      'write ENOSPC',
+    );
   });
 
   test('that nobody foresaw say where to report them', () => {

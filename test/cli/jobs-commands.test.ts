@@ -226,7 +226,7 @@ describe('workers, history, timers and undelivered', () => {
     const [one, two] = await until(async () => ((await list()).length === 2 ? list() : undefined));
     const { out } = await atManager('undelivered', 'list', '--limit', '1');
     expect(out).toMatch(/^ID +WHEN +EVENT +TO +WHY\n/);
-    expect(out).toMatch(/trap\.sprung +trap\/1@A +[A-Z_]+\nThese are 1 message; --all shows all\./);
+    expect(out).toMatch(/trap\.sprung +trap\/1@A +[A-Z_]+\n1 message shown; --all shows all\./);
     const shown = await atManager('undelivered', 'show', one.id);
     // H23: what an event says does nothing to a terminal.
     expect(shown.out).toContain('"why":"\\u001b[31mone"');

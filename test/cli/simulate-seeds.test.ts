@@ -120,3 +120,17 @@ test.each([
   expect([exitCode, out]).toEqual([64, '']);
   expect(err).toContain(what);
 });
+
+test('the examples of the help name kinds of trouble that there are', {
+  timeout: 30_000,
+}, async () => {
+  const { out } = await simulate('--help');
+  const named = Array.from(out.matchAll(/--nemesis (\w+)/g), ([, kind]) => kind);
+  expect(named).toContain('none');
+  const { err } = await simulate('--seeds', '1', '--nemesis', 'earthquake');
+  const known = err
+    .split('There are: ')[1]
+    ?.replace(/\.\s*$/, '')
+    .split(', ');
+  expect(known).toEqual(expect.arrayContaining(named));
+});
