@@ -19,7 +19,7 @@ export async function loadHandlers(path: string): Promise<Handlers> {
   try {
     exported = await import(/* @vite-ignore */ pathToFileURL(path).href);
   } catch (thrown) {
-    throw refuse(`it cannot be loaded: ${messageOf(thrown)}`, thrown);
+    throw refuse(`it cannot be loaded: ${messageOf(thrown)}${whereIn(path, thrown)}`, thrown);
   }
   const { default: main, ...named } = exported;
   // CommonJS modules are their own default export.
@@ -34,4 +34,12 @@ export async function loadHandlers(path: string): Promise<Handlers> {
     throw refuse(messageOf(thrown), thrown);
   }
   return handlers;
+}
+
+/** Of a mistake of the language Node tells the line to nobody but whoever runs it. */
+function whereIn(path: string, thrown: unknown): string {
+  if (thrown instanceof SyntaxError) return `; "node --check ${path}" shows where`;
+  const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
+  const place = stack.split(pathToFileURL(path).href)[1]?.match(/^:\d+:\d+/)?.[0];
+  return place === undefined ? '' : `, at ${place.slice(1)}`;
 }

@@ -109,13 +109,23 @@ function shortLines(terminal: LogTarget): DestinationStream {
     styleText(colour, text, { stream: terminal });
   return {
     write: (json) => {
-      const { level, time, msg = '', ...fields } = JSON.parse(json) as Line;
+      const { level, time, msg = '', ...rest } = JSON.parse(json) as Line;
+      const fields = withoutRepetition(msg, rest);
       const clock = new Date(time).toISOString().slice(11, 23);
       const colour = COLOURS[level as keyof typeof COLOURS] ?? 'gray';
       const said = [paint(colour, level.padEnd(5)), printable(msg), shortFields(fields)];
       terminal.write(`${clock} ${said.filter((part) => part !== '').join(' ')}\n`);
     },
   };
+}
+
+/** The jobs system calls a line by its event, and says the moment of the event beside that of the line. */
+function withoutRepetition(
+  msg: string,
+  fields: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const { event, at, ...others } = fields;
+  return event === msg ? others : fields;
 }
 
 function shortFields(fields: Readonly<Record<string, unknown>>): string {

@@ -88,11 +88,15 @@ class AssembledNode implements RunningNode {
       logger,
       superseded: (peer) => this.#fail(supersededFailure(node, peer)),
     });
+    let isHosting = role === 'worker';
     const program = await startProgram(configuration, {
       transport: this.#sockets.transport,
       storage: this.#storage,
       logger,
-      hosting: (fence) => logger.info({ event: 'node.hosting', role, place, fence }, 'hosting'),
+      hosting: (fence) => {
+        isHosting = true;
+        logger.info({ event: 'node.hosting', role, place, fence }, 'leads');
+      },
       fatal: (failure) => this.#fail(failure),
     });
     this.#program = program;
@@ -104,6 +108,7 @@ class AssembledNode implements RunningNode {
     this.#state = 'ready';
     const url = this.#listener?.url;
     logger.info({ event: 'node.listening', node, role, place, url }, 'listening');
+    if (!isHosting) logger.info({ event: 'node.standingBy', role, place }, 'stands by');
   }
 
   reload({ clients, log }: NodeConfiguration): void {

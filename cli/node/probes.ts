@@ -33,7 +33,8 @@ function answerTo({ url, method }: IncomingMessage, probes: Probes): Answer | Ht
   const state = probes.state();
   if (!PATHS.has(path)) {
     if (state === 'starting') return tryLater('notReady', 'This node is starting.');
-    return new HttpRefusal('notFound', 'There is nothing at this path.');
+    const what = 'There is nothing at this path: a worker has probes. Ask a gate or a manager.';
+    return new HttpRefusal('notFound', what);
   }
   if (method !== 'GET' && method !== 'HEAD')
     return new HttpRefusal('methodNotAllowed', 'This is not done here.', {

@@ -3,10 +3,11 @@
  * of the node in it.
  *
  * Guarantees: processes of different names that share a directory stand in for each other; a
- * second process of the same name is refused, whether the first one leads or waits.
+ * second process of the same name is refused, whether the first one leads or waits, and so is one
+ * of another place: it would find out in the moment in which it is needed.
  */
 
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Lease } from '../../runtime/lease.ts';
@@ -14,6 +15,9 @@ import type { Logger } from '../../runtime/options.ts';
 import type { Store } from '../../runtime/store.ts';
 import { directoryLease } from '../../stores/directory/lease.ts';
 import { DirectoryLock } from '../../stores/directory/lock.ts';
+import { readOwner } from '../../stores/directory/owner-file.ts';
+import { readHeadRow } from '../../stores/lmdb/check.ts';
+import { dataFile, Environment } from '../../stores/lmdb/environment.ts';
 import { lmdbStore } from '../../stores/lmdb.ts';
 import type { NodeConfiguration } from './resolve.ts';
 
@@ -28,12 +32,18 @@ export interface Storage {
   close(): void;
 }
 
-/** @throws {RuntimeError} STORE_LOCKED, STORE_UNWRITABLE */
+/** @throws {RuntimeError} STORE_LOCKED, STORE_UNWRITABLE, STORE_FOREIGN */
 export async function openStorage(
-  { data, node, jobs: { leaseMs } }: Pick<NodeConfiguration, 'data' | 'node' | 'jobs'>,
+  {
+    data,
+    node,
+    place,
+    jobs: { leaseMs },
+  }: Pick<NodeConfiguration, 'data' | 'node' | 'place' | 'jobs'>,
   logger: Logger,
 ): Promise<Storage> {
   if (data === undefined) return { close: () => {} };
+  await refuseForeign(data, place);
   const name = await takeName(data, { node, leaseMs, logger });
   try {
     return {
@@ -44,6 +54,31 @@ export async function openStorage(
   } catch (thrown) {
     name.release();
     throw thrown;
+  }
+}
+
+/** Who will lead at once hears it from the store; who has to wait would hear it too late. */
+async function refuseForeign(data: string, place: string): Promise<void> {
+  if (readOwner(data) === undefined) return;
+  const owner = await placeIn(data);
+  if (owner === null || owner === place) return;
+  const what = `The store in ${data} belongs to "${owner}", and this node is of "${place}". Give each place a directory of its own.`;
+  throw new RuntimeError('STORE_FOREIGN', what);
+}
+
+/** Null where nobody can say: a store that is just being made, or that does not open. */
+async function placeIn(data: string): Promise<string | null> {
+  if (!existsSync(dataFile(data))) return null;
+  try {
+    const environment = await Environment.open(data, { isReadOnly: true });
+    try {
+      return readHeadRow(environment, data).place;
+    } finally {
+      await environment.close();
+    }
+  } catch {
+    // Whoever leads finds out what is wrong with it.
+    return null;
   }
 }
 

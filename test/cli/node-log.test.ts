@@ -24,6 +24,13 @@ test('a line has the time, the level, what happened and its fields', () => {
   ]);
 });
 
+test('what a line is called by is not told twice, and neither is the time', () => {
+  const written: string[] = [];
+  const { logger } = logTo(written, false);
+  logger.info({ event: 'job.accepted', at: 1_795_053_222_815, jobId: 'one' }, 'job.accepted');
+  expect(written[0]).toMatch(/ info {2}job\.accepted node=A\.manager-1 jobId=one\n$/);
+});
+
 test('what comes from data cannot speak to the terminal', () => {
   const written: string[] = [];
   logTo(written, true, 'auto').logger.warn({ jobId: 'a\u001b[2Jb c' }, 'odd\u0007');

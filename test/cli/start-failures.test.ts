@@ -114,6 +114,17 @@ describe('handlers', () => {
     expect(missing.code).toBe(78);
   });
 
+  test('that cannot be loaded are told with their place', TIMEOUT, async () => {
+    const failureOf = async (text: string) =>
+      (await (await cluster.begin(module(written(text)))).ended).err;
+    const [thrown, misspelt] = await Promise.all([
+      failureOf('\nthrow new Error("no database");'),
+      failureOf('export const a = ;'),
+    ]);
+    expect(thrown).toContain('handlers.mjs: it cannot be loaded: no database, at 2:7\n');
+    expect(misspelt).toMatch(/cannot be loaded: .*; "node --check \S+handlers\.mjs" shows where\n/);
+  });
+
   test(
     'run jobs; one that throws where nobody catches it ends the worker with 70',
     TIMEOUT,

@@ -36,6 +36,7 @@ describe('a cluster of processes', () => {
       const standby = await cluster.serving(
         manager(data, ['--gates', 'gate', '--node', 'A.manager-2']),
       );
+      await standby.said('node.standingBy');
       const dialled = [leader, standby].flatMap(({ peerUrl }) => ['--peer', peerUrl]);
       const gate = await cluster.serving([
         ...['gate', '--datacenters', 'A', '--data', cluster.freshData(), ...ANYWHERE, ...dialled],

@@ -1,6 +1,6 @@
 /** Where a node keeps its actors: the lease of the directory is the one that was configured. */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -9,6 +9,8 @@ import { JOBS_OPTIONS } from '../../programs/jobs/configuration/options.ts';
 import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
 import type { LeaseClaim } from '../../runtime/lease.ts';
 import { SILENT_LOGGER } from '../../runtime/options.ts';
+import { DirectoryLock } from '../../stores/directory/lock.ts';
+import { lmdbStore } from '../../stores/lmdb.ts';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -19,7 +21,7 @@ async function opened(leaseMs: number) {
   const data = mkdtempSync(join(tmpdir(), 'escapement-storage-'));
   folders.push(data);
   const jobs = { ...resolveConfiguration(), leaseMs };
-  const storage = await openStorage({ data, node: 'A.manager-1', jobs }, SILENT_LOGGER);
+  const storage = await openStorage({ data, node: 'A.manager-1', place: 'A', jobs }, SILENT_LOGGER);
   const leaseIn = (...path: readonly string[]): unknown =>
     JSON.parse(readFileSync(join(data, ...path, 'owner.json'), 'utf8')).leaseMs;
   return { storage, leaseIn };
@@ -35,6 +37,32 @@ test('the directory is held for as long as "leaseMs" says, and so is the name', 
   expect(leaseIn()).toBe(9_000);
   claim?.release();
   storage.close();
+});
+
+test('whoever would stand by for another place is refused at once', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'escapement-storage-'));
+  folders.push(data);
+  const store = lmdbStore(data);
+  await store.open('A');
+  await store.close();
+  const leader = await DirectoryLock.acquire(data, 'lease', { node: 'A.manager-1' });
+  const jobs = resolveConfiguration();
+  const foreign = openStorage({ data, node: 'B.manager-1', place: 'B', jobs }, SILENT_LOGGER);
+  await expect(foreign).rejects.toMatchObject({ code: 'STORE_FOREIGN' });
+  const twin = await openStorage({ data, node: 'A.manager-2', place: 'A', jobs }, SILENT_LOGGER);
+  twin.close();
+  await leader.release();
+});
+
+test('a store that does not open yet refuses nobody', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'escapement-storage-'));
+  folders.push(data);
+  writeFileSync(join(data, 'data.mdb'), '');
+  const leader = await DirectoryLock.acquire(data, 'lease', { node: 'A.manager-1' });
+  const jobs = resolveConfiguration();
+  const twin = await openStorage({ data, node: 'A.manager-2', place: 'A', jobs }, SILENT_LOGGER);
+  twin.close();
+  await leader.release();
 });
 
 /** Directories take longer ones than boards do, and none that is shorter. */
