@@ -56,14 +56,17 @@ export class Output {
     return (this.#err as { isTTY?: boolean }).isTTY === true;
   }
 
-  /** Lines that are replaced by the next ones; only where somebody is there to read them. */
+  /**
+   * Lines that are replaced by the next ones, without colours; only where somebody is there to read
+   * them. What does not fit the terminal is left out: a line that went on in the next row would stay.
+   */
   progress(text: string | undefined): void {
     if (!this.showsProgress) return;
     if (text === undefined && this.#progressLines === 0) return;
     const { columns } = this.#err as { columns?: number };
-    // A line that went on in the next row would stay when it is replaced.
-    const lines =
-      text?.split('\n').map((line) => line.slice(0, columns ? columns - 1 : undefined)) ?? [];
+    const fitting = (line: string): string =>
+      [...line].slice(0, columns ? columns - 1 : undefined).join('');
+    const lines = text?.split('\n').map(fitting) ?? [];
     const up = Math.max(0, this.#progressLines - 1);
     this.#progressLines = lines.length;
     this.#err.write(`\r\u001b[2K${'\u001b[1A\u001b[2K'.repeat(up)}${lines.join('\n')}`);

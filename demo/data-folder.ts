@@ -21,6 +21,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { RuntimeError } from '../runtime/errors.ts';
 import { DirectoryLock } from '../stores/directory/lock.ts';
+import { readOwner } from '../stores/directory/owner-file.ts';
 import {
   DATACENTERS,
   GATE,
@@ -64,7 +65,7 @@ export class DataFolder {
       throw new RuntimeError('OPTION_INVALID', what);
     }
     mkdirSync(folder, { recursive: true });
-    const lock = await DirectoryLock.acquire(folder, 'lease', { node: 'the demo' });
+    const lock = await lockOf(folder, path);
     if (isFresh)
       for (const name of OWN) rmSync(join(folder, name), { recursive: true, force: true });
     return new DataFolder(folder, lock);
@@ -128,6 +129,19 @@ export class DataFolder {
       cores: WORKER_CORES,
       stopLimit: `${STOP_LIMIT_MS}ms`,
     };
+  }
+}
+
+/** `path` is how whoever runs it calls the folder. */
+async function lockOf(folder: string, path: string): Promise<DirectoryLock> {
+  try {
+    return await DirectoryLock.acquire(folder, 'lease', { node: 'the demo' });
+  } catch (thrown) {
+    if (!(thrown instanceof RuntimeError) || thrown.code !== 'STORE_LOCKED') throw thrown;
+    const pid = readOwner(folder)?.record?.pid;
+    const which = pid === undefined ? 'Another demo' : `Another demo, process ${pid},`;
+    const what = `${which} uses ${path}. Stop it, or name another folder with --data.`;
+    throw new RuntimeError('STORE_LOCKED', what, { cause: thrown });
   }
 }
 

@@ -114,7 +114,7 @@ export class Happenings {
       this.takeoversMs.push(Math.max(0, time - killed.at));
       this.say(
         'good',
-        `${leads}, ${seconds(time - killed.at)} after ${killed.node} was killed`,
+        `${leads}, ${shortTime(time - killed.at)} after ${killed.node} was killed`,
         time,
       );
     }
@@ -177,6 +177,11 @@ function words(reason: unknown): string {
 /** `1.2 s` */
 export function seconds(ms: unknown): string {
   return `${(Number(ms) / 1_000).toFixed(1)} s`;
+}
+
+/** `140 ms`, `1.2 s` */
+export function shortTime(ms: number): string {
+  return ms < 1_000 ? `${Math.max(0, Math.round(ms))} ms` : seconds(ms);
 }
 
 /** `14:03:22` */

@@ -34,6 +34,16 @@ const HELP: Line = [
   ['bold', ' q '],
   ['dim', 'quit'],
 ];
+const SHORT_HELP: Line = [
+  ['bold', ' p '],
+  ['dim', 'partition'],
+  ['bold', '  k '],
+  ['dim', 'kill'],
+  ['bold', '  r '],
+  ['dim', 'restart'],
+  ['bold', '  q '],
+  ['dim', 'quit'],
+];
 
 export function renderScreen(scene: Scene, size: ScreenSize, paint: Paint): string[] {
   const { columns, rows } = size;
@@ -44,7 +54,8 @@ export function renderScreen(scene: Scene, size: ScreenSize, paint: Paint): stri
   const room = rows - 1 - shown.length - 2;
   const lines = shown.slice(0, rows - 1);
   if (room > 0) lines.push([], ...latest(scene.happenings, room), []);
-  return [...lines, HELP].slice(-rows).map((line) => paintLine(line, columns, paint));
+  const help = columns >= MIDDLE ? HELP : SHORT_HELP;
+  return [...lines, help].slice(-rows).map((line) => paintLine(line, columns, paint));
 }
 
 const FORMAT_OF: Readonly<Record<Happening['tone'], Format | undefined>> = {
@@ -91,12 +102,26 @@ function placesOf({ gate, datacenters }: Scene, columns: number): Line[] {
   const gateState = isTaking ? `takes jobs (fence ${gate.fence})` : stateWords(gate.state);
   return [
     [' gate  ', [isTaking ? 'green' : 'yellow', gateState]],
-    ...datacenters.map((datacenter) => datacenterLine(datacenter, columns >= WIDE)),
+    ...datacenters.map((datacenter) =>
+      columns >= MIDDLE ? datacenterLine(datacenter, columns >= WIDE) : shortLine(datacenter),
+    ),
   ];
 }
 
 /** From here on there is room for who stands by. */
 const WIDE = 100;
+/** From here on there is room for fences, for the names of workers, and for what keys do. */
+const MIDDLE = 76;
+
+function shortLine({ name, leader, workers, isCutOff }: DatacenterScene): Line {
+  return [
+    ` ${printable(name)}     `,
+    leader === undefined ? ['yellow', 'nobody leads'] : ['green', `${leader} leads`],
+    '  workers',
+    ...workers.flatMap(({ state }): Piece[] => [' ', [STATE_FORMATS[state], state]]),
+    isCutOff ? ['red', '  cut off'] : '',
+  ];
+}
 
 function datacenterLine(scene: DatacenterScene, isWide: boolean): Line {
   const { name, leader, fence, standbys, workers, isCutOff } = scene;

@@ -2,9 +2,9 @@
  * What came of a run of the demo, for machines and for people.
  */
 
-import { printable } from '../cli/output.ts';
+import { counted, printable } from '../cli/output.ts';
 import type { Fault } from './faults.ts';
-import { seconds } from './happenings.ts';
+import { seconds, shortTime } from './happenings.ts';
 import type { JobBook, KindCount, WrongJob } from './job-book.ts';
 
 export interface Summary {
@@ -98,9 +98,7 @@ export function summaryLines(summary: Summary): string[] {
     `  faults     ${faults.length === 0 ? 'none' : countKinds(faults)}`,
   ];
   if (takeoverMs.length > 0)
-    lines.push(
-      `  takeovers  ${takeoverMs.map((ms) => seconds(ms)).join(', ')} after the leader died`,
-    );
+    lines.push(`  takeovers  ${takeoverMs.map(shortTime).join(', ')} after the leader died`);
   if (open > 0) lines.push(`  open       ${open}: the next start goes on with them`);
   lines.push(
     `  wrong      ${wrong.length === 0 ? 'none: every job ended as it had to' : wrong.length}`,
@@ -112,17 +110,19 @@ export function summaryLines(summary: Summary): string[] {
   return lines;
 }
 
-const FAULTS_IN_WORDS: Readonly<Record<string, string>> = {
-  workerPaused: 'workers paused',
-  managerKilled: 'leaders killed',
-  gateRestarted: 'restarts of the gate',
-  partition: 'partitions',
+/** One of them, and many. */
+const FAULTS_IN_WORDS: Readonly<Record<string, readonly [string, string]>> = {
+  workerPaused: ['worker paused', 'workers paused'],
+  managerKilled: ['leader killed', 'leaders killed'],
+  gateRestarted: ['restart of the gate', 'restarts of the gate'],
+  partition: ['partition', 'partitions'],
 };
 
 function countKinds(faults: Summary['faults']): string {
   const counts = new Map<string, number>();
   for (const { kind } of faults) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  return Array.from(counts, ([kind, count]) => `${count} ${FAULTS_IN_WORDS[kind] ?? kind}`).join(
-    ', ',
+  const texts = Array.from(counts, ([kind, count]) =>
+    counted(count, ...(FAULTS_IN_WORDS[kind] ?? ([kind, kind] as const))),
   );
+  return texts.join(', ');
 }

@@ -116,7 +116,7 @@ export function unreachable(url: URL, thrown: unknown): CommandFailure {
   if (thrown instanceof CommandFailure) return thrown;
   const code = textOf((thrown as { code?: unknown } | undefined)?.code);
   const reason = reasonOf(code) ?? messageOf(thrown);
-  const advice = adviceOf(code);
+  const advice = adviceOf(url, code);
   return new Unreachable(
     EXIT.unavailable,
     `${url.href} cannot be reached: ${reason}.${advice === '' ? '' : ` ${advice}`}`,
@@ -130,7 +130,9 @@ function reasonOf(code: string | undefined): string | undefined {
   return REASONS[code];
 }
 
-function adviceOf(code = ''): string {
+function adviceOf({ protocol }: URL, code = ''): string {
+  if (code === 'ECONNRESET' && protocol === 'http:')
+    return 'Where a node has TLS its URL begins with https.';
   if (code === 'ECONNREFUSED')
     return 'Is the node up? Say where it is with --url or ESCAPEMENT_URL.';
   if (code.includes('SELF_SIGNED') || code.startsWith('UNABLE_TO_'))

@@ -76,7 +76,7 @@ describe('a node', () => {
   test.each([
     ['SSH-2.0-OpenSSH\r\n', 'does not speak HTTP'],
     ['HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n{"jobs":', 'cannot be reached'],
-    ['', 'the connection was cut'],
+    ['', 'the connection was cut. Where a node has TLS its URL begins with https.'],
   ])('that says %j is exit 69', async (bytes, what) => {
     const url = await serveBytes(bytes);
     const { code, err } = await escapement(['show', 'j1', '--url', url]);

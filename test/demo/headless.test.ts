@@ -90,7 +90,9 @@ describe('the demo', () => {
       const first = demo(data, '--seed', '5', '--rate', '10', '--no-faults');
       await expect.poll(() => accepted(data), patient).toBeGreaterThan(15);
       const second = demo(data);
-      expect((await second.ended).code).toBe(73);
+      const refused = await second.ended;
+      expect(refused.code).toBe(73);
+      expect(refused.err).toMatch(/^error: Another demo, process \d+, uses .* with --data\.$/m);
       first.child.kill('SIGINT');
       const stopped = await first.ended;
       expect([stopped.err, stopped.code]).toEqual(['', 0]);

@@ -106,6 +106,13 @@ describe('the screen of the demo', () => {
     );
   });
 
+  test('says the same in fewer words where there is little room', () => {
+    const lines = renderScreen(scene, { columns: 60, rows: 20 }, plain);
+    expect(lines).toContain(' A     manager-2 leads  workers up paused  cut off');
+    expect(lines.at(-1)).toBe(' p partition  k kill  r restart  q quit');
+    for (const line of [...lines.slice(0, 8), lines.at(-1)]) expect(line).not.toContain('…');
+  });
+
   test('keeps what happens where there is no room for the kinds of jobs', () => {
     const text = renderScreen(scene, { columns: 80, rows: 14 }, plain).join('\n');
     expect(text).toContain('manager-2 leads now');
