@@ -21,7 +21,7 @@ import { type Role, SETTINGS, variableOf } from './settings.ts';
 /** Names that are told whole where one of them was meant. */
 const NAMES_TOLD_MAX = 5;
 
-/** @throws {ConfigurationError} */
+/** What of the settings can be read; the other checks go on with that. @throws {ConfigurationError} */
 export function checkedSettings(mistakes: Mistakes): Settings {
   const { values, misplaced } = mistakes.layered;
   for (const { path, origin } of misplaced)
@@ -44,8 +44,16 @@ export function checkedSettings(mistakes: Mistakes): Settings {
     const got = given === undefined ? 'it is missing' : `got ${shown(given)}`;
     mistakes.malformed(path, `${issue.message}, ${got}`);
   }
-  mistakes.end();
-  throw new Error('A schema that refuses says why.');
+  return readable(values);
+}
+
+/** The settings that are good by themselves. */
+function readable(values: Readonly<Record<string, unknown>>): Settings {
+  const good = Object.entries(SCHEMA.shape).flatMap(([name, schema]) => {
+    const { success, data } = schema.safeParse(values[name]);
+    return success && data !== undefined ? [[name, data] as const] : [];
+  });
+  return Object.fromEntries(good) as Settings;
 }
 
 /** What people write where only the path of a file may stand. */
@@ -103,7 +111,7 @@ const NEEDED: Readonly<Record<Role, ReadonlyArray<keyof Settings>>> = {
 
 export function checkNeeded(role: Role, settings: Settings, mistakes: Mistakes): void {
   for (const name of NEEDED[role]) {
-    if (settings[name] !== undefined) continue;
+    if (settings[name] !== undefined || mistakes.isWrong(name)) continue;
     const flag = SETTINGS[name]?.flag?.split(' ')[0];
     const how = `say it in the file, by ${flag} or by ${variableOf(name)}`;
     mistakes.unusable(name, `a ${role} needs it; ${how}`);

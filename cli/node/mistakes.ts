@@ -21,6 +21,11 @@ export class Mistakes {
     return this.#found.length === 0;
   }
 
+  /** Something is wrong with the setting, or with a part of it. */
+  isWrong(name: string): boolean {
+    return this.#found.some(({ path }) => path === name || path.startsWith(`${name}.`));
+  }
+
   /** A value that makes no sense whatever else is said. */
   malformed(path: string, what: string, subject: string = path): void {
     const origin = originOf(this.layered.origins, path);

@@ -38,11 +38,22 @@ export class ConfigurationError extends CommandFailure {
     const isUsage = mistakes.every(
       ({ origin, isMalformed = false }) => origin.from === 'flag' && isMalformed,
     );
-    const told = mistakes.slice(0, MISTAKES_MAX).map(describeMistake);
+    const told = inOrder(mistakes).slice(0, MISTAKES_MAX).map(describeMistake);
     if (mistakes.length > told.length) told.push(`and ${mistakes.length - told.length} more`);
     super(isUsage ? EXIT.usage : EXIT.configuration, told.join('\n'));
     this.mistakes = mistakes;
   }
+}
+
+/** Those of the file first, as they stand in it. */
+function inOrder(mistakes: readonly Mistake[]): readonly Mistake[] {
+  const placeOf = ({ origin }: Mistake): readonly [number, number] =>
+    origin.from === 'file' ? [origin.line, origin.column] : [Number.MAX_SAFE_INTEGER, 0];
+  return mistakes.toSorted((a, b) => {
+    const [line, column] = placeOf(a);
+    const [otherLine, otherColumn] = placeOf(b);
+    return line - otherLine || column - otherColumn;
+  });
 }
 
 export function describeOrigin(origin: Origin): string {

@@ -85,6 +85,8 @@ export function resolveNode(sources: Sources): Resolved {
   const jobs = checkedJobs(settings, mistakes);
   const listen = checkedListen(settings, mistakes);
   const peers = checkedPeers(settings, mistakes);
+  // What proves who comes depends on all of that.
+  mistakes.end();
   const proofs = readProofs(settings, listen, env, mistakes);
   mistakes.end();
   const { node = '', gate = '', datacenter = '', data = IN_MEMORY, handlers, limits } = settings;

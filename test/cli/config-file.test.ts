@@ -154,3 +154,16 @@ describe('a file that is meant to harm', () => {
     }
   });
 });
+
+test('whatever is wrong is told at once, in the order of the file', async () => {
+  const { code, err } = await folder.check(
+    'datacenter: 5\njobs: { stuckTreshold: 2m, maxRetries: three }\nlisen: x\nlisten: 127.0.0.1:99999\nlog: { level: loud }\n',
+  );
+  expect(code).toBe(78);
+  const told = err.trimEnd().split('\n');
+  expect(told.map((line) => /:(\d+:\d+): /.exec(line)?.[1])).toEqual([
+    ...['1:1', '2:9', '2:28', '3:1', '4:1', '5:8'],
+  ]);
+  expect(err).toContain('datacenter: must be a name, got 5\n');
+  expect(err).not.toContain('needs it');
+});
