@@ -77,15 +77,17 @@ export const WORKFLOW_COLUMNS: ReadonlyArray<Column<WorkflowView>> = [
   { title: 'result', text: resultOf },
 ];
 
-/** Of a result or an error; the whole of it is in the JSON. */
-const EXCERPT_MAX = 60;
+/** Of a result, and of an error, of which people need more; the whole of it is in the JSON. */
+const RESULT_MAX = 60;
+const ERROR_MAX = 200;
 
 function resultOf({ result, error, truncated }: WorkflowView): string {
   const text =
     error === null
       ? (result ?? '')
       : `${error.code}${error.detail === '' ? '' : `: ${error.detail}`}`;
-  if (text.length > EXCERPT_MAX) return `${text.slice(0, EXCERPT_MAX)}…`;
+  const most = error === null ? RESULT_MAX : ERROR_MAX;
+  if (text.length > most) return `${text.slice(0, most)}…`;
   return truncated ? `${text}…` : text;
 }
 

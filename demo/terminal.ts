@@ -73,7 +73,8 @@ export class Terminal {
     let changes = '';
     for (let row = 0; row < rows; row += 1) {
       const line = lines[row] ?? '';
-      if (line !== this.#shown[row]) changes += `\u001b[${row + 1};1H${line}\u001b[K`;
+      // Emptied before and not after: behind a full line the cursor still stands on its last character.
+      if (line !== this.#shown[row]) changes += `\u001b[${row + 1};1H\u001b[K${line}`;
     }
     this.#shown = lines;
     if (changes === '') return;

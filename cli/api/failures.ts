@@ -80,7 +80,8 @@ export function refusalOf(url: URL, status: number, body: unknown): Refusal {
   if (code === undefined) return stranger(url, status, body);
   const field = textOf(error?.field);
   const said = textOf(error?.message) ?? code;
-  const what = `${field === undefined ? '' : `${field}: `}${said}`;
+  // Some say by themselves what it is about.
+  const what = field === undefined || said.startsWith(field) ? said : `${field}: ${said}`;
   const hint = HINTS[status];
   const message = `${what}${/[.?!]$/.test(what) ? '' : '.'} (${status} ${code})`;
   const exitCode = CODE_EXITS[code] ?? STATUS_EXITS[status] ?? EXIT.unavailable;

@@ -45,7 +45,7 @@ fi
 }
 
 function described({ word, description }: Word): string {
-  return quoted(`${word}:${description.replaceAll(':', '\\:')}`);
+  return quoted(description === '' ? word : `${word}:${description.replaceAll(':', '\\:')}`);
 }
 
 const bare = (word: string): Word => ({ word, description: '' });

@@ -173,6 +173,23 @@ test('H23: what comes from jobs does nothing to a terminal', () => {
   expect(text).toContain('\\u000asecond line…');
 });
 
+test('an error is told at more length than a result', () => {
+  const shownOf = (error: { readonly code: string; readonly detail: string } | null): string => {
+    const workflow = {
+      workflowId: 'a',
+      status: 'failed',
+      attempts: 1,
+      workerId: 'w',
+      truncated: false,
+    };
+    const result = error === null ? 'x'.repeat(250) : null;
+    const rows = [{ ...workflow, result, error }] as unknown as JobView['workflows'];
+    return printed((output) => printTable(WORKFLOW_COLUMNS, rows, output));
+  };
+  expect(shownOf(null)).toMatch(/ x{60}…$/m);
+  expect(shownOf({ code: 'Error', detail: 'x'.repeat(250) })).toMatch(/ Error: x{193}…$/m);
+});
+
 test('states within states are told in words', () => {
   expect(stateText(undefined)).toBe('');
   expect(stateText('running')).toBe('running');

@@ -105,6 +105,18 @@ describe('a node', () => {
     expect(err).toContain(`error: \\u001b[31mNo. (${status} ${word})\n`);
   });
 
+  test.each([
+    ['limit', 'must be 1 to 500.', 'limit: must be 1 to 500. (400 invalid)'],
+    ['limit', 'limit is too large.', 'limit is too large. (400 invalid)'],
+  ])(
+    'that refuses %s because it %j is told once what it is about',
+    async (field, message, said) => {
+      const url = await serve(answer(400, { error: { code: 'invalid', message, field } }));
+      const { err } = await escapement(['show', 'j1', '--url', url]);
+      expect(err).toBe(`error: ${said}\n`);
+    },
+  );
+
   test('that is too slow, or says too much, is given up', async () => {
     const silent = await serve(() => {});
     const slow = new Connection({ url: new URL(silent), timeoutMs: 20 });
