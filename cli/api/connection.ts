@@ -10,10 +10,17 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { readEvents, type ServerEvent } from './event-stream.ts';
 import { refusalOf, unreachable } from './failures.ts';
 
+/** For nodes that want to see one; both PEM. */
+export interface ClientCertificate {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
 export interface ConnectionOptions {
   /** Where the node listens; a path in it goes before those of the API. */
   readonly url: URL;
   readonly token?: string | undefined;
+  readonly certificate?: ClientCertificate | undefined;
   /** From the first byte out to the last one in. Default 35,000: a node itself waits for up to 30. */
   readonly timeoutMs?: number;
   /** Of one answer. Default 64 MiB. */
@@ -39,6 +46,7 @@ type Method = 'GET' | 'POST' | 'DELETE';
 export class Connection {
   readonly url: URL;
   readonly #token: string | undefined;
+  readonly #certificate: ClientCertificate | undefined;
   readonly #timeoutMs: number;
   readonly #answerBytesMax: number;
   readonly #silenceMs: number;
@@ -46,12 +54,14 @@ export class Connection {
   constructor({
     url,
     token,
+    certificate,
     timeoutMs = 35_000,
     answerBytesMax = 64 * 1024 * 1024,
     silenceMs = 45_000,
   }: ConnectionOptions) {
     this.url = url;
     this.#token = token;
+    this.#certificate = certificate;
     this.#timeoutMs = timeoutMs;
     this.#answerBytesMax = answerBytesMax;
     this.#silenceMs = silenceMs;
@@ -128,6 +138,7 @@ export class Connection {
     const options = {
       method,
       signal,
+      ...this.#certificate,
       headers: {
         accept: 'application/json',
         ...(text !== undefined && {

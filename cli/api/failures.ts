@@ -110,6 +110,10 @@ const REASONS: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is signed by somebody unknown',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'it wants to see a certificate',
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'it does not trust the certificate that it was shown',
+  ERR_OSSL_PEM_NO_START_LINE: 'the certificate to show, or its key, is no PEM',
+  ERR_OSSL_X509_KEY_VALUES_MISMATCH: 'the key is not that of the certificate to show',
   EPROTO: 'it does not speak TLS as asked; look at http and https',
 };
 
@@ -132,6 +136,8 @@ function reasonOf(code: string | undefined): string | undefined {
 }
 
 function adviceOf({ protocol }: URL, code = ''): string {
+  if (code === 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED')
+    return 'Show one with --cert and --key.';
   if (code === 'ECONNRESET' && protocol === 'http:')
     return 'Where a node has TLS its URL begins with https.';
   if (code === 'ECONNREFUSED')

@@ -8,11 +8,13 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { type Output, printable } from '../output.ts';
-import { Connection } from './connection.ts';
+import { type ClientCertificate, Connection } from './connection.ts';
 
 export interface ServerOptions {
   readonly url?: string;
   readonly tokenFile?: string;
+  readonly cert?: string;
+  readonly key?: string;
   readonly json?: boolean;
 }
 
@@ -27,6 +29,8 @@ export function withServerOptions(command: Command): Command {
   return command
     .option('--url <url>', `where the gate or manager is; or ESCAPEMENT_URL (${DEFAULT_URL})`)
     .option('--token-file <file>', 'file with the token; or the token itself in ESCAPEMENT_TOKEN')
+    .option('--cert <file>', 'certificate to show, PEM; or ESCAPEMENT_TLS_CERT')
+    .option('--key <file>', 'its private key, PEM; or ESCAPEMENT_TLS_KEY')
     .option('--json', 'print JSON');
 }
 
@@ -36,7 +40,7 @@ export const SERVER_EXITS = `Exit codes: 0 done, 1 there is no such thing, or th
 
 /** @throws {CommandFailure} */
 export function connectionOf(
-  { url, tokenFile }: ServerOptions,
+  { url, tokenFile, cert, key }: ServerOptions,
   env: Environment,
   output: Output,
 ): Connection {
@@ -51,7 +55,22 @@ export function connectionOf(
         `warning: the token goes to ${parsed.host} unencrypted; https keeps it secret.\n`,
       );
   }
-  return new Connection({ url: parsed, token });
+  const certificate = readCertificate(
+    cert ?? filled(env.ESCAPEMENT_TLS_CERT),
+    key ?? filled(env.ESCAPEMENT_TLS_KEY),
+  );
+  return new Connection({ url: parsed, token, certificate });
+}
+
+/** Whatever the file system says has its own exit code. */
+function readCertificate(
+  cert: string | undefined,
+  key: string | undefined,
+): ClientCertificate | undefined {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined || key === undefined)
+    throw new CommandFailure(EXIT.usage, 'A certificate needs its key: say both --cert and --key.');
+  return { cert: readFileSync(cert), key: readFileSync(key) };
 }
 
 function parseUrl(text: string, source: string): URL {

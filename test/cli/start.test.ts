@@ -11,6 +11,7 @@ import { connectClient } from '../../programs/jobs/client.ts';
 import { exchange } from '../http/raw-connection.ts';
 import { ROOT } from '../project-files.ts';
 import { certificateAuthority, hasOpenssl } from '../transports/certificates.ts';
+import { ended as commandEnded, start as startCommand } from './command-line.ts';
 import {
   ANYWHERE,
   Cluster,
@@ -140,6 +141,20 @@ describe.skipIf(!hasOpenssl())('a cluster with certificates', () => {
       });
     expect(await probe(client)).toBe(200);
     expect(await probe({})).not.toBe(200);
+    const ask = (...args: string[]) =>
+      commandEnded(
+        startCommand(['jobs', '--url', `https://127.0.0.1:${port}`, ...args], {
+          NODE_EXTRA_CA_CERTS: join(at, 'ca.pem'),
+        }),
+      );
+    put('alice.pem', client.cert);
+    put('alice.key', client.key);
+    const [bare, shown] = await Promise.all([
+      ask(),
+      ask('--cert', join(at, 'alice.pem'), '--key', join(at, 'alice.key')),
+    ]);
+    expect([bare.code, shown.code]).toEqual([69, 0]);
+    expect(bare.err).toContain('Show one with --cert and --key.');
     expect((await leader.stop()).code).toBe(0);
     authority.close();
   });

@@ -241,6 +241,8 @@ describe('an address or a token', () => {
     });
     expect((await escapement(['jobs', '--token-file', 'no-such-file'])).code).toBe(65);
     expect((await escapement(['jobs', '--token-file', '/'])).code).toBe(65);
+    expect((await escapement(['jobs', '--cert', 'one'])).code).toBe(64);
+    expect((await escapement(['jobs', '--cert', 'no', '--key', 'no'])).code).toBe(65);
   });
 
   test('goes out with a warning where everybody can read it', async () => {
