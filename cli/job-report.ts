@@ -37,8 +37,8 @@ function factsOf(job: JobView): ReadonlyArray<readonly [name: string, text: stri
     ['done', progressText(job)],
     [isOver ? 'time' : 'deadline', deadlineText(job)],
   ];
-  if (!isOver)
-    facts.push(['progress', `${durationText(sinceProgressMs)} ago${queued ? ', queued' : ''}`]);
+  if (!isOver) facts.push(['progress', `${durationText(sinceProgressMs)} ago`]);
+  if (!isOver && queued) facts.push(['queued', 'no worker has the handler and enough free cores']);
   if (!enforce) facts.push(['timeouts', 'are only watched']);
   if (shadow !== null)
     facts.push([

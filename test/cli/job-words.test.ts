@@ -121,6 +121,14 @@ describe('a table', () => {
   });
 });
 
+test('a job that waits for a worker says what it waits for, until it has ended', () => {
+  const shown = (view: JobView) => printed((output) => printJob(view, output));
+  const why = '  queued     no worker has the handler and enough free cores\n';
+  expect(shown({ ...job, queued: true })).toContain(why);
+  expect(shown(job)).not.toContain('queued');
+  expect(shown({ ...job, queued: true, status: 'timedOut' })).not.toContain('queued');
+});
+
 /** H23 */
 test('H23: what comes from jobs does nothing to a terminal', () => {
   const evil = `${ESC}]0;pwned\u0007\u202e`;
