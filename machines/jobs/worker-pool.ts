@@ -31,6 +31,7 @@ import type { HealthRules } from './rules.ts';
 import {
   isSame,
   type Placed,
+  type PooledWorker,
   place,
   QUEUE_MAX,
   request,
@@ -181,14 +182,17 @@ export const workerPoolMachine = setup({
       }
       const isAgain = known?.bootEpoch === bootEpoch;
       const registration = isAgain ? known.registration : context.registrations + 1;
-      if (!isAgain) {
-        const worker = { registration, bootEpoch, coresTotal, coresReserved: 0, handlers };
-        const workers = {
-          ...context.workers,
-          [workerId]: { ...worker, state: 'healthy' as const, heard: false },
-        };
-        enqueue.assign({ workers, registrations: registration });
-      }
+      // One that comes again keeps what it had, but may have begun to stop: then it has no handlers any more.
+      const worker: PooledWorker = isAgain
+        ? { ...known, handlers }
+        : {
+            ...{ registration, bootEpoch, coresTotal, handlers },
+            ...{ coresReserved: 0, state: 'healthy', heard: false },
+          };
+      enqueue.assign({
+        workers: { ...context.workers, [workerId]: worker },
+        registrations: Math.max(registration, context.registrations),
+      });
       const { datacenter, term, rules } = context;
       const health = workerHealthAddress(workerId, datacenter);
       enqueue(spawnRoot(health, () => ({ workerId, datacenter, rules })));

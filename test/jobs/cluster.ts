@@ -139,6 +139,11 @@ export class Cluster {
     return this.time.runUntil(atMs);
   }
 
+  /** Ends the process of one node in order. */
+  async end(node: string): Promise<void> {
+    await this.time.during(this.#crew.find(node).stop());
+  }
+
   /** Loses memory, keeps its store. */
   crash(node: string): void {
     this.#crew.crash(node);

@@ -3,7 +3,8 @@
  *
  * Guarantees: each order is answered, a late leader's with the term of the one that it does not
  * know of. Without room, without a handler or while the worker stops, a dispatch is refused; one
- * that was taken before is answered as it was then.
+ * that was taken before is answered as it was then. A worker that stops says so, by a registration
+ * without handlers, so that it is not asked again.
  */
 
 import type { DispatchRefusal, DispatchRequested } from '../messages/worker.ts';
@@ -32,6 +33,8 @@ const refusing = workerSetup.createStateConfig({
           type: 'answerDispatch',
           params: ({ context, event }) => ({ ...event, refusal: refusalOf(context, event, true) }),
         },
+        // Whoever asks has not heard of it, or not yet.
+        'announceLeaving',
       ],
     },
   },
@@ -130,7 +133,7 @@ export const workRegion = workerSetup.createStateConfig({
         },
         'worker.stop': {
           target: 'draining',
-          actions: { type: 'setStopLimit', params: ({ event }) => event },
+          actions: [{ type: 'closeDown', params: ({ event }) => event }, 'announceLeaving'],
         },
       },
     },

@@ -182,7 +182,17 @@ export const workerSetup = setup({
       const { jobId, attemptId } = event.input as AttemptInput;
       return { attempts: without(context.attempts, operationIdOf(jobId, attemptId)) };
     }),
-    setStopLimit: assign((_, { limitMs }: { limitMs: number }) => ({ stopLimitMs: limitMs })),
+    /** What has no handlers is given nothing. */
+    closeDown: assign((_, { limitMs }: { limitMs: number }) => ({
+      stopLimitMs: limitMs,
+      handlers: [],
+    })),
+    /** To a leader that has taken this worker; another one is told nothing by it. */
+    announceLeaving: enqueueActions(({ context, enqueue }) => {
+      if (context.term === 0 || context.refusal !== null) return;
+      for (const registered of registrationOf(context, {}))
+        enqueue.sendTo(hint(workerPoolAddress(context.datacenter)), registered);
+    }),
     setRefusal: assign((_, { reason }: RegisterAnswered) => ({ refusal: reason ?? 'refused' })),
   },
   guards: {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { workerMachine } from '../../../machines/jobs/worker.ts';
 import {
   ATTEMPT,
   acked,
@@ -6,12 +7,15 @@ import {
   dispatch,
   heard,
   holding,
+  input,
   over,
+  POOL,
   region,
   serving,
   WORKFLOW,
   welcome,
 } from './worker-scenes.ts';
+import { WorkerStepper } from './worker-stepper.ts';
 
 describe('a manager that is not heard', () => {
   test('is gone after 15 s without an ack, and not within them', () => {
@@ -105,12 +109,29 @@ describe('a worker that stops', () => {
     expect(worker.snapshot).toMatchObject({ status: 'done', output: { refusal: null } });
   });
 
+  test('says that it takes nothing more, again to whoever asks it all the same', () => {
+    const worker = holding(1).take(stop);
+    const event = { handlers: [], attempts: [{ attemptId: 'w1#1' }] };
+    const leaving = { to: POOL, isHint: true, event };
+    expect(worker.sent('worker.registered')).toMatchObject([leaving]);
+    worker.take(dispatch({ attemptId: 'w2#1' }));
+    expect(worker.sent('worker.registered')).toMatchObject([leaving]);
+  });
+
+  test('says nothing to a datacenter that has not taken it, or not any more', () => {
+    const unknown = new WorkerStepper(workerMachine, input).take(stop);
+    expect(unknown.sent('worker.registered')).toEqual([]);
+    const refused = holding(1).take(welcome({ accepted: false, reason: 'duplicateNode' }));
+    refused.take(dispatch({ attemptId: 'w2#1' }));
+    expect(refused.sent('worker.registered')).toEqual([]);
+  });
+
   test('takes nothing new, waits for what runs, and ends with it', () => {
     const worker = holding(1)
       .take(stop)
       .take(dispatch({ attemptId: 'w2#1' }))
       .take(dispatch());
-    expect(heard(worker)).toEqual([
+    expect(heard(worker).filter(([, type]) => type === 'dispatch.answered')).toEqual([
       ['workflow/j1/w2@A', 'dispatch.answered', false, 'stopping', 3],
       [WORKFLOW, 'dispatch.answered', true, null, 3],
     ]);

@@ -149,6 +149,18 @@ describe('registrations', () => {
     expect(workerOf(pool, 'W1').coresReserved).toBe(2);
   });
 
+  test('that come again without handlers get nothing more, and nobody is spared for their sake', () => {
+    const pool = poolOf({ W1: 4, W2: 4 });
+    pool.take(requested('a', { avoidWorkers: ['W2'], cores: 4 }));
+    pool.take(requested('b', { avoidWorkers: ['W2'] }));
+    expect(placed(pool)).toEqual(['a#1→W1']);
+    pool.take(registered('W1', { handlers: [] }));
+    expect(placed(pool)).toEqual(['b#1→W2']);
+    pool.take(released(pool, 'W1', 4));
+    pool.take(requested('c'));
+    expect(placed(pool)).toEqual(['c#1→W2']);
+  });
+
   test('under a higher boot epoch begin with nothing, and under a lower one are refused', () => {
     const pool = poolOf({ W1: 4 });
     pool.take(requested('a', { cores: 2 }));

@@ -32,6 +32,20 @@ describe('a workflow', () => {
     expect(contextOf(cluster, 'workflow/j1/w1@A')).toMatchObject({ result: 'early' });
   });
 
+  test('waits without an attempt while the only worker, which ended in order, starts again', async () => {
+    await using cluster = await startCluster(ONE_WORKER);
+    await cluster.end('A.worker-1');
+    const workflows = [scripted('w1', { runs: 1_000 })];
+    await cluster.begin('A', { jobId: 'j1', timeoutMs: 300_000, workflows });
+    // Longer than five dispatches that are refused, or that nobody answers, would take.
+    await cluster.runUntil(50_000);
+    expect(transitionsOf(cluster)).toEqual([]);
+    await cluster.restart('A.worker-1');
+    await cluster.runUntil(60_000);
+    expect(endsOf(cluster)).toMatchObject([{ status: 'completed' }]);
+    expect(contextOf(cluster, 'workflow/j1/w1@A')).toMatchObject({ dispatched: 1, dispatchFailures: 0 });
+  });
+
   test('S34 that always fails is run four times, and its dependents never', async () => {
     await using cluster = await startCluster(ONE_WORKER);
     const workflows = [
@@ -122,7 +136,12 @@ describe('a workflow', () => {
     const endless = [scripted('w1', { runs: 'never' })];
     await cluster.begin('A', { jobId: 'j0', timeoutMs: 600_000, workflows: endless });
     await cluster.runUntil(1_000);
-    // A worker that stops takes nothing new while something runs there.
+    // A worker that stops takes nothing new while something runs there; that it says so gets lost here.
+    cluster.network.intercept({
+      between: ['A.worker-1', 'A.manager-1'],
+      type: 'worker.registered',
+      action: 'drop',
+    });
     void cluster.worker('A.worker-1').stop({ limitMs: 500_000 });
     const workflows = [scripted('w1', { runs: 1_000 })];
     const client = await cluster.begin('A', { jobId: 'j1', timeoutMs: 600_000, workflows });
