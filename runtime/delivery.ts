@@ -16,14 +16,15 @@ import { placeOf } from './address.ts';
 import { jitteredPauseMs } from './backoff.ts';
 import type { Clock } from './clock.ts';
 import type { Receipt } from './envelope.ts';
-import { errorFromShape, RuntimeError } from './errors.ts';
+import { errorFromShape, type RuntimeError } from './errors.ts';
 import { type Message, message } from './mailbox.ts';
 import type { Metrics } from './metrics.ts';
 import type { RuntimeLimits } from './options.ts';
 import { type Lane, type Outbox, type OutboxRow, UNDER_WAY_MAX } from './outbox.ts';
 import type { Peers } from './peers.ts';
-import { isLonger } from './pieces.ts';
 import type { Random } from './random.ts';
+import { Sendable } from './sendable.ts';
+import type { Transport } from './transport.ts';
 
 /** Whoever owns an outbox: the actors of this node, or the session of this process. */
 export interface DeliveryOwner {
@@ -40,6 +41,7 @@ export interface DeliveryServices {
   readonly limits: RuntimeLimits;
   readonly peers: Peers;
   readonly metrics: Metrics;
+  readonly transport: Transport;
   /** The mailboxes of this node. */
   accept(address: string, message: Message): void;
   isHosting(): boolean;
@@ -53,17 +55,21 @@ interface Sender {
   isForgotten: boolean;
 }
 
+type Route = 'here' | { readonly node: string };
+
 /** A node that has just started knows its kinds a little later. */
 const KIND_ATTEMPTS_MAX = 10;
 
 export class Delivery {
   readonly #services: DeliveryServices;
+  readonly #sendable: Sendable;
   readonly #senders = new Map<string, Sender>();
   #inquiredAt = 0;
   #isStopped: boolean = false;
 
   constructor(services: DeliveryServices) {
     this.#services = services;
+    this.#sendable = new Sendable(services.transport.own, services.limits);
   }
 
   /** Messages sent and not yet answered. */
@@ -152,19 +158,12 @@ export class Delivery {
     if (mayBeSilent && lane.cancelRetry === undefined) this.#arm(sender, lane);
   }
 
-  #send(
-    sender: Sender,
-    lane: Lane,
-    row: OutboxRow,
-    after: number,
-    route: 'here' | { node: string },
-  ): void {
+  #send(sender: Sender, lane: Lane, row: OutboxRow, after: number, route: Route): void {
     const { from } = sender;
     const { counter, event, text } = row;
-    const { messageBytesMax } = this.#services.limits;
-    if (isLonger(text, messageBytesMax)) {
-      const what = `Event "${event.type}" takes more than ${messageBytesMax} bytes (messageBytesMax). Keep large data elsewhere and send a reference.`;
-      this.#answered(sender, lane, counter, new RuntimeError('EVENT_REFUSED', what));
+    const refusal = this.#sendable.refusalOf(event, text, route === 'here');
+    if (refusal !== undefined) {
+      this.#answered(sender, lane, counter, refusal);
     } else if (route === 'here') {
       const settle = (error?: Error) =>
         this.#answered(sender, lane, counter, error as RuntimeError | undefined);
@@ -176,7 +175,7 @@ export class Delivery {
     }
   }
 
-  #routeOf(target: string): 'here' | { node: string } | undefined {
+  #routeOf(target: string): Route | undefined {
     const { place, peers } = this.#services;
     if (target === place) return this.#services.isHosting() ? 'here' : undefined;
     const node = peers.nodeOf(target);

@@ -45,6 +45,18 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 export function parseEnvelope(value: unknown): Envelope {
   const fields = expectObject(value, 'envelope');
   const event = expectObject(fields.event, 'event');
+  const counter = expectCounter(fields.counter, 'counter');
+  const after = expectCounter(fields.after, 'after');
+  if (after >= counter && after > 0) throw malformed('after', 'below "counter"', after);
+  checkEvent(event);
+  expectAddress(fields.to, 'to');
+  expectSender(fields.from);
+  // Made of text for us alone: there is nothing to copy.
+  return value as Envelope;
+}
+
+/** What may be in an event, whoever sends it. @throws {RuntimeError} ENVELOPE_MALFORMED, EVENT_RESERVED */
+export function checkEvent(event: Readonly<Record<string, unknown>>): void {
   const type = expectName(event.type, 'event.type');
   if (isReserved(type) && type !== REPLY_EVENT && type !== FETCH_EVENT) {
     throw new RuntimeError(
@@ -52,15 +64,8 @@ export function parseEnvelope(value: unknown): Envelope {
       `Events called ${excerpt(type)} come from inside only.`,
     );
   }
-  const counter = expectCounter(fields.counter, 'counter');
-  const after = expectCounter(fields.after, 'after');
-  if (after >= counter && after > 0) throw malformed('after', 'below "counter"', after);
   checkShape(event, 'event', 1);
   checkReplyAddress(event.replyTo);
-  expectAddress(fields.to, 'to');
-  expectSender(fields.from);
-  // Made of text for us alone: there is nothing to copy.
-  return value as Envelope;
 }
 
 /** @throws {RuntimeError} ENVELOPE_MALFORMED */

@@ -8,33 +8,38 @@
 
 import { kindOf, placeOf } from './address.ts';
 import { FETCH_EVENT } from './envelope.ts';
-import { messageOf } from './errors.ts';
+import { messageOf, type RuntimeError } from './errors.ts';
+import { REPLY_EVENT } from './machine.ts';
 import { type Message, message } from './mailbox.ts';
 import type { Metrics } from './metrics.ts';
 import type { Logger, RuntimeLimits } from './options.ts';
 import type { Peers } from './peers.ts';
-import { isLonger } from './pieces.ts';
+import { Sendable } from './sendable.ts';
+import type { Transport } from './transport.ts';
 import { encodeEnvelope } from './wire.ts';
 
 export interface HintServices {
   readonly place: string;
-  readonly limits: RuntimeLimits;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly peers: Peers;
+  readonly transport: Transport;
+  readonly limits: RuntimeLimits;
   /** The mailboxes of this node. */
   accept(address: string, message: Message): void;
 }
 
 export class Hints {
   readonly #services: HintServices;
+  readonly #sendable: Sendable;
 
   constructor(services: HintServices) {
     this.#services = services;
+    this.#sendable = new Sendable(services.transport.own, services.limits);
   }
 
   send(from: string, to: string, event: { readonly type: string }): void {
-    const { place, peers, limits, logger, metrics } = this.#services;
+    const { place, peers, logger, metrics } = this.#services;
     // A question lives on the node that asked, whatever places are called like it.
     const isAnswer = kindOf(to) === 'ask';
     const target = placeOf(to);
@@ -51,14 +56,21 @@ export class Hints {
     }
     try {
       const text = JSON.stringify(event);
-      if (isLonger(text, limits.messageBytesMax))
-        throw new RangeError(
-          `it takes more than ${limits.messageBytesMax} bytes (messageBytesMax)`,
-        );
+      const refusal = this.#sendable.refusalOf(event, text, false);
+      if (refusal !== undefined) {
+        // Whoever asked need not wait for what cannot come.
+        if (isAnswer && !('error' in event)) this.send(from, to, refused(refusal));
+        throw refusal;
+      }
       peers.sendEnvelope(node, encodeEnvelope(from, { to, counter: 0, text }, 0));
     } catch (thrown) {
       const fields = { to, event: event.type, error: messageOf(thrown) };
       logger.warn(fields, 'a message without guarantee could not be sent');
     }
   }
+}
+
+/** The answer to a question that has none. */
+function refused(error: RuntimeError): { readonly type: string; readonly error: RuntimeError } {
+  return { type: REPLY_EVENT, error };
 }

@@ -14,19 +14,14 @@ import { excerpt, RuntimeError } from './errors.ts';
 import type { JsonBounds } from './json-scan.ts';
 import { REPLY_EVENT } from './machine.ts';
 import type { RuntimeLimits } from './options.ts';
-import type { PeerIdentity } from './transport.ts';
+import type { PeerIdentity, ProvedPeer } from './transport.ts';
 import type { Hello } from './wire.ts';
-
-/** A peer that has proved to be this node. */
-export interface ProvedPeer extends PeerIdentity {
-  readonly node: string;
-}
 
 /** What a request is sent under, see `Calls.request`: a name that belongs to no place. */
 const REQUEST = 'request:';
 
-/** An event may be 32 levels deep and lies three levels deep in its frame. */
-const FRAME_DEPTH_MAX = 35;
+/** An event may be 32 levels deep and lies four levels deep in its frame, as one of a burst. */
+const FRAME_DEPTH_MAX = 36;
 const KEYS_MAX = 1_000;
 /** Under these names the jobs system has texts of its users that it does not look into. */
 const PAYLOAD_KEYS: ReadonlySet<string> = new Set(['payload', 'result']);
@@ -82,7 +77,8 @@ export function checkEnvelopeOf(
   if (isClosed(to)) throw overstepped(peer, `speaks to ${excerpt(to)}, which is not for clients`);
 }
 
-function isPlaceOf({ node, place }: ProvedPeer, name: string): boolean {
+/** Whether it may speak for actors of that place. */
+export function isPlaceOf({ node, place }: ProvedPeer, name: string): boolean {
   return name === place || name === node;
 }
 

@@ -9,9 +9,9 @@ import type { Clock } from './clock.ts';
 import type { RuntimeError } from './errors.ts';
 import { type JsonBounds, scanJson } from './json-scan.ts';
 import type { RuntimeLimits } from './options.ts';
-import { boundsOf, messageBytesOf, type ProvedPeer } from './peer-authority.ts';
+import { boundsOf, messageBytesOf } from './peer-authority.ts';
 import { Assembly, isPiece } from './pieces.ts';
-import type { PeerIdentity } from './transport.ts';
+import type { PeerIdentity, ProvedPeer } from './transport.ts';
 
 export interface ConductServices {
   readonly clock: Clock;

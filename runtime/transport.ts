@@ -12,6 +12,8 @@
  */
 
 export interface Transport {
+  /** What this node proves to its peers to be; nothing where all nodes trust each other. */
+  readonly own?: ProvedPeer;
   /** Starts accepting frames and connecting to peers. Called once. */
   start(listener: TransportListener): Promise<void>;
   /** Hands a frame over; false when `node` is not connected and the frame was dropped. */
@@ -44,4 +46,9 @@ export interface PeerIdentity {
   readonly role: PeerRole;
   /** The place for whose actors the peer may speak, besides the one of its own name. */
   readonly place: string;
+}
+
+/** A peer that has proved to be this node. */
+export interface ProvedPeer extends PeerIdentity {
+  readonly node: string;
 }

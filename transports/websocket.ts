@@ -16,7 +16,12 @@ import type { Cancel, Clock } from '../runtime/clock.ts';
 import { type Logger, SILENT_LOGGER } from '../runtime/options.ts';
 import { SystemClock } from '../runtime/system-clock.ts';
 import { systemRandom } from '../runtime/system-random.ts';
-import type { PeerIdentity, Transport, TransportListener } from '../runtime/transport.ts';
+import type {
+  PeerIdentity,
+  ProvedPeer,
+  Transport,
+  TransportListener,
+} from '../runtime/transport.ts';
 import { Bans } from './websocket/bans.ts';
 import type { Claim } from './websocket/claim.ts';
 import { type Counters, newCounters } from './websocket/counters.ts';
@@ -117,6 +122,10 @@ class WebSockets implements WebSocketTransport {
             this.#opened(webSocket, socket, peer, linkId, true),
         }),
     );
+  }
+
+  get own(): ProvedPeer {
+    return this.#settings.own;
   }
 
   get url(): string | undefined {

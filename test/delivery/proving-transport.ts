@@ -7,14 +7,14 @@
 
 import type { PeerIdentity, Transport, TransportListener } from '../../runtime/transport.ts';
 
-export interface Proofs extends Pick<Transport, 'frameBytesMax' | 'isCongested'> {
+export interface Proofs extends Pick<Transport, 'frameBytesMax' | 'isCongested' | 'own'> {
   /** Undefined: this peer proves nothing, and is trusted as in one process. */
   identityOf(node: string): PeerIdentity | undefined;
   expelled?(node: string, reason: string): void;
 }
 
 export function provingTransport(inner: Transport, proofs: Proofs): Transport {
-  const { frameBytesMax, isCongested } = proofs;
+  const { frameBytesMax, isCongested, own } = proofs;
   const away = new Set<string>();
   let listener: TransportListener | undefined;
   return {
@@ -36,6 +36,7 @@ export function provingTransport(inner: Transport, proofs: Proofs): Transport {
     send: (node, frame) => !away.has(node) && inner.send(node, frame),
     peers: () => inner.peers().filter((node) => !away.has(node)),
     stop: () => inner.stop(),
+    ...(own && { own }),
     ...(frameBytesMax && { frameBytesMax }),
     ...(isCongested && { isCongested }),
     expel(node, reason) {

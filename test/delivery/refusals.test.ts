@@ -7,6 +7,7 @@ import { type MessageRefused, to } from '../../runtime/machine.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { DEFAULT_LIMITS } from '../../runtime/options.ts';
 import { Outbox } from '../../runtime/outbox.ts';
+import { noTransport } from '../../runtime/peers.ts';
 import { SeededRandom, SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { heard, twoNodes } from './careful.ts';
@@ -208,6 +209,7 @@ test('a further refusal of the same message is not told', () => {
     limits: DEFAULT_LIMITS,
     peers: { nodeOf: () => 'b', sendRow() {}, inquire() {} } as never,
     metrics: new Metrics(),
+    transport: noTransport(),
     accept() {},
     isHosting: () => true,
   });
