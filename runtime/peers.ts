@@ -191,10 +191,9 @@ export class Peers {
         return;
       }
       this.#framesCut += 1;
-      // Without one of them the others are worth nothing.
-      cutFrame(frame, this.#framesCut, bytesMax).every((piece) =>
-        this.#transport.send(node, piece),
-      );
+      const pieces = cutFrame(frame, this.#framesCut, bytesMax);
+      if (this.#transport.sendTogether !== undefined) this.#transport.sendTogether(node, pieces);
+      else pieces.every((piece) => this.#transport.send(node, piece));
     } catch (thrown) {
       this.#logger.error({ peer: node, error: messageOf(thrown) }, 'a frame could not be sent');
     }

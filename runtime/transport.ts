@@ -18,6 +18,8 @@ export interface Transport {
   start(listener: TransportListener): Promise<void>;
   /** Hands a frame over; false when `node` is not connected and the frame was dropped. */
   send(node: string, frame: string): boolean;
+  /** Hands over frames that are worth nothing without each other: all or none. Default: one by one. */
+  sendTogether?(node: string, frames: readonly string[]): boolean;
   /** The nodes that are connected now. */
   peers(): readonly string[];
   /** Closes all connections; nothing is delivered afterwards. */

@@ -146,7 +146,11 @@ class WebSockets implements WebSocketTransport {
   }
 
   send(node: string, frame: string): boolean {
-    return this.#links.get(node)?.send(frame) ?? false;
+    return this.#links.get(node)?.send([frame]) ?? false;
+  }
+
+  sendTogether(node: string, frames: readonly string[]): boolean {
+    return this.#links.get(node)?.send(frames) ?? false;
   }
 
   peers(): readonly string[] {

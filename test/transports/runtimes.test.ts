@@ -2,7 +2,11 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { createRuntime } from '../../create-runtime.ts';
-import { type WebSocketTransport, websocketTransport } from '../../transports/websocket.ts';
+import {
+  type WebSocketLimits,
+  type WebSocketTransport,
+  websocketTransport,
+} from '../../transports/websocket.ts';
 import { listener, speaker, upTo } from '../delivery/talkers.ts';
 import { SECRET } from './socket-network.ts';
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
@@ -21,8 +25,11 @@ async function startRuntime(node: string, transport: WebSocketTransport) {
   return runtime;
 }
 
-async function twoRuntimes() {
-  const sockets = { secret: SECRET, limits: { redialMinMs: 2, redialMaxMs: 20, closeMs: 100 } };
+async function twoRuntimes(limits: Partial<WebSocketLimits> = {}) {
+  const sockets = {
+    secret: SECRET,
+    limits: { redialMinMs: 2, redialMaxMs: 20, closeMs: 100, ...limits },
+  };
   const atB = websocketTransport({ node: 'b', listen: { port: 0 }, ...sockets });
   const b = await startRuntime('b', atB);
   const proxy: TcpProxy = await tcpProxy(() => Number(new URL(atB.url as string).port));
@@ -54,4 +61,19 @@ test('calls from one process to an actor of the other resolve, with their answer
   const far = a.actor('listener/l@b' as 'listener/l');
   await far.send({ type: 'heard', from: 'x', number: 1 });
   expect(await far.ask({ type: 'count' })).toBe(1);
+});
+
+test('large messages that are more than the buffer holds arrive, and are no fault of whoever sent them', async () => {
+  const { a, b, heard } = await twoRuntimes({
+    peerFrameBytesMax: 64 * 1024,
+    peerBufferBytesMax: 2 ** 20,
+  });
+  const far = a.actor('listener/l@b' as 'listener/l');
+  const text = 'x'.repeat(700_000);
+  const sent = upTo(20).map((number) =>
+    far.send({ type: 'heard', from: 's', number, text } as never),
+  );
+  await Promise.all(sent);
+  expect(heard()).toEqual(upTo(20));
+  expect(b.metrics()).toMatchObject({ framesMalformed: 0, peersExpelled: 0 });
 });

@@ -16,6 +16,8 @@ const CHECKSUM_LENGTH = 8;
 const NUMBER_LENGTH = 8;
 const NUMBER_STARTS = CHECKSUM_LENGTH + LINK_ID_LENGTH;
 export const PREFIX_LENGTH = NUMBER_STARTS + NUMBER_LENGTH;
+/** Of a rate in bytes a frame takes at least this: many empty ones are work, too. */
+export const FRAME_CHARGE_MIN = 128;
 const NUMBER_BASE = 36;
 const ZEROS = '0'.repeat(NUMBER_LENGTH);
 

@@ -9,12 +9,9 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { Bucket } from './bucket.ts';
 import type { Counters } from './counters.ts';
-import { FrameReader } from './frame-text.ts';
+import { FRAME_CHARGE_MIN, FrameReader } from './frame-text.ts';
 import { FrameWatch } from './frame-watch.ts';
 import type { WebSocketLimits } from './limits.ts';
-
-/** A frame is charged as at least this: many empty ones are work, too. */
-const FRAME_CHARGE_MIN = 128;
 
 export interface InflowParts {
   readonly linkId: string;

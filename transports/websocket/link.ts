@@ -95,6 +95,9 @@ export class Link {
     this.#outflow = new Outflow({
       ...{ webSocket, socket, linkId, clock, limits, counters },
       bufferBytesMax: isClient ? limits.clientBufferBytesMax : limits.peerBufferBytesMax,
+      bytesPerSecondMax: parts.isClientSide
+        ? limits.clientBytesPerSecond
+        : limits.peerBytesPerSecond,
       tooSlow: () => this.#tooSlow(),
     });
     this.#inflow = new Inflow({
@@ -114,10 +117,10 @@ export class Link {
     return this.#outflow.waitingBytes > this.#services.limits.congestedBytes;
   }
 
-  /** @throws {RangeError} when the frame is over what the peer takes. */
-  send(frame: string): boolean {
-    this.#refuseLarge(frame);
-    return this.#isOpen && this.#outflow.send(frame);
+  /** All of them or none. @throws {RangeError} when one is over what the peer takes. */
+  send(frames: readonly string[]): boolean {
+    for (const frame of frames) this.#refuseLarge(frame);
+    return this.#isOpen && this.#outflow.send(frames);
   }
 
   /** Looks after the connection; called about once a second. `isPing`: it is time for one. */

@@ -1,8 +1,9 @@
 /**
- * What leaves by one connection: numbered frames, written together if they are sent together.
+ * What leaves by one connection: numbered frames, written together if they are sent together, and no
+ * faster than the peer lets them in.
  *
- * Guarantees: no more waits in memory than the buffer may hold, beyond it frames are dropped; a peer
- * that takes nothing, or too little for too long, is told of by `tooSlow`, once.
+ * Guarantees: a full buffer takes nothing more, and frames that belong together are taken or dropped
+ * together; a peer that takes nothing, or too little for too long, is told of by `tooSlow`, once.
  */
 
 import type { Socket } from 'node:net';
@@ -11,12 +12,15 @@ import type { Cancel, Clock } from '../../runtime/clock.ts';
 import type { Counters } from './counters.ts';
 import { FrameWriter } from './frame-text.ts';
 import type { WebSocketLimits } from './limits.ts';
+import { Pace } from './pace.ts';
 
 export interface OutflowParts {
   readonly webSocket: WebSocket;
   readonly socket: Socket;
   readonly linkId: string;
   readonly bufferBytesMax: number;
+  /** More in a second is a flood to the peer. */
+  readonly bytesPerSecondMax: number;
   readonly clock: Clock;
   readonly limits: WebSocketLimits;
   readonly counters: Counters;
@@ -26,6 +30,7 @@ export interface OutflowParts {
 export class Outflow {
   readonly #parts: OutflowParts;
   readonly #writer: FrameWriter;
+  readonly #pace: Pace;
   #isCorked = false;
   #handedBytes = 0;
   #leftBytes = 0;
@@ -35,32 +40,33 @@ export class Outflow {
   constructor(parts: OutflowParts) {
     this.#parts = parts;
     this.#writer = new FrameWriter(parts.linkId);
+    this.#pace = new Pace(parts.clock, parts.bytesPerSecondMax, (frame) => this.#write(frame));
   }
 
   get waitingBytes(): number {
+    return this.#pace.waitingLength + this.#bufferedBytes;
+  }
+
+  /** What the peer has not taken yet. */
+  get #bufferedBytes(): number {
     return this.#parts.webSocket.bufferedAmount;
   }
 
-  /** False when the buffer is full and the frame was dropped. */
-  send(frame: string): boolean {
-    const { webSocket, bufferBytesMax, counters } = this.#parts;
-    if (webSocket.bufferedAmount > bufferBytesMax && !this.#makesRoom()) {
-      counters.framesOverflowed += 1;
+  /** False when the buffer is full and the frames were dropped. */
+  send(frames: readonly string[]): boolean {
+    const { bufferBytesMax, counters } = this.#parts;
+    if (this.waitingBytes > bufferBytesMax && !this.#makesRoom()) {
+      counters.framesOverflowed += frames.length;
       return false;
     }
-    this.#cork();
-    const text = this.#writer.write(frame);
-    webSocket.send(text);
-    this.#handedBytes += text.length;
-    counters.framesSent += 1;
-    counters.bytesSent += text.length;
+    for (const frame of frames) this.#pace.give(frame);
     return true;
   }
 
   /** Notices when nothing has left for too long. */
   check(now: number): void {
-    const leftBytes = this.#handedBytes - this.waitingBytes;
-    if (this.waitingBytes === 0 || leftBytes > this.#leftBytes) {
+    const leftBytes = this.#handedBytes - this.#bufferedBytes;
+    if (this.#bufferedBytes === 0 || leftBytes > this.#leftBytes) {
       this.#leftBytes = Math.max(leftBytes, this.#leftBytes);
       this.#stuckSince = undefined;
       return;
@@ -69,8 +75,9 @@ export class Outflow {
     if (now - this.#stuckSince >= this.#parts.limits.drainMs) this.#parts.tooSlow();
   }
 
-  /** Writes what has been sent in this tick; nothing may be sent afterwards. */
+  /** Writes what has left in this tick; nothing may be sent afterwards. */
   end(): void {
+    this.#pace.end();
     this.#uncork();
     this.#cancelCheck?.();
   }
@@ -82,9 +89,19 @@ export class Outflow {
     if (this.waitingBytes <= bufferBytesMax) return true;
     this.#cancelCheck ??= clock.schedule(clock.now() + limits.overflowMs, () => {
       this.#cancelCheck = undefined;
-      if (this.waitingBytes > bufferBytesMax / 2) tooSlow();
+      if (this.#bufferedBytes > bufferBytesMax / 2) tooSlow();
     });
     return false;
+  }
+
+  #write(frame: string): void {
+    const { webSocket, counters } = this.#parts;
+    this.#cork();
+    const text = this.#writer.write(frame);
+    webSocket.send(text);
+    this.#handedBytes += text.length;
+    counters.framesSent += 1;
+    counters.bytesSent += text.length;
   }
 
   #cork(): void {
