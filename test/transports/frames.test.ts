@@ -32,15 +32,20 @@ describe('a frame on the wire', () => {
         const damaged = Buffer.from(bytes);
         const at = place % bytes.length;
         damaged[at] = (damaged[at] as number) ^ (1 << bit);
-        // The hexadecimal digits of the checksum are the same in both cases.
-        const isSame =
-          damaged.toString('latin1').toLowerCase() === bytes.toString('latin1').toLowerCase() &&
-          at < 8;
-        expect(reader.check(damaged) === undefined).toBe(isSame);
-        if (!isSame) expect(reader.check(bytes)).toBeUndefined();
+        expect(reader.check(damaged)).toBeDefined();
+        expect(reader.check(bytes)).toBeUndefined();
         expect(reader.textOf(bytes)).toBe(text);
       }),
     );
+  });
+
+  test('is damaged also where a number would be read as the same', () => {
+    const writer = new FrameWriter('abcdefgh');
+    let text = writer.write('x');
+    while (!text.startsWith('0')) text = writer.write('x');
+    const reader = new FrameReader('abcdefgh');
+    expect(reader.check(Buffer.from(text.replace('0', ' ')))).toBe('damaged');
+    expect(reader.check(Buffer.from(text))).toBeUndefined();
   });
 
   test('may follow one that was lost, but not come again or before', () => {
