@@ -21,7 +21,7 @@ import type { JobStatus } from '../../machines/jobs/words.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Random } from '../../runtime/random.ts';
-import { submissionPages } from './submission-pages.ts';
+import { handIn } from './hand-in.ts';
 
 /** A workflow as it is submitted; what is left out has its default. */
 export type NewWorkflow = Pick<WorkflowSpec, 'id' | 'handler'> &
@@ -84,6 +84,8 @@ const FINAL: ReadonlySet<JobStatus> = new Set<JobStatus>([
 export const DEFAULT_TIMEOUT_MS = 30_000;
 /** Pauses before a question is asked again; the last one goes on. */
 const PATIENCE_MS = [1_000, 2_000, 4_000, 5_000];
+/** A desk answers the last page of a large job when all of it is stored. */
+const TAKING_IN_MS = [10_000];
 /** Longer than the desk waits with a watch, or with a cancel. */
 const LONG_PATIENCE_MS = [25_000];
 
@@ -120,22 +122,18 @@ export class DeskClient implements JobsClient {
     this.#timeoutMs = line.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   }
 
-  async submit({
-    jobId = this.#random.id(),
-    workflows,
-    ...terms
-  }: NewJob): Promise<SubmissionAnswer> {
-    const endsAt = this.#clock.now() + this.#timeoutMs;
-    const pages = await submissionPages(this.#clock, workflows);
-    const send = (page: (typeof pages)[number]) =>
-      this.#ask<SubmissionAnswer | null>({ type: 'job.submitted', jobId, terms, ...page });
-    do {
-      const answer = this.#line.mayLose ? await anyOf(pages, send) : await inTurn(pages, send);
-      if (answer !== null) return answer;
-      // The page that was the last one was asked again, and became the first of another submission.
-    } while (this.#clock.now() < endsAt);
-    const what = `No page of job ${jobId} was taken as the last one; submit it again.`;
-    throw new RuntimeError('ASK_TIMED_OUT', what);
+  submit({ jobId = this.#random.id(), workflows, ...terms }: NewJob): Promise<SubmissionAnswer> {
+    const line = {
+      clock: this.#clock,
+      mayLose: this.#line.mayLose,
+      endsAt: this.#clock.now() + this.#timeoutMs,
+      ask: (page: object, isLast: boolean) =>
+        this.#ask<SubmissionAnswer | null>(
+          { type: 'job.submitted', jobId, terms, ...page },
+          isLast ? { patience: TAKING_IN_MS } : {},
+        ),
+    };
+    return handIn(line, { jobId, terms, workflows });
   }
 
   async get(jobId: string): Promise<JobView | undefined> {
@@ -255,22 +253,4 @@ export class DeskClient implements JobsClient {
       }
     }
   }
-}
-
-type Send<TPage> = (page: TPage) => Promise<SubmissionAnswer | null>;
-
-/** All at once, as the way may be long. */
-async function anyOf<TPage>(pages: readonly TPage[], send: Send<TPage>) {
-  const answers = await Promise.all(pages.map(send));
-  return answers.find((answer) => answer !== null) ?? null;
-}
-
-/** One by one, so that whoever takes them in the same process comes to other things between. */
-async function inTurn<TPage>(pages: readonly TPage[], send: Send<TPage>) {
-  let answer: SubmissionAnswer | null = null;
-  for (const page of pages) {
-    answer = await send(page);
-    if (answer !== null) break;
-  }
-  return answer;
 }

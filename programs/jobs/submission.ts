@@ -1,7 +1,7 @@
 /**
  * Submissions on their way in: put together from their pages.
  *
- * At most one submission per sender and job is unfinished, and not for long. What is in a body, and
+ * At most one submission per sender and job is unfinished, and not for long without a new page. What is in a body, and
  * what may be wrong with it, is in submission-body.ts.
  */
 
@@ -32,7 +32,8 @@ interface Unfinished {
   /** All of the body that is in every page. */
   readonly frame: string;
   readonly body: SubmissionBody;
-  readonly cancel: Cancel;
+  /** Of the end that comes when no further page does. */
+  cancel: Cancel;
 }
 
 const frameOf = ({ pages, terms, gate }: Page): string =>
@@ -81,20 +82,31 @@ export class Submissions {
   #find(name: string, page: Page): SubmissionBody | undefined {
     const known = this.#unfinished.get(name);
     if (known === undefined) return undefined;
-    if (known.frame === frameOf(page) && known.body.take(page.page, page.workflows))
-      return known.body;
+    const { body, frame } = known;
+    const { pages } = body;
+    if (frame === frameOf(page) && body.take(page.page, page.workflows)) {
+      if (body.pages > pages) {
+        known.cancel();
+        known.cancel = this.#endLater(name);
+      }
+      return body;
+    }
     this.#close(name);
     return undefined;
   }
 
   #open(name: string, page: Page): SubmissionBody | undefined {
     if (this.#unfinished.size >= UNFINISHED_MAX) return undefined;
-    const at = this.#clock.now() + UNFINISHED_LIMIT_MS;
-    const cancel = this.#clock.schedule(at, () => this.#unfinished.delete(name));
+    const cancel = this.#endLater(name);
     const body = new SubmissionBody(page);
     body.take(page.page, page.workflows);
     this.#unfinished.set(name, { frame: frameOf(page), body, cancel });
     return body;
+  }
+
+  #endLater(name: string): Cancel {
+    const at = this.#clock.now() + UNFINISHED_LIMIT_MS;
+    return this.#clock.schedule(at, () => this.#unfinished.delete(name));
   }
 
   #close(name: string): void {

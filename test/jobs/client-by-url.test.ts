@@ -6,6 +6,7 @@ import { startGate } from '../../programs/jobs/gate.ts';
 import { startManager } from '../../programs/jobs/manager.ts';
 import { startWorker } from '../../programs/jobs/worker.ts';
 import { type WebSocketOptions, websocketTransport } from '../../transports/websocket.ts';
+import { upTo } from '../delivery/talkers.ts';
 
 const TOKEN = 'the-token-of-ada-and-of-nobody-else';
 const JOB = { timeoutMs: 60_000, workflows: [{ id: 'w1', handler: 'sleep', payload: '1' }] };
@@ -80,6 +81,28 @@ describe('a client with an address', () => {
     ];
     await one.submit({ jobId: 'j1', ...JOB });
     expect(await other.get('j1')).toMatchObject({ jobId: 'j1' });
+  });
+
+  test('hands in a job that is larger than what may come of a client in a second', async () => {
+    const client = await connect({ url: await managerOf('A'), client: 'ada', token: TOKEN });
+    const payload = '€'.repeat(20_000);
+    const workflows = upTo(120).map((index) => ({ id: `w${index}`, handler: 'nobody', payload }));
+    const answer = await client.submit({ jobId: 'large', timeoutMs: 60_000, workflows });
+    expect(answer).toMatchObject({ accepted: true, created: true });
+    expect((await client.get('large'))?.workflowsTotal).toBe(120);
+  });
+
+  test('hears what is wrong with a job that no node would read, and stays connected', async () => {
+    const client = await connect({ url: await managerOf('A'), client: 'ada', token: TOKEN });
+    const [workflow] = JOB.workflows;
+    const long = [workflow, { ...workflow, id: 'w2', payload: 'x'.repeat(65_537) }];
+    for (let time = 0; time < 4; time += 1)
+      expect(await client.submit({ ...JOB, workflows: long as never })).toMatchObject({
+        accepted: false,
+        reason: 'invalid',
+        field: 'workflows[1].payload',
+      });
+    expect(await client.submit(JOB)).toMatchObject({ accepted: true });
   });
 
   test('hears at once that its token is not known, or is of somebody else', async () => {

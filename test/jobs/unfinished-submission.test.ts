@@ -1,0 +1,37 @@
+/** Submissions whose pages come slowly. */
+
+import { expect, test } from 'vitest';
+import { isBreach, Submissions } from '../../programs/jobs/submission.ts';
+import { SimulatedClock } from '../../simulator/testing.ts';
+
+const PAGES = 5;
+
+function start() {
+  const clock = new SimulatedClock();
+  const submissions = new Submissions(clock);
+  const take = (page: number) => {
+    const workflows = [{ id: `w${page}`, handler: 'sleep' }];
+    const terms = { timeoutMs: 60_000 };
+    return submissions.take('ada', { jobId: 'j', terms, workflows, page, pages: PAGES });
+  };
+  return { clock, take };
+}
+
+test('a submission is waited for as long as pages come, within ten seconds of each other', () => {
+  const { clock, take } = start();
+  for (let page = 1; page < PAGES; page += 1) {
+    expect(take(page)).toBeNull();
+    clock.advanceBy(9_999);
+  }
+  const whole = take(PAGES);
+  expect(whole !== null && !isBreach(whole) && whole.workflows).toHaveLength(PAGES);
+});
+
+test('the same page again is no news of it', () => {
+  const { clock, take } = start();
+  for (let page = 1; page < PAGES; page += 1) expect(take(page)).toBeNull();
+  clock.advanceBy(9_000);
+  expect(take(1)).toBeNull();
+  clock.advanceBy(1_000);
+  expect(take(PAGES)).toBeNull();
+});
