@@ -46,22 +46,29 @@ export function jsonByParts(value: unknown, depth: number = DEPTH_MAX): string {
   if (Array.isArray(value)) return JSON.stringify(value);
   let text = '{';
   for (const [name, part] of Object.entries(value)) {
-    // Undefined where JSON has no words for it: then it is left out.
-    const json = jsonByParts(part, depth - 1) as string | undefined;
-    if (json !== undefined) text += `${text.length > 1 ? ',' : ''}${JSON.stringify(name)}:${json}`;
+    const member = isPlain(part)
+      ? `${JSON.stringify(name)}:${jsonByParts(part, depth - 1)}`
+      : memberText(name, part);
+    if (member !== '') text += text.length > 1 ? `,${member}` : member;
   }
   return `${text}}`;
 }
 
+/** With its name, which a value that says itself how it is written is told; empty where JSON has no words for it. */
+function memberText(name: string, part: unknown): string {
+  return JSON.stringify({ [name]: part }).slice(1, -1);
+}
+
 const constants = new WeakSet<object>();
 
-/** Frozen, and so is everything in it: it never changes. */
+/** Frozen, and so is everything in it, and nothing of it is worked out when it is asked for: it never changes. */
 function isConstant(value: object): boolean {
   if (constants.has(value)) return true;
   if (!Object.isFrozen(value)) return false;
-  for (const part of Object.values(value)) {
-    const isSure = typeof part !== 'object' || part === null || (isPlain(part) && isConstant(part));
-    if (!isSure) return false;
+  for (const name of Object.keys(value)) {
+    const { get, value: part } = Object.getOwnPropertyDescriptor(value, name) ?? {};
+    const isSure = Object(part) !== part || (isPlain(part) && isConstant(part));
+    if (get !== undefined || !isSure) return false;
   }
   constants.add(value);
   return true;

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 
 export interface CertificateAuthority {
   readonly ca: string;
-  /** For a node on this machine; its name is the subject. */
-  issue(name: string): { readonly cert: string; readonly key: string };
+  /** For a node on this machine; its name is the subject. `dnsName`: one more that it has. */
+  issue(name: string, dnsName?: string): { readonly cert: string; readonly key: string };
   close(): void;
 }
 
@@ -41,11 +41,12 @@ export function certificateAuthority(): CertificateAuthority {
   );
   return {
     ca: readFileSync(caCert, 'utf8'),
-    issue: (name) => {
+    issue: (name, dnsName = 'localhost') => {
       const [nodeKey, request, cert, extensions] = ['key', 'csr', 'pem', 'ext'].map((ending) =>
         at(`${name}.${ending}`),
       ) as [string, string, string, string];
-      writeFileSync(extensions, 'subjectAltName=IP:127.0.0.1,DNS:localhost');
+      const names = ['IP.1=127.0.0.1', 'DNS.1=localhost', `DNS.2=${dnsName}`];
+      writeFileSync(extensions, ['subjectAltName=@names', '[names]', ...names].join('\n'));
       openssl('req', ...key, '-keyout', nodeKey, '-out', request, '-subj', `/CN=${name}`);
       const signed = ['-CA', caCert, '-CAkey', caKey, '-CAcreateserial', '-days', '2'];
       openssl('x509', '-req', '-in', request, ...signed, '-extfile', extensions, '-out', cert);

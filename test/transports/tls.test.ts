@@ -133,6 +133,16 @@ describe.skipIf(isMissing)('TLS', () => {
     expect([b.log, liar.log, honest.log]).toEqual([[], [], []]);
   });
 
+  test('H34 with a certificate is known by a DNS name in it, and by no part of one', async () => {
+    const b = await start('b', { tls: mutualOf('b') });
+    const named = (dnsName: string) => ({ ...mutualOf('c'), ...authority.issue('c', dnsName) });
+    const alias = await start('a', { tls: named('a'), peers: [b.url] });
+    await b.until(() => b.log.includes('up a'));
+    const liar = await start('d', { tls: named('x, DNS:d, y'), peers: [b.url] });
+    await becomes(() => (liar.transport.counters()['dialsFailed'] ?? 0) >= 2);
+    expect([alias.log, liar.log]).toEqual([['up b'], []]);
+  });
+
   test('H34 with a certificate of another authority, or none, is refused', async () => {
     const b = await start('b', { tls: mutualOf('b') });
     const foreign = await start('a', { tls: mutualOf('a', stranger), peers: [b.url] });
