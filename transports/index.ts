@@ -8,6 +8,7 @@
 export type {
   PeerIdentity,
   PeerRole,
+  ProvedPeer,
   Transport,
   TransportListener,
 } from '../runtime/transport.ts';
