@@ -10,8 +10,8 @@
 import type { Cancel, Clock } from './clock.ts';
 import { excerpt, RuntimeError } from './errors.ts';
 
-/** What a frame may take beside the one message in it: addresses, counters, brackets. */
-const FRAME_ROOM_BYTES = 64 * 1024;
+/** What a frame may take beside one message: what is collected with it, 32 Ki characters at three bytes, and brackets. */
+export const FRAME_ROOM_BYTES = 128 * 1024;
 
 /** UTF-8 takes at most so many bytes for a code unit, so most texts need not be measured. */
 const BYTES_PER_CODE_UNIT_MAX = 3;

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { assign, setup } from 'xstate';
 import { type Question, reply } from '../../runtime/machine.ts';
+import type { RuntimeLimits } from '../../runtime/options.ts';
 import type { PeerIdentity, Transport } from '../../runtime/transport.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
@@ -32,6 +33,7 @@ async function twoNodes(
   frameBytes: number,
   identityOf: (node: string) => PeerIdentity | undefined = () => NODE,
   isCongested: () => boolean = () => false,
+  limits: Partial<RuntimeLimits> = {},
 ) {
   const clock = new SimulatedClock();
   const network = inProcessNetwork({ frameBytesMax: frameBytes });
@@ -50,6 +52,7 @@ async function twoNodes(
       options: { shelf: { openToClients: true } },
       node,
       clock,
+      limits,
       transport: () =>
         provingTransport(counted(network.join(node)), {
           identityOf,
@@ -108,6 +111,15 @@ describe('a message that is larger than a frame', () => {
     await far.send({ type: 'put', text: 'y' });
     await a.settle();
     expect(b.actor('shelf/s').getSnapshot().context.lengths).toEqual([4 * 2 ** 20 - room, 1]);
+  });
+
+  test('may be a frame of many small ones, however small the largest has to be', async () => {
+    const limits = { messageBytesMax: 8_192 };
+    const { b, far, expelled } = await twoNodes(64 * 1024, undefined, undefined, limits);
+    const texts = Array.from({ length: 12 }, () => '€'.repeat(2_600));
+    await Promise.all(texts.map((text) => far.send({ type: 'put', text })));
+    expect(b.actor('shelf/s').getSnapshot().context.lengths).toHaveLength(12);
+    expect([expelled, b.runtime.metrics().framesMalformed]).toEqual([[], 0]);
   });
 
   test('of a client has a limit of its own', async () => {

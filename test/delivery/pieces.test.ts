@@ -3,7 +3,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../runtime/errors.ts';
-import { Assembly, cutFrame, isLonger, isPiece, PIECES_MAX } from '../../runtime/pieces.ts';
+import {
+  Assembly,
+  cutFrame,
+  FRAME_ROOM_BYTES,
+  isLonger,
+  isPiece,
+  PIECES_MAX,
+} from '../../runtime/pieces.ts';
 import { SimulatedClock } from '../../simulator/testing.ts';
 
 const MIB_4 = 4 * 2 ** 20;
@@ -82,7 +89,7 @@ describe('H36: a frame in pieces', () => {
     ['that is whole and yet cut', ['p1:1:1:1:2:ab']],
     ['of too many pieces', [`p1:1:1:${PIECES_MAX + 1}:5000:a`]],
     ['of no pieces', ['p1:1:0:0:2:ab']],
-    ['that is too large', [`p1:1:1:9:${MIB_4 + 64 * 1024 + 1}:ab`]],
+    ['that is too large', [`p1:1:1:9:${MIB_4 + FRAME_ROOM_BYTES + 1}:ab`]],
     ['whose numbers are none', ['p1:x:1:2:3:ab']],
     ['whose numbers never end', [`p1:${'9'.repeat(100)}`]],
     ['without numbers', ['p1:']],
