@@ -1,7 +1,7 @@
 /**
  * The HTTP API of a manager or a gate, as a function for `node:http` and whatever is built on it.
  *
- *   target ─▶ Host, Origin ─▶ route ─▶ token ─▶ role ─▶ rate ─▶ media type ─▶ body ─▶ key ─▶ run
+ *   head ─▶ target ─▶ Host, Origin ─▶ route ─▶ token ─▶ role ─▶ rate ─▶ media type ─▶ body ─▶ key ─▶ run
  *
  * Guarantees: every request is answered, whatever is thrown; a request that is refused has changed
  * nothing; what is refused says by a code why, except who it was not let in for. It listens
@@ -20,6 +20,7 @@ import { prometheusText } from '../telemetry/index.ts';
 import { sendAnswer, sendRefusal } from './answer.ts';
 import { type Body, checkMediaType, hasBody, ObjectReader, readBody } from './body.ts';
 import { type Caller, Callers, type HttpTokens, mayDo } from './callers.ts';
+import { checkHead } from './head.ts';
 import { IdempotencyKeys, readIdempotencyKey } from './idempotency.ts';
 import { type HttpLimits, resolveHttpLimits } from './limits.ts';
 import { Origins } from './origins.ts';
@@ -145,10 +146,7 @@ class Api {
 
   async #call(request: IncomingMessage, response: ServerResponse, found: (route: Route) => void) {
     const { limits } = this.#service;
-    if (request.rawHeaders.length > 2 * limits.headersMax)
-      throw new HttpRefusal('headTooLarge', `A request has at most ${limits.headersMax} headers.`, {
-        endsConnection: true,
-      });
+    checkHead(request, limits.headersMax);
     const { segments, query } = readTarget(request.url ?? '', this.#prefix, limits.urlBytesMax);
     const { route, parameters, methods } = this.#table.find(request.method ?? '', segments);
     if (route?.role !== undefined || route === undefined) this.#origins.check(request);

@@ -28,7 +28,7 @@ export interface HttpServerOptions {
 
 /** What a server has closed, by the reason. */
 export interface ServerCounts {
-  /** Connections of an address that had its share. */
+  /** Connections beyond those that an address, or everybody, may have. */
   readonly connectionsRefused: number;
   /** Requests that were none, or took too long. */
   readonly requestsBroken: number;
@@ -38,6 +38,8 @@ export interface ServerCounts {
 
 const countsOf = new WeakMap<object, ServerCounts>();
 
+/** A target over its limit has no line break in its first so many bytes. */
+const TARGET_LOOKED_AT = 8 * 1024;
 /** How often Node looks for requests that take too long. */
 const CHECK_EVERY_MS = 1_000;
 
@@ -90,6 +92,10 @@ export function serverLimits(server: Server | TlsServer, limits: Partial<HttpLim
     socket.on('error', () => {});
     socket.destroy();
   });
+  // Beyond all connections there may be Node closes them itself.
+  server.on('drop', () => {
+    counts.connectionsRefused += 1;
+  });
   const answers = new WeakMap<Duplex, ServerResponse>();
   server.on('request', ({ socket }, response) => answers.set(socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
@@ -97,7 +103,7 @@ export function serverLimits(server: Server | TlsServer, limits: Partial<HttpLim
     const answer = answers.get(socket);
     // Nobody could tell a second answer from the rest of the first.
     if (answer?.headersSent === true && !answer.writableFinished) socket.destroy();
-    else refuse(error, socket);
+    else refuse(wordOf(error), socket);
   });
   server.on('tlsClientError', (_error: Error, socket: Socket) => {
     counts.handshakesFailed += 1;
@@ -111,23 +117,39 @@ export function serverCounts(server: Server | TlsServer): ServerCounts | undefin
   return counts && { ...counts };
 }
 
-const STATUS_LINES: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-};
+const STATUS_LINES = {
+  invalid: '400 Bad Request',
+  requestLate: '408 Request Timeout',
+  urlTooLong: '414 URI Too Long',
+  headTooLarge: '431 Request Header Fields Too Large',
+} as const;
 
-function refuse({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
+/** Undefined where nobody is there any more to be told. */
+function wordOf(error: NodeJS.ErrnoException): keyof typeof STATUS_LINES | undefined {
+  switch (error.code) {
+    case 'ECONNRESET':
+      return undefined;
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 'requestLate';
+    case 'HPE_HEADER_OVERFLOW':
+      return isTarget((error as { rawPacket?: Buffer }).rawPacket) ? 'urlTooLong' : 'headTooLarge';
+    default:
+      return 'invalid';
+  }
+}
+
+/** Whether bytes begin with the first line of a request and have not come to its end; more of them is not looked at. */
+function isTarget(bytes: Buffer | undefined): boolean {
+  return /^[A-Z]{1,20} [^\r\n]+$/.test(bytes?.toString('latin1', 0, TARGET_LOOKED_AT) ?? '');
+}
+
+function refuse(word: keyof typeof STATUS_LINES | undefined, socket: Duplex): void {
   socket.on('error', () => {});
-  if (code === 'ECONNRESET' || !socket.writable) {
+  if (word === undefined || !socket.writable) {
     socket.destroy();
     return;
   }
-  const line = STATUS_LINES[code] ?? '400 Bad Request';
-  const word = line.startsWith('431')
-    ? 'headTooLarge'
-    : line.startsWith('408')
-      ? 'requestLate'
-      : 'invalid';
+  const line = STATUS_LINES[word];
   const body = `${JSON.stringify({ error: { code: word, message: line.slice(4) } })}\n`;
   socket.end(
     `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +

@@ -1,8 +1,10 @@
 /** Bodies that are wrong, too large or too slow: each is refused by its code, and costs little. */
 
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { serverCounts } from '../../http/index.ts';
 import { exchange, RawConnection } from './raw-connection.ts';
-import { close, listen } from './served.ts';
+import { close, listen, until } from './served.ts';
 import { codeIn, head, unheard } from './unheard.ts';
 
 const here = unheard();
@@ -23,21 +25,20 @@ describe('H25', () => {
     expect(answered).toContain('connection: close');
   });
 
-  test('a body without an end is cut off at its limit', async () => {
+  test.each([
+    ['/v1/jobs/j1/extend', 1_024],
+    ['/v1/jobs', 256 * 1_024],
+  ])('a body without an end is cut off at its limit: %s', async (path, length) => {
     const connection = await RawConnection.open(here.at.port);
     connection.write(
-      head(
-        'POST /v1/jobs/j1/extend',
-        'content-type: application/json',
-        'transfer-encoding: chunked',
-      ),
+      head(`POST ${path}`, 'content-type: application/json', 'transfer-encoding: chunked'),
     );
-    const blanks = `400\r\n${' '.repeat(1_024)}\r\n`;
+    const blanks = `${length.toString(16)}\r\n${' '.repeat(length)}\r\n`;
     let chunks = 0;
     while (!connection.socket.destroyed && connection.text === '') {
-      connection.write(blanks);
+      const isTaken = connection.socket.write(blanks);
       chunks += 1;
-      await new Promise((resolve) => setImmediate(resolve));
+      await (isTaken ? new Promise(setImmediate) : connection.drained());
     }
     const { status, body } = await connection.answer();
     expect(status).toBe(413);
@@ -98,6 +99,15 @@ describe('H25', () => {
       });
     },
   );
+
+  test('a body that is packed, and says that it is not, is no JSON', async () => {
+    const body = gzipSync(JSON.stringify({ ...JOB, jobId: ' '.repeat(2 ** 20) }));
+    const headers = { 'content-type': 'application/json' };
+    expect(await here.at.body('/v1/jobs', { method: 'POST', body, headers })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid' } },
+    });
+  });
 
   test.each([
     ['depth', `{"a":${'['.repeat(100_000)}`],
@@ -171,6 +181,24 @@ describe('H26', () => {
       await next.closed;
       isServed = next.text.startsWith('HTTP/1.1 200');
     }
+    await close(narrow.server, narrow.handler);
+  });
+
+  test('more connections than there may be in all are closed, whoever makes them', async () => {
+    const limits = { headMs: 60_000, requestMs: 60_000, connectionsMax: 4 };
+    const narrow = await listen(here.manager, { limits });
+    const idle = await Promise.all(
+      Array.from({ length: 20 }, () => RawConnection.open(narrow.port)),
+    );
+    const isOpen = ({ socket }: RawConnection) => !socket.destroyed;
+    await until(() => (idle.filter(isOpen).length <= 4 ? true : undefined));
+    // Nobody would notice from the outside that one of them is not the server's any more.
+    for (const connection of idle.filter(isOpen)) {
+      connection.write(head('GET /livez', 'connection: close'));
+      expect((await connection.answer()).status).toBe(200);
+    }
+    expect(idle.filter(({ text }) => text !== '')).toHaveLength(4);
+    expect(serverCounts(narrow.server)).toMatchObject({ connectionsRefused: 16 });
     await close(narrow.server, narrow.handler);
   });
 });

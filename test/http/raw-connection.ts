@@ -39,6 +39,14 @@ export class RawConnection {
     this.socket.write(text);
   }
 
+  /** When what was written is on its way, or never will be. */
+  drained(): Promise<void> {
+    const { socket } = this;
+    if (socket.destroyed || !socket.writableNeedDrain) return Promise.resolve();
+    const drain = new Promise<void>((resolve) => socket.once('drain', () => resolve()));
+    return Promise.race([drain, this.closed]);
+  }
+
   /** Everything until the other side has closed. */
   async answer(): Promise<RawAnswer> {
     await this.closed;
