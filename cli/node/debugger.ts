@@ -7,18 +7,30 @@ import { CommandFailure, EXIT } from '../exit.ts';
 import type { Host } from './host.ts';
 import { isLoopback } from './listen-address.ts';
 
-const INSPECT = /^--(?:inspect|debug)(?:-brk|-wait|-port)?(?:=(.*))?$/;
+const INSPECT = /^--(?:inspect|debug)(?:-brk|-wait|-port)?$/;
+/** A word of NODE_OPTIONS: up to a blank that does not stand in quotes. */
+const WORD = /(?:[^\s"]|"(?:\\.|[^"\\])*"?)+/g;
 
 /** @throws {CommandFailure} */
 export function refuseOpenDebugger({ env, execArgv }: Pick<Host, 'env' | 'execArgv'>): void {
-  const options = [...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)];
-  const asked = options.map((option) => hostOf(INSPECT.exec(option)?.[1] ?? ''));
+  const words = (env.NODE_OPTIONS ?? '').match(WORD) ?? [];
+  const options = [...execArgv, ...words.map((word) => word.replace(/"|\\(?=.)/g, ''))];
+  const asked = options.map((option, index) => hostOf(addressIn(option, options[index + 1])));
   const listening = url();
   const hosts = [...asked, listening === undefined ? undefined : new URL(listening).hostname];
   const open = hosts.find((host) => host !== undefined && !isLoopback(host));
   if (open === undefined) return;
   const what = `A debugger would listen on ${open}, where whoever reaches it may run anything. Leave it out, or bind it to 127.0.0.1.`;
   throw new CommandFailure(EXIT.configuration, what);
+}
+
+/** Where a debugger is to listen by this option, as Node reads it: with `_` for `-`, or in the word after it. */
+function addressIn(option: string, next = ''): string {
+  const [name = '', ...rest] = option.split('=');
+  const written = name.replaceAll('_', '-');
+  if (!INSPECT.test(written)) return '';
+  if (rest.length > 0) return rest.join('=');
+  return written.endsWith('-port') ? next : '';
 }
 
 /** Of `host:port`, of a port alone and of a host alone; nothing where the default holds. */

@@ -7,6 +7,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { refuseOpenDebugger } from '../../cli/node/debugger.ts';
 import { loadHandlers } from '../../cli/node/handlers-module.ts';
 import {
   ANYWHERE,
@@ -172,7 +173,7 @@ describe('a node that cannot go on', () => {
 });
 
 describe('the environment', () => {
-  test.each(['--inspect=0.0.0.0:0', '--inspect-port=0.0.0.0:0'])(
+  test.each(['--inspect=0.0.0.0:0', '--inspect-port=0.0.0.0:0', '--inspect-port 0.0.0.0:0'])(
     'with %s is refused (H15)',
     TIMEOUT,
     async (option) => {
@@ -184,6 +185,38 @@ describe('the environment', () => {
       expect(code).toBe(78);
       expect(node.lines).toEqual([]);
     },
+  );
+
+  const refused = (NODE_OPTIONS: string, execArgv: string[] = []): boolean => {
+    try {
+      refuseOpenDebugger({ env: { NODE_OPTIONS }, execArgv });
+      return false;
+    } catch (thrown) {
+      expect(thrown).toMatchObject({ exitCode: 78 });
+      return true;
+    }
+  };
+
+  test.each([
+    '--inspect=0.0.0.0',
+    '--inspect=0.0.0.0:9229',
+    '--inspect=[::]:9229',
+    '--inspect=10.0.0.1',
+    '--no-warnings --inspect-brk=0.0.0.0:1',
+    '--inspect-wait=0.0.0.0:1',
+    '--inspect_port=0.0.0.0:1',
+    '--debug-port=0.0.0.0:1',
+    '"--inspect=0.0.0.0:1"',
+    '--inspect-port "0.0.0.0:1"',
+    '"--inspect-p\\ort" 0.0.0.0:1',
+  ])('with a debugger for everybody is refused, however that is written: %s (H15)', (option) => {
+    expect(refused(option)).toBe(true);
+    expect(refused('', option.replaceAll('"', '').replaceAll('\\', '').split(' '))).toBe(true);
+  });
+
+  test.each(['', '--inspect', '--inspect=9229', '--inspect=127.0.0.1:0', '--inspect-port 0'])(
+    'with a debugger for this machine, or none, is taken: %s',
+    (option) => expect(refused(option)).toBe(false),
   );
 
   test('a reader of the log that goes away is no reason to end', TIMEOUT, async () => {
