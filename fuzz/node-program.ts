@@ -64,11 +64,14 @@ const managerSocket = websocketTransport({
   role: 'manager',
   place: 'A',
 });
+// What clients send is to be looked at, all of it.
+const clientRequestsPerMinute = 1_000_000_000;
 const managerStore = memoryStore();
 const manager = await startManager({
   datacenter: 'A',
   gates: ['gate', ...OPEN.gates],
   transport: slowed(managerSocket),
+  clientRequestsPerMinute,
   store: managerStore,
 });
 const gateSocket = websocketTransport({
@@ -82,6 +85,7 @@ const gate = await startGate({
   gate: 'gate',
   datacenters: ['A', ...OPEN.datacenters],
   transport: gateSocket,
+  clientRequestsPerMinute,
   store: gateStore,
 });
 

@@ -4,8 +4,8 @@
  *
  * The order is always the same: size, syntax, schema, authority, then what the receiver does about
  * repetitions. A malformed frame is refused whole, a malformed envelope alone; both are logged,
- * counted, and change nothing. A peer that has proved who it is and is malformed too often, or speaks
- * for somebody else once, is sent away. A receipt goes back once the turn that took a message is
+ * counted, and change nothing. A peer that has proved who it is and is malformed too often, says too
+ * much, or speaks for somebody else once, is sent away. A receipt goes back once the turn that took a message is
  * durable, or with the reason why none will; without one its sender would try for ever.
  */
 
@@ -100,6 +100,7 @@ export class Arrivals {
   }
 
   #decoded(conduct: PeerConduct, { hello, envelopes, receipts }: Frame): void {
+    if (envelopes.length > 0) conduct.spend(envelopes.length);
     if (hello !== undefined) this.#hello(conduct, hello);
     for (const receipt of receipts) {
       if (conduct.isExpelled) return;
@@ -208,6 +209,8 @@ export class Arrivals {
     const code = thrown instanceof RuntimeError ? thrown.code : 'INTERNAL';
     if (code === 'PEER_OVERSTEPPED') {
       metrics.peersOverstepped += 1;
+      this.#expel(conduct, error);
+    } else if (code === 'PEER_FLOODED') {
       this.#expel(conduct, error);
     } else if (FAULTS.has(code)) {
       metrics.framesMalformed += 1;

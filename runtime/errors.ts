@@ -39,6 +39,7 @@ export const ERROR_CODES = {
   OPTION_INVALID: { retryable: false },
   OUTBOX_FULL: { retryable: true },
   PACKAGE_MISSING: { retryable: false },
+  PEER_FLOODED: { retryable: false },
   PEER_OVERSTEPPED: { retryable: false },
   PLAN_INVALID: { retryable: false },
   PROGRESS_INVALID: { retryable: false },

@@ -56,6 +56,10 @@ export interface RuntimeLimits {
   /** Malformed things of one peer within the window that end its connection. Default 3 in 60,000 ms. */
   readonly peerFaultsMax: number;
   readonly peerFaultsWindowMs: number;
+  /** Messages that one node of the cluster may send in a second; more end its connection. Default 500,000. */
+  readonly peerMessagesPerSecond: number;
+  /** Messages that one client may send in a minute; more end its connection. Default 100. */
+  readonly clientMessagesPerMinute: number;
   /** How long `stop` waits for performers and mailboxes before it aborts them. Default 5,000. */
   readonly drainMs: number;
   /** How long an ended actor can still be looked up; then it is forgotten, if it has sent something not before `dedupRetentionMs`. Default 7 days. */
@@ -84,6 +88,8 @@ export const DEFAULT_LIMITS: RuntimeLimits = {
   payloadLengthMax: 65_536,
   peerFaultsMax: 3,
   peerFaultsWindowMs: 60_000,
+  peerMessagesPerSecond: 500_000,
+  clientMessagesPerMinute: 100,
   drainMs: 5_000,
   endedRetentionMs: 7 * 86_400_000,
 };

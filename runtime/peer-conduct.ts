@@ -1,12 +1,14 @@
 /**
- * How one connected peer behaves: who it has proved to be, its faults, the frame it has begun.
+ * How one connected peer behaves: who it has proved to be, its faults, the frame it has begun, how
+ * much it sends.
  *
  * Something malformed may be an accident; so many within the window are none. A peer without an
  * identity is never judged: in one process, and in simulations, noise is what is being tested.
  */
 
+import { Bucket } from './bucket.ts';
 import type { Clock } from './clock.ts';
-import type { RuntimeError } from './errors.ts';
+import { excerpt, RuntimeError } from './errors.ts';
 import { type JsonBounds, scanJson } from './json-scan.ts';
 import type { RuntimeLimits } from './options.ts';
 import { boundsOf, messageBytesOf } from './peer-authority.ts';
@@ -28,6 +30,7 @@ export class PeerConduct {
   readonly #bounds: JsonBounds | undefined;
   readonly #messageBytesMax: number;
   readonly #assembly: Assembly;
+  readonly #allowance: Bucket | undefined;
   /** When, as far as it is within the window. */
   #faults: number[] = [];
 
@@ -44,6 +47,7 @@ export class PeerConduct {
     this.#limits = limits;
     this.#bounds = identity && boundsOf(identity, limits);
     this.#messageBytesMax = messageBytesOf(identity, limits);
+    this.#allowance = identity && allowanceOf(identity, clock, limits);
     this.#assembly = new Assembly(clock, limits.pieceWaitMs, () => stalled(this));
   }
 
@@ -63,6 +67,13 @@ export class PeerConduct {
     return this.#assembly.isUnfinished && !isPiece(text) ? this.#assembly.interrupt() : undefined;
   }
 
+  /** Notes messages that have come, however they were batched. @throws {RuntimeError} PEER_FLOODED */
+  spend(messages: number): void {
+    if (this.#allowance === undefined || this.#allowance.take(messages)) return;
+    const what = `The ${this.proved?.role} ${excerpt(this.node)} sends more messages than it may.`;
+    throw new RuntimeError('PEER_FLOODED', what);
+  }
+
   /** Notes something malformed. True when that was once too often. */
   isTooFaulty(): boolean {
     if (this.proved === undefined) return false;
@@ -78,4 +89,12 @@ export class PeerConduct {
     this.isExpelled = true;
     this.#assembly.drop();
   }
+}
+
+const MINUTE_MS = 60_000;
+
+function allowanceOf({ role }: PeerIdentity, clock: Clock, limits: RuntimeLimits): Bucket {
+  return role === 'client'
+    ? new Bucket(clock, limits.clientMessagesPerMinute, MINUTE_MS)
+    : new Bucket(clock, limits.peerMessagesPerSecond);
 }

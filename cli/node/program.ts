@@ -72,6 +72,8 @@ async function asManager(configuration: NodeConfiguration, parts: ProgramParts):
 function sharedOptions(configuration: NodeConfiguration, parts: ProgramParts) {
   const { transport, storage, logger, hosting, fatal } = parts;
   const { store, lease } = storage;
+  // One limit, whichever way a client comes.
+  const { requestsPerMinute } = configuration.limits.http;
   const operators = configuration.clients
     ?.filter(({ role }) => role === 'operator')
     .map(({ name }) => name);
@@ -81,6 +83,7 @@ function sharedOptions(configuration: NodeConfiguration, parts: ProgramParts) {
     logger,
     onHosting: hosting,
     onFatal: fatal,
+    ...(requestsPerMinute !== undefined && { clientRequestsPerMinute: requestsPerMinute }),
     ...(store !== undefined && { store }),
     ...(lease !== undefined && { lease }),
     ...(operators !== undefined && { operators }),

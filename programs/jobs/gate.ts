@@ -31,7 +31,7 @@ import { dispatch } from './gate/dispatch.ts';
 import { type GateKinds, type GateNode, readGateJob } from './gate/node.ts';
 import { startSweep } from './gate/sweep.ts';
 import { viewAt } from './gate/views.ts';
-import { JOBS_LIMITS } from './limits.ts';
+import { jobsLimits } from './limits.ts';
 import { admitToDesk } from './manager/admission.ts';
 import { notePerformer } from './notes.ts';
 
@@ -46,6 +46,8 @@ export interface GateOptions {
   /** Options that differ from their defaults. */
   readonly config?: Partial<JobsConfiguration>;
   readonly transport?: Transport;
+  /** Requests that one client may make in a minute by a socket; with more it is sent away for a while. Default 100. */
+  readonly clientRequestsPerMinute?: number;
   /** Where jobs live; nodes of one gate share it. Default: in memory. */
   readonly store?: Store;
   /** Who hosts the gate. Default: this process, without asking anybody. */
@@ -91,7 +93,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     clock,
     random: options.random ?? systemRandom(),
     logger,
-    limits: { ...JOBS_LIMITS, endedRetentionMs: config.jobRetentionMs },
+    limits: jobsLimits(config, options),
     onHosting: (fence) => {
       if (node !== undefined) openDesk(node);
       options.onHosting?.(fence);

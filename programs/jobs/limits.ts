@@ -6,6 +6,7 @@
  */
 
 import type { RuntimeLimits } from '../../runtime/options.ts';
+import type { JobsConfiguration } from './configuration.ts';
 
 export const JOBS_LIMITS = {
   retryMinMs: 1_000,
@@ -16,3 +17,17 @@ export const JOBS_LIMITS = {
   sendersMax: 25_000,
   recordBytesMax: 4 * 1024 * 1024,
 } satisfies Partial<RuntimeLimits>;
+
+/** Of a manager or a gate. */
+export function jobsLimits(
+  { jobRetentionMs }: JobsConfiguration,
+  { clientRequestsPerMinute }: { readonly clientRequestsPerMinute?: number },
+): Partial<RuntimeLimits> {
+  return {
+    ...JOBS_LIMITS,
+    endedRetentionMs: jobRetentionMs,
+    ...(clientRequestsPerMinute !== undefined && {
+      clientMessagesPerMinute: clientRequestsPerMinute,
+    }),
+  };
+}

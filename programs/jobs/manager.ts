@@ -25,7 +25,7 @@ import { systemRandom } from '../../runtime/system-random.ts';
 import type { Transport } from '../../runtime/transport.ts';
 import { healthRules, type JobsConfiguration, resolveConfiguration } from './configuration.ts';
 import { Counters } from './counters.ts';
-import { JOBS_LIMITS } from './limits.ts';
+import { jobsLimits } from './limits.ts';
 import {
   admitToDesk,
   admitToHealth,
@@ -53,6 +53,8 @@ export interface ManagerOptions {
   /** Options that differ from their defaults. */
   readonly config?: Partial<JobsConfiguration>;
   readonly transport?: Transport;
+  /** Requests that one client may make in a minute by a socket; with more it is sent away for a while. Default 100. */
+  readonly clientRequestsPerMinute?: number;
   /** Where jobs live; managers of one datacenter share it. Default: in memory. */
   readonly store?: Store;
   /** Who leads. Default: this process, without asking anybody. */
@@ -102,7 +104,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     clock,
     random: options.random ?? systemRandom(),
     logger,
-    limits: { ...JOBS_LIMITS, endedRetentionMs: config.jobRetentionMs },
+    limits: jobsLimits(config, options),
     onHosting: (fence) => {
       if (node !== undefined) reopen(node);
       options.onHosting?.(fence);

@@ -99,10 +99,22 @@ export interface RawLink {
   write(bytes: Buffer): void;
 }
 
-export async function openRaw(url: string, claim: Claim = MALLORY): Promise<RawLink> {
-  const { answer, transcript } = await callIn(url, claim);
+export async function openRaw(url: string, claim = MALLORY, secret = SECRET): Promise<RawLink> {
+  const { answer, transcript } = await callIn(url, claim, {}, secret);
+  return linkOf(answer, linkIdOf(secret, transcript));
+}
+
+/** The same for a client, which knows no secret; without a token where nodes want none. */
+export async function openRawClient(url: string, claim: Claim, token?: string): Promise<RawLink> {
+  const nonce = newNonce();
+  const shown: Headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const answer = await ask(url, question(claim, nonce, shown));
+  const transcript = { ...transcriptOf(answer, claim, nonce), listenerNonce: '' };
+  return linkOf(answer, linkIdOf('', transcript));
+}
+
+function linkOf(answer: Answer, linkId: string): RawLink {
   if (answer.status !== 101) throw new Error(`not let in: ${answer.status}`);
-  const linkId = linkIdOf(SECRET, transcript);
   return {
     socket: answer.socket,
     linkId,

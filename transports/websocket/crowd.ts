@@ -6,8 +6,8 @@
  */
 
 import type { Socket } from 'node:net';
+import { Bucket } from '../../runtime/bucket.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { Bucket } from './bucket.ts';
 import type { WebSocketLimits } from './limits.ts';
 
 /** Addresses whose rate is remembered; beyond it those that were quiet for a second are forgotten, then all. */

@@ -16,9 +16,9 @@ import { createServer as createSecureServer, type Server as HttpsServer } from '
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { Bucket } from '../../runtime/bucket.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/options.ts';
-import { Bucket } from './bucket.ts';
 import { listenTls } from './certificate.ts';
 import { chooseVersion, HEADERS, protocolOf } from './claim.ts';
 import type { Counters } from './counters.ts';

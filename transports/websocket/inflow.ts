@@ -6,8 +6,8 @@
  * Bytes are counted here; events are counted where frames are opened, in the runtime.
  */
 
+import { Bucket } from '../../runtime/bucket.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { Bucket } from './bucket.ts';
 import type { Counters } from './counters.ts';
 import { FRAME_CHARGE_MIN, FrameReader } from './frame-text.ts';
 import { FrameWatch } from './frame-watch.ts';

@@ -1,22 +1,24 @@
 /**
- * A rate with a burst of one second: what was not used in the last second may be used at once.
+ * A rate with a burst of its window: what was not used in the last second, or minute, may be used at once.
  *
  * The clock is asked only when the bucket runs dry, so a sender far below its rate costs one
  * subtraction.
  */
 
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from './clock.ts';
 
 export class Bucket {
   readonly #clock: Clock;
-  readonly #perSecond: number;
+  readonly #perWindow: number;
+  readonly #windowMs: number;
   #left: number;
   #filledAt: number;
 
-  constructor(clock: Clock, perSecond: number) {
+  constructor(clock: Clock, perWindow: number, windowMs = 1_000) {
     this.#clock = clock;
-    this.#perSecond = perSecond;
-    this.#left = perSecond;
+    this.#perWindow = perWindow;
+    this.#windowMs = windowMs;
+    this.#left = perWindow;
     this.#filledAt = clock.now();
   }
 
@@ -28,16 +30,16 @@ export class Bucket {
     return true;
   }
 
-  /** True when nothing was taken for a second: a new bucket would be the same. */
+  /** True when nothing was taken for its window: a new bucket would be the same. */
   get isFull(): boolean {
     this.#fill();
-    return this.#left === this.#perSecond;
+    return this.#left === this.#perWindow;
   }
 
   #fill(): void {
     const now = this.#clock.now();
-    const gained = ((now - this.#filledAt) / 1_000) * this.#perSecond;
-    this.#left = Math.min(this.#perSecond, this.#left + gained);
+    const gained = ((now - this.#filledAt) / this.#windowMs) * this.#perWindow;
+    this.#left = Math.min(this.#perWindow, this.#left + gained);
     this.#filledAt = now;
   }
 }
