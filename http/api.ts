@@ -194,7 +194,8 @@ class Api {
     if (hasBody(request) || route.body === 'submission') checkMediaType(request);
     if (route.body === 'submission') return this.#submission(request);
     const { limits, clock } = this.#service;
-    const reader = new ObjectReader({ ...limits, partLengthMax: limits.bodyBytesMax });
+    const { bodyBytesMax: partLengthMax, keysMax: keysInAllMax } = limits;
+    const reader = new ObjectReader({ ...limits, keysInAllMax, partLengthMax });
     return readBody(request, reader, {
       bytesMax: limits.bodyBytesMax,
       limitMs: limits.bodyMs,

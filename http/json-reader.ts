@@ -15,6 +15,8 @@ import { invalid } from './refusal.ts';
 export interface JsonShape {
   readonly depthMax: number;
   readonly keysMax: number;
+  /** Of all objects together; left out where each counts for itself. */
+  readonly keysInAllMax?: number;
   readonly stringBytesMax: number;
   /** Keys whose texts may be longer. */
   readonly longTexts?: Readonly<Record<string, number>>;
@@ -46,6 +48,7 @@ export class JsonReader {
   readonly #open: number[] = [];
   readonly #text = new JsonText((message) => invalid(message, this.#field));
   #wordLength = 0;
+  #keysInAll = 0;
   #member = '';
   readonly #members = new Set<string>();
   /** The entry that is read or comes next; −1 outside of a list that is told entry by entry. */
@@ -154,7 +157,12 @@ export class JsonReader {
   }
 
   #textBegins(isKey: boolean): void {
-    const { stringBytesMax, keysMax, longTexts } = this.#shape;
+    const {
+      stringBytesMax,
+      keysMax,
+      keysInAllMax = Number.POSITIVE_INFINITY,
+      longTexts,
+    } = this.#shape;
     this.#within = 'text';
     const { key } = this.#text;
     const isLong = !isKey && longTexts !== undefined && Object.hasOwn(longTexts, key);
@@ -163,6 +171,9 @@ export class JsonReader {
     const keys = (this.#open.pop() as number) + 1;
     this.#open.push(keys);
     if (keys > keysMax) throw invalid(`An object has at most ${keysMax} keys.`, this.#field);
+    this.#keysInAll += 1;
+    if (this.#keysInAll > keysInAllMax)
+      throw invalid(`There are at most ${keysInAllMax} keys in all.`, this.#field);
   }
 
   #textEnds(text: string, at: number, from: number): void {

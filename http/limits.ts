@@ -29,7 +29,7 @@ export interface HttpLimits {
   readonly bodyMs: number;
   /** Objects and lists within each other in a body; deeper is answered 400. Default 32. */
   readonly depthMax: number;
-  /** Keys of one object in a body; more are answered 400. Default 1,000. */
+  /** Keys of one object in a submission, and of a whole body elsewhere; more are answered 400. Default 1,000. */
   readonly keysMax: number;
   /** Size of a text in a body that is no payload; a longer one is answered 400. Default 8 KiB. */
   readonly stringBytesMax: number;

@@ -3,14 +3,16 @@
  * mailboxes, the outboxes that wait for receipts, or the questions that wait for answers.
  *
  * The order is always the same: size, syntax, schema, authority, then what the receiver does about
- * repetitions. A malformed frame is refused whole, a malformed envelope alone; both are logged,
- * counted, and change nothing. A peer that has proved who it is and is malformed too often, says too
- * much, or speaks for somebody else once, is sent away. A receipt goes back once the turn that took a message is
- * durable, or with the reason why none will; without one its sender would try for ever.
+ * repetitions. A malformed frame is refused whole, a malformed envelope alone; both are counted and,
+ * up to so many in a second, logged, and change nothing. A peer that has proved who it is and is
+ * malformed too often, says too much, or speaks for somebody else once, is sent away. A receipt goes
+ * back once the turn that took a message is durable, or with the reason why none will; without one its
+ * sender would try for ever.
  */
 
 import { placeOf } from './address.ts';
 import type { Asks } from './asks.ts';
+import { Bucket } from './bucket.ts';
 import type { Clock } from './clock.ts';
 import type { Delivery } from './delivery.ts';
 import { type Envelope, FETCH_EVENT, parseEnvelope, parseReceipt } from './envelope.ts';
@@ -57,12 +59,14 @@ export class Arrivals {
   readonly #conducts = new Map<string, PeerConduct>();
   /** Of every address of our place. */
   readonly #ending: string;
+  readonly #logged: Bucket;
   /** Whether the transport proves who peers are: then it also says so before their first frame. */
   #provesPeers = false;
 
   constructor(services: ArrivalServices) {
     this.#services = services;
     this.#ending = `@${services.place}`;
+    this.#logged = new Bucket(services.clock, REFUSALS_LOGGED_PER_SECOND);
   }
 
   /** What a peer had begun before it was connected is forgotten. */
@@ -205,7 +209,8 @@ export class Arrivals {
     const { logger, metrics } = this.#services;
     const { node: peer } = conduct;
     const error = messageOf(thrown);
-    logger.warn({ peer, error, got: excerpt(what) }, 'something from a peer was refused');
+    if (this.#logged.take(1))
+      logger.warn({ peer, error, got: excerpt(what) }, 'something from a peer was refused');
     const code = thrown instanceof RuntimeError ? thrown.code : 'INTERNAL';
     if (code === 'PEER_OVERSTEPPED') {
       metrics.peersOverstepped += 1;
@@ -215,6 +220,8 @@ export class Arrivals {
     } else if (FAULTS.has(code)) {
       metrics.framesMalformed += 1;
       if (conduct.isTooFaulty()) this.#expel(conduct, error);
+    } else {
+      metrics.refuse(code);
     }
   }
 
@@ -231,4 +238,6 @@ export class Arrivals {
 
 /** What no release that keeps to the wire version sends. */
 const FAULTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ENVELOPE_MALFORMED', 'EVENT_RESERVED']);
+/** Beyond it they are only counted. */
+const REFUSALS_LOGGED_PER_SECOND = 20;
 const STALLED = 'A frame was begun and did not go on.';

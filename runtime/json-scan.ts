@@ -1,7 +1,7 @@
 /**
  * Looks at JSON text before it is parsed, so that what is parsed stays within bounds.
  *
- * Depth, keys of one object, lengths of texts and of numbers: `JSON.parse` knows a limit of none
+ * Depth, keys of one object, parts in all, lengths of texts and of numbers: `JSON.parse` knows a limit of none
  * of them. One pass, nothing is copied. Whether the text is JSON at all it does not say; what is
  * none passes here and is refused by the parser.
  */
@@ -12,6 +12,8 @@ export interface JsonBounds {
   readonly depthMax: number;
   /** Of one object. */
   readonly keysMax: number;
+  /** Objects, lists and keys in all: what the parser has most to do with. */
+  readonly partsMax: number;
   /** Characters of one text. */
   readonly textMax: number;
   /** Characters of a text under one of the `payloadKeys`, which nobody looks into. */
@@ -21,6 +23,9 @@ export interface JsonBounds {
 
 /** Characters of a number; the longest one that JavaScript writes has 25. */
 const NUMBER_LENGTH_MAX = 40;
+
+/** An escape takes at most so many characters for one. */
+const ESCAPE_LENGTH_MAX = 6;
 
 /** Up to here looking at each character is quicker than to begin a search. */
 const NEAR = 24;
@@ -37,17 +42,19 @@ const SPACE = 0x20;
 
 /** @throws {RuntimeError} ENVELOPE_MALFORMED naming the first bound that is passed. */
 export function scanJson(text: string, bounds: JsonBounds): void {
-  const { depthMax, keysMax } = bounds;
+  const { depthMax, keysMax, partsMax } = bounds;
+  const writtenMax = ESCAPE_LENGTH_MAX * Math.max(bounds.textMax, bounds.payloadMax);
   const keys = new Uint32Array(depthMax + 1);
   const { length } = text;
   let depth = 0;
   let key = -1;
   let latest = 0;
   let word = 0;
+  let parts = 0;
   for (let index = 0; index < length; index += 1) {
     const code = text.charCodeAt(index);
     if (code === QUOTE) {
-      const end = endOfText(text, index + 1);
+      const end = endOfText(text, index + 1, writtenMax);
       if (end < 0) return;
       if (end - index > bounds.textMax) checkText(text, index + 1, end, key, bounds);
       latest = index;
@@ -58,6 +65,8 @@ export function scanJson(text: string, bounds: JsonBounds): void {
       const count = (keys[depth] as number) + 1;
       if (count > keysMax) throw beyond(`more than ${keysMax} keys in one object`);
       keys[depth] = count;
+      parts += 1;
+      if (parts > partsMax) throw beyond(`more than ${partsMax} parts`);
       word = 0;
     } else if (code === COMMA || code <= SPACE) {
       word = 0;
@@ -65,6 +74,8 @@ export function scanJson(text: string, bounds: JsonBounds): void {
       depth += 1;
       if (depth > depthMax) throw beyond(`more than ${depthMax} levels`);
       keys[depth] = 0;
+      parts += 1;
+      if (parts > partsMax) throw beyond(`more than ${partsMax} parts`);
       word = 0;
     } else if ((code & SHAPE) === CLOSING) {
       if (depth === 0) return;
@@ -78,7 +89,7 @@ export function scanJson(text: string, bounds: JsonBounds): void {
 }
 
 /** Where the quote is that ends the text beginning at `start`; below zero when there is none. */
-function endOfText(text: string, start: number): number {
+function endOfText(text: string, start: number, writtenMax: number): number {
   const near = Math.min(start + NEAR, text.length);
   let index = start;
   for (; index < near; index += 1) {
@@ -91,6 +102,7 @@ function endOfText(text: string, start: number): number {
     if (end < 0) return end;
     let before = end - 1;
     while (before >= start && text.charCodeAt(before) === BACKSLASH) before -= 1;
+    if (end - start > writtenMax) throw beyond(`a text of more than ${writtenMax} characters`);
     // After an odd number of backslashes the quote is one of the text.
     if ((end - before) % 2 === 1) return end;
     index = end + 1;
@@ -108,7 +120,8 @@ function checkText(text: string, start: number, end: number, key: number, bounds
     index += isLong ? 6 : 2;
   }
   if (length <= bounds.textMax) return;
-  const name = key < 0 ? '' : text.slice(key + 1, endOfText(text, key + 1));
+  const name =
+    key < 0 ? '' : text.slice(key + 1, endOfText(text, key + 1, Number.POSITIVE_INFINITY));
   const max = bounds.payloadKeys.has(name) ? bounds.payloadMax : bounds.textMax;
   if (length <= max) return;
   throw beyond(`a text of ${length} characters at ${excerpt(name)}, where ${max} may be`);

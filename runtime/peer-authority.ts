@@ -23,6 +23,8 @@ const REQUEST = 'request:';
 /** An event may be 32 levels deep and lies four levels deep in its frame, as one of a burst. */
 const FRAME_DEPTH_MAX = 36;
 const KEYS_MAX = 1_000;
+/** A page of 500 entries has some ten thousand, and the parser takes some 20 ms for as many as that. */
+const PARTS_MAX = 50_000;
 /** Under these names the jobs system has texts of its users that it does not look into. */
 const PAYLOAD_KEYS: ReadonlySet<string> = new Set(['payload', 'result']);
 
@@ -33,6 +35,7 @@ export function boundsOf({ role }: PeerIdentity, limits: RuntimeLimits): JsonBou
   return {
     depthMax: FRAME_DEPTH_MAX,
     keysMax: KEYS_MAX,
+    partsMax: isOwn ? Number.POSITIVE_INFINITY : PARTS_MAX,
     textMax: isOwn ? Number.POSITIVE_INFINITY : limits.textLengthMax,
     payloadMax: limits.payloadLengthMax,
     payloadKeys: PAYLOAD_KEYS,

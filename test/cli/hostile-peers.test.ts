@@ -104,6 +104,7 @@ const MALFORMED: ReadonlyArray<readonly [what: string, frame: Frame]> = [
   ),
   ['H45 of 100,000 levels', ofText(`{"v":1,"hello":${nested(100_000)}}`)],
   ['H45 of 100,000 keys', ofText(`{"v":1,"hello":{${'"k":1,'.repeat(100_000)}"k":1}}`)],
+  ['H45 of 300,000 objects', ofText(`{"v":1,"envelopes":[${'{},'.repeat(300_000)}{}]}`)],
   ['H45 with a text of a million characters', ofType('x'.repeat(1_000_000))],
   ['H45 with a number of 10,000 digits', ofText(`{"v":${'9'.repeat(10_000)}}`)],
   ...['xstate.stop', 'xstate.after.1.job', 'xstate.done.actor.x', 'xstate.error.actor.x', 7].map(

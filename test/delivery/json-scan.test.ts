@@ -8,6 +8,7 @@ import { type JsonBounds, scanJson } from '../../runtime/json-scan.ts';
 const BOUNDS: JsonBounds = {
   depthMax: 32,
   keysMax: 1_000,
+  partsMax: 50_000,
   textMax: 8_192,
   payloadMax: 65_536,
   payloadKeys: new Set(['payload', 'result']),
@@ -25,15 +26,23 @@ function refusal(text: string, bounds: JsonBounds = BOUNDS): string | undefined 
   return undefined;
 }
 
+interface Measures {
+  readonly depth: number;
+  readonly keys: number;
+  readonly parts: number;
+  readonly text: number;
+}
+
 /** What a value has of everything that is bounded, found by walking it. */
-function measure(value: unknown, depth = 1): { depth: number; keys: number; text: number } {
-  if (typeof value === 'string') return { depth: 0, keys: 0, text: value.length };
-  if (typeof value !== 'object' || value === null) return { depth: 0, keys: 0, text: 0 };
+function measure(value: unknown, depth = 1): Measures {
+  if (typeof value === 'string') return { depth: 0, keys: 0, parts: 0, text: value.length };
+  if (typeof value !== 'object' || value === null) return { depth: 0, keys: 0, parts: 0, text: 0 };
   const names = Array.isArray(value) ? [] : Object.keys(value);
   const parts = [...Object.values(value), ...names].map((part) => measure(part, depth + 1));
   return {
     depth: Math.max(depth, ...parts.map((part) => part.depth)),
     keys: Math.max(names.length, ...parts.map((part) => part.keys)),
+    parts: parts.reduce((sum, part) => sum + part.parts, 1 + names.length),
     text: Math.max(0, ...parts.map((part) => part.text)),
   };
 }
@@ -65,12 +74,19 @@ test('agrees with a walk through what is parsed, whatever is in it', () => {
   })).value;
   fc.assert(
     fc.property(value, fc.constantFrom(undefined, 2), (given, indent) => {
-      const { depth, keys, text: length } = measure(given);
+      const { depth, keys, parts, text: length } = measure(given);
       const json = JSON.stringify(given, null, indent);
-      const bounds = { ...BOUNDS, depthMax: depth, keysMax: keys, textMax: length };
+      const bounds = {
+        ...BOUNDS,
+        depthMax: depth,
+        keysMax: keys,
+        partsMax: parts,
+        textMax: length,
+      };
       expect(refusal(json, bounds)).toBeUndefined();
       if (depth > 0) expect(refusal(json, { ...bounds, depthMax: depth - 1 })).toBeDefined();
       if (keys > 0) expect(refusal(json, { ...bounds, keysMax: keys - 1 })).toBeDefined();
+      if (parts > 0) expect(refusal(json, { ...bounds, partsMax: parts - 1 })).toBeDefined();
       if (length > 0)
         expect(refusal(json, { ...bounds, textMax: length - 1, payloadMax: 0 })).toBeDefined();
     }),
@@ -88,6 +104,9 @@ describe('H45: a frame', () => {
   const atDepth = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   const withKeys = (count: number) =>
     JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 1])));
+  const flat = (one: string, count: number) => `[${Array<string>(count).fill(one).join(',')}]`;
+  const manyKeys = (count: number) => Array<string>(count).fill(withKeys(900)).join(',');
+  const escapes = (count: number) => `{"x":"${'\\"'.repeat(count)}"}`;
   const withText = (key: string, length: number) => JSON.stringify({ [key]: 'x'.repeat(length) });
 
   test.each([
@@ -101,14 +120,20 @@ describe('H45: a frame', () => {
     ['of such a key', `{"${'k'.repeat(8_192)}":1}`, `{"${'k'.repeat(8_193)}":1}`],
     ['of 65,536 characters in a payload', withText('payload', 65_536), withText('payload', 65_537)],
     ['of as many in a result', withText('result', 65_536), withText('result', 65_537)],
+    ['of 50,000 lists', flat('[]', 49_999), flat('[]', 50_000)],
+    ['of 50,000 objects and keys', flat('{"a":0}', 24_999), flat('{"a":0}', 25_000)],
+    ['of 50,000 keys in many objects', `[${manyKeys(55)}]`, `[${manyKeys(56)}]`],
+    ['of a million objects', flat('0', 1_000_000), flat('{}', 1_000_000)],
+    ['of a text of escapes', escapes(8_192), escapes(1_000_000)],
     ['of a number of 10,000 digits', '[-1.7976931348623157e+308]', `[${'9'.repeat(10_000)}]`],
   ])('%s passes, and not one beyond', (_, within, beyond) => {
     expect(refusal(within)).toBeUndefined();
     expect(refusal(beyond)).toBeDefined();
   });
 
-  test('has as many objects of many keys as it likes', () => {
-    expect(refusal(`[${Array<string>(200).fill(withKeys(900)).join(',')}]`)).toBeUndefined();
+  test('of one’s own kinds has as many objects of many keys as it likes', () => {
+    const own = { ...BOUNDS, partsMax: Number.POSITIVE_INFINITY };
+    expect(refusal(`[${manyKeys(200)}]`, own)).toBeUndefined();
   });
 
   test('is measured in characters of the text, however it is written', () => {

@@ -112,6 +112,10 @@ describe('H25', () => {
   test.each([
     ['depth', `{"a":${'['.repeat(100_000)}`],
     ['keys', `{"a":{${Array.from({ length: 1_001 }, (_, n) => `"k${n}":1`).join(',')}}}`],
+    [
+      'keys in all',
+      `{"a":[${Array.from({ length: 100 }, () => '{"b":1,"c":2,"d":[{"e":3,"f":4,"g":5,"h":6,"i":7,"j":8}]}').join(',')},{"k":1}]}`,
+    ],
     ['text', `{"a":"${'x'.repeat(8_193)}"}`],
     ['digits', `{"timeoutMs":${'9'.repeat(10_000)}}`],
     ['prototype', '{"workflows":[{"__proto__":{"x":1}}]}'],
