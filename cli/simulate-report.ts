@@ -12,6 +12,7 @@ import { versions } from 'node:process';
 import type { JobsInvariant } from '../simulator/jobs/facts.ts';
 import type { Plan } from '../simulator/plan.ts';
 import { type FailureReport, reportFailure } from '../simulator/report/report.ts';
+import { makeDirectory } from '../stores/directory/data-directory.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { type Output, printable } from './output.ts';
 import { ownVersion } from './own-version.ts';
@@ -74,7 +75,7 @@ export async function writeReport(
 }
 
 function writeFiles({ files }: FailureReport, folder: string): readonly string[] {
-  mkdirSync(dirname(folder), { recursive: true });
+  makeDirectory(dirname(folder));
   // Fails where something has come to be there in the meantime, a link too.
   mkdirSync(folder);
   for (const [name, text] of Object.entries(files))

@@ -4,7 +4,7 @@
  * Guarantees: a token is never an argument, where every process of the machine could read it.
  */
 
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import type { Command } from 'commander';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { type Output, printable } from '../output.ts';
@@ -21,6 +21,7 @@ export interface ServerOptions {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const DEFAULT_URL = 'http://127.0.0.1:7400';
+const PEM_BYTES_MAX = 1024 * 1024;
 const TOKEN_BYTES_MAX = 8_192;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
@@ -70,7 +71,13 @@ function readCertificate(
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined || key === undefined)
     throw new CommandFailure(EXIT.usage, 'A certificate needs its key: say both --cert and --key.');
-  return { cert: readFileSync(cert), key: readFileSync(key) };
+  return { cert: readPem(cert), key: readPem(key) };
+}
+
+function readPem(path: string): Buffer {
+  const bytes = firstBytes(path, PEM_BYTES_MAX + 1);
+  if (bytes.length <= PEM_BYTES_MAX) return bytes;
+  throw new CommandFailure(EXIT.badData, `${path}: is no certificate and no key, it has no end.`);
 }
 
 function parseUrl(text: string, source: string): URL {
@@ -91,12 +98,26 @@ function parseUrl(text: string, source: string): URL {
 
 /** Whatever the file system says has its own exit code. */
 function readToken(path: string): string {
-  const { size } = statSync(path);
-  if (size <= TOKEN_BYTES_MAX) return readFileSync(path, 'utf8').trim();
+  const bytes = firstBytes(path, TOKEN_BYTES_MAX + 1);
+  if (bytes.length <= TOKEN_BYTES_MAX) return bytes.toString('utf8').trim();
   throw new CommandFailure(
     EXIT.badData,
     `${path}: is no token, which takes at most ${TOKEN_BYTES_MAX} bytes.`,
   );
+}
+
+/** Also of what is no file: a pipe of the shell ends, a device may not. */
+function firstBytes(path: string, count: number): Buffer {
+  const bytes = Buffer.alloc(count);
+  const file = openSync(path, 'r');
+  try {
+    let length = 0;
+    for (let read = 1; read > 0 && length < count; length += read)
+      read = readSync(file, bytes, length, count - length, null);
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(file);
+  }
 }
 
 function checkToken(token: string, source: string): void {

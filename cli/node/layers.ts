@@ -83,12 +83,14 @@ export function layer(sources: Sources): Layered {
   };
 }
 
-/** Where a value comes from, or the nearest thing around it that comes from anywhere. */
+/** Where a value comes from, or the nearest thing around or in it that comes from anywhere. */
 export function originOf(origins: ReadonlyMap<string, Origin>, path: string): Origin {
   for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
     const origin = origins.get(at);
     if (origin !== undefined) return origin;
   }
+  // Of what is no setting only something within may have been said.
+  for (const [known, origin] of origins) if (known.startsWith(`${path}.`)) return origin;
   return { from: 'default' };
 }
 

@@ -10,7 +10,13 @@ import { originOf, valueAt } from './layers.ts';
 import { isLoopback, type ListenAddress } from './listen-address.ts';
 import type { Mistakes } from './mistakes.ts';
 import type { CLIENT_ROLES, Settings } from './schema.ts';
-import { checkSecret, readSecretFile, SECRET_BYTES_MIN, TOKEN_BYTES_MIN } from './secrets.ts';
+import {
+  checkSecret,
+  readable,
+  readSecretFile,
+  SECRET_BYTES_MIN,
+  TOKEN_BYTES_MIN,
+} from './secrets.ts';
 
 export interface NodeTls {
   readonly cert: Buffer;
@@ -98,6 +104,9 @@ function secretText(
   }
 }
 
+/** Far more than all authorities that a system trusts. */
+const PEM_BYTES_MAX = 4 * 1024 * 1024;
+
 function readTls({ tls }: Settings, mistakes: Mistakes): NodeTls | undefined {
   if (tls === undefined) return undefined;
   const { cert, key, ca, requireClientCertificate = false } = tls;
@@ -105,7 +114,9 @@ function readTls({ tls }: Settings, mistakes: Mistakes): NodeTls | undefined {
     mistakes.unusable('tls.requireClientCertificate', 'needs "tls.ca" to check certificates by');
   const read = (path: string, file: string): Buffer => {
     try {
-      return readFileSync(mistakes.pathOf(path, file));
+      const at = mistakes.pathOf(path, file);
+      readable(at, PEM_BYTES_MAX);
+      return readFileSync(at);
     } catch (thrown) {
       mistakes.unusable(path, messageOf(thrown));
       return Buffer.alloc(0);

@@ -24,10 +24,7 @@ export interface SecretText {
 
 /** @throws {Error} that says in words what is wrong with the file. */
 export function readSecretFile(path: string, bytesMin: number): SecretText {
-  const stat = statOf(path);
-  if (!stat.isFile()) throw new Error(`${path} is not a file`);
-  if (stat.size > SECRET_FILE_BYTES_MAX)
-    throw new Error(`${path} has ${stat.size} bytes, at most ${SECRET_FILE_BYTES_MAX} are read`);
+  const stat = readable(path, SECRET_FILE_BYTES_MAX);
   // An editor ends the file with a line break, which nobody means.
   const text = checkSecret(readFileSync(path, 'utf8').replace(/\r?\n$/, ''), path, bytesMin);
   const isOpen = platform() !== 'win32' && (stat.mode & OTHERS) !== 0;
@@ -43,6 +40,15 @@ export function checkSecret(text: string, name: string, bytesMin: number): strin
     throw new Error(`${name} has ${bytes} bytes, at least ${bytesMin} are needed`);
   if (/[\0\r\n]/.test(text)) throw new Error(`${name} has more than one line`);
   return text;
+}
+
+/** A file that ends, and soon. @throws {Error} that says in words what is wrong with it. */
+export function readable(path: string, bytesMax: number): Stats {
+  const stat = statOf(path);
+  if (!stat.isFile()) throw new Error(`${path} is not a file`);
+  if (stat.size > bytesMax)
+    throw new Error(`${path} has ${stat.size} bytes, at most ${bytesMax} are read`);
+  return stat;
 }
 
 function statOf(path: string): Stats {

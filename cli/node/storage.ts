@@ -7,12 +7,13 @@
  * of another place: it would find out in the moment in which it is needed.
  */
 
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Lease } from '../../runtime/lease.ts';
 import type { Logger } from '../../runtime/options.ts';
 import type { Store } from '../../runtime/store.ts';
+import { openDataDirectory } from '../../stores/directory/data-directory.ts';
 import { directoryLease } from '../../stores/directory/lease.ts';
 import { DirectoryLock } from '../../stores/directory/lock.ts';
 import { readOwner } from '../../stores/directory/owner-file.ts';
@@ -89,7 +90,7 @@ async function takeName(
   const { node } = options;
   // Also a name that a file system reads as something else, such as "..", is the name of a directory of ours.
   const directory = join(data, NAMES, `node-${node.replaceAll(':', '%3A')}`);
-  mkdirSync(directory, { recursive: true });
+  openDataDirectory(directory);
   try {
     return await DirectoryLock.acquire(directory, 'lease', options);
   } catch (thrown) {

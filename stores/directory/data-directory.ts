@@ -6,7 +6,8 @@
  * same `identity`. It holds no lock: that is lock.ts.
  */
 
-import { accessSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { excerpt, messageOf, RuntimeError } from '../../runtime/errors.ts';
 
 export interface DataDirectory {
@@ -32,7 +33,7 @@ export function openDataDirectory(directory: string): DataDirectory {
     throw new RuntimeError('OPTION_INVALID', 'The directory must be a path, and not empty.');
   }
   try {
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory);
     const path = realpathSync(directory);
     const { dev, ino } = statSync(path, { bigint: true });
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -47,6 +48,21 @@ export function openDataDirectory(directory: string): DataDirectory {
       `${what} Move away what is in its place, or name another path.`,
       { cause: thrown },
     );
+  }
+}
+
+/** With all that is missing above it. Node's own way to do that never comes to an end below `/proc`. */
+export function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    const isThere = code === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory();
+    if (isThere === true) return;
+    const above = dirname(path);
+    if (code !== 'ENOENT' || existsSync(above)) throw thrown;
+    makeDirectory(above);
+    makeDirectory(path);
   }
 }
 

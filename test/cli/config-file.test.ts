@@ -3,7 +3,7 @@
  * where it stands, and none of it reaches anything else.
  */
 
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigFolder, GOOD } from './config-folder.ts';
@@ -62,6 +62,12 @@ describe('a file of odd bytes (H2)', () => {
     const { code, err } = await folder.check(`#${'x'.repeat(1024 * 1024)}`);
     expect(err).toContain('it has 1048577 bytes, at most 1048576 are read');
     expect(code).toBe(78);
+    const name = folder.write(GOOD);
+    truncateSync(join(folder.path, name), 100 * 1024 * 1024);
+    expect(await folder.config(['check', 'manager', '--config', name])).toMatchObject({
+      code: 78,
+      err: expect.stringContaining('it has 104857600 bytes'),
+    });
   });
 });
 
@@ -98,9 +104,15 @@ describe('a setting that does not exist (H3)', () => {
 });
 
 test('a key that stands there twice is refused (H4)', async () => {
-  const { code, err } = await folder.check('datacenter: A\nnode: x\ndatacenter: B\n');
-  expect(err).toMatch(/:3:1: .*unique/);
-  expect(code).toBe(78);
+  for (const [text, place] of [
+    ['datacenter: A\nnode: x\ndatacenter: B\n', /:3:1: .*unique/],
+    [`${GOOD}jobs: {leaseMs: 9000, leaseMs: 9001}\n`, /:2:23: .*unique/],
+    ['{"datacenter": "A", "datacenter": "B"}', /:1:21: .*unique/],
+  ] as const) {
+    const { code, err } = await folder.check(text);
+    expect(err).toMatch(place);
+    expect(code).toBe(78);
+  }
 });
 
 describe('a file that is meant to harm', () => {
@@ -118,7 +130,7 @@ describe('a file that is meant to harm', () => {
       '--set',
       `jobs.${key}.x=1`,
     ]);
-    expect(flag.code).not.toBe(0);
+    expect(flag.code).toBe(64);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
     expect(({} as Record<string, unknown>).x).toBeUndefined();
   });

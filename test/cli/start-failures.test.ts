@@ -172,6 +172,30 @@ describe('a node that cannot go on', () => {
   });
 });
 
+test.each([
+  ['/dev/null', 78],
+  ...(process.platform === 'linux' ? [['/proc/nowhere/data', 77] as const] : []),
+] as const)('data in %s, where no directory can be, exits %i', TIMEOUT, async (data, code) => {
+  const { err, ...end } = await (await cluster.begin(manager(data))).ended;
+  expect(err).toContain(data);
+  expect(end.code).toBe(code);
+});
+
+describe('H8, H9: what nobody may start with', () => {
+  test.each([
+    [78, 'is not loopback', ['--listen', '0.0.0.0:0']],
+    [78, 'is not loopback', ['--listen', '[::]:0']],
+    [64, 'with a port from 0 to 65535', ['--listen', '127.0.0.1:65536']],
+    [64, 'with a port from 0 to 65535', ['--listen', '127.0.0.1:-1']],
+  ])('exits %i: %s %j', TIMEOUT, async (code, said, more) => {
+    const node = await cluster.begin(manager(cluster.freshData(), more));
+    const { err, ...end } = await node.ended;
+    expect(err).toContain(said);
+    expect(end.code).toBe(code);
+    expect(node.lines).toEqual([]);
+  });
+});
+
 describe('the environment', () => {
   test.each(['--inspect=0.0.0.0:0', '--inspect-port=0.0.0.0:0', '--inspect-port 0.0.0.0:0'])(
     'with %s is refused (H15)',

@@ -243,6 +243,12 @@ describe('an address or a token', () => {
     expect((await escapement(['jobs', '--token-file', '/'])).code).toBe(65);
     expect((await escapement(['jobs', '--cert', 'one'])).code).toBe(64);
     expect((await escapement(['jobs', '--cert', 'no', '--key', 'no'])).code).toBe(65);
+    const endless = ['--cert', '/dev/zero', '--key', '/dev/zero'];
+    expect((await escapement(['jobs', ...endless])).code).toBe(65);
+    expect(await escapement(['jobs', '--token-file', '/dev/zero'])).toMatchObject({
+      code: 65,
+      err: expect.stringContaining('/dev/zero: is no token'),
+    });
   });
 
   test('goes out with a warning where everybody can read it', async () => {

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SimulatedClock } from '../../simulator/testing.ts';
-import { Bucket } from '../../transports/websocket/bucket.ts';
+import { Bucket } from '../../runtime/bucket.ts';
 import { FRAME_CHARGE_MIN, PREFIX_LENGTH } from '../../transports/websocket/frame-text.ts';
 import { Pace } from '../../transports/websocket/pace.ts';
 

@@ -43,7 +43,10 @@ describe('a workflow', () => {
     await cluster.restart('A.worker-1');
     await cluster.runUntil(60_000);
     expect(endsOf(cluster)).toMatchObject([{ status: 'completed' }]);
-    expect(contextOf(cluster, 'workflow/j1/w1@A')).toMatchObject({ dispatched: 1, dispatchFailures: 0 });
+    expect(contextOf(cluster, 'workflow/j1/w1@A')).toMatchObject({
+      dispatched: 1,
+      dispatchFailures: 0,
+    });
   });
 
   test('S34 that always fails is run four times, and its dependents never', async () => {
