@@ -108,7 +108,7 @@ describe('replaying a plan', () => {
       planText({ ...plan, nemeses: [nemesis('n1', 'lateFrames', { atMs: 1 })] }),
       /cannot be played/,
     ],
-  ])('refuses %s with exit 65', TIMEOUT, async (_, text, message) => {
+  ])('H19: refuses %s with exit 65', TIMEOUT, async (_, text, message) => {
     const { code, out } = await replay(text);
     expect(code).toBe(65);
     expect(out).toMatch(message);

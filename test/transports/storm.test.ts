@@ -12,11 +12,12 @@ afterEach(async () => {
   await stopAll();
 });
 
-function storm(url: string, count: number): () => number {
+function storm(url: string, count: number, addresses = 1): () => number {
   const { port } = new URL(url);
   let closed = 0;
   for (let index = 0; index < count; index++) {
-    const socket = connect(Number(port), '127.0.0.1');
+    const localAddress = `127.0.0.${1 + (index % addresses)}`;
+    const socket = connect({ port: Number(port), host: '127.0.0.1', localAddress });
     sockets.push(socket);
     socket.on('error', () => socket.destroy());
     socket.resume().on('close', () => {
@@ -41,6 +42,24 @@ test('H61 callers that say nothing are cut off beyond a number, and the rest aft
   expect(a.log).toEqual(['up b']);
   expect((await callIn(b.url)).answer.status).toBe(101);
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'H61 callers of many addresses are cut off beyond a number in all',
+  async () => {
+    const limits = { handshakesPerAddressMax: 20, handshakesMax: 50, handshakeMs: 500 };
+    const b = await start('b', { limits });
+    const a = await start('a', { peers: [b.url] });
+    await a.until(() => a.log.includes('up b'));
+    const closed = storm(b.url, 400, 100);
+    await becomes(() => closed() >= 350);
+    a.transport.send('b', 'still here');
+    await b.until(() => b.log.includes('frame a still here'));
+    await becomes(() => closed() === 400);
+    expect(b.transport.counters()['callersCutOff']).toBeGreaterThan(100);
+    expect(a.log).toEqual(['up b']);
+    expect((await callIn(b.url)).answer.status).toBe(101);
+  },
+);
 
 test('H61 callers that ask without end are answered with 429', async () => {
   const b = await start('b', { limits: { handshakesPerSecond: 10 } });

@@ -7,9 +7,15 @@ import { HEALTH, RESULT, SELF, WORKER, WORKFLOW, withWorker } from './hand-worke
 describe('what is no message at all', () => {
   test('H44, H46: is refused without harm to anybody', async () => {
     const { cluster, worker } = await withWorker();
-    const names = ['xstate.done.actor.x', 'xstate.after.1.job', 'xstate.init', 'escapement.spawn'];
+    const names = [
+      'xstate.done.actor.x',
+      'xstate.after.1.job',
+      'xstate.error.actor.x',
+      'xstate.stop',
+      'xstate.init',
+    ];
     const before = contextOf(cluster, WORKFLOW);
-    for (const type of names.slice(0, 3))
+    for (const type of names)
       for (const to of [WORKFLOW, 'job/j1@A', HEALTH, 'worker-pool/main@A', 'desk/main@A']) {
         const refusal = await worker.send(SELF, to, { type, workerId: WORKER });
         expect(refusal?.code, `${type} to ${to}`).toBe('EVENT_RESERVED');
@@ -23,10 +29,14 @@ describe('what is no message at all', () => {
         'SENDER_REFUSED',
       );
     for (const to of [WORKFLOW, 'job/j1@A', HEALTH, 'desk/main@A'])
-      for (const type of ['toString', 'constructor', 'job.assembledd'])
+      for (const type of ['toString', '__proto__', '*', 'job.*', 'job.assembledd'])
         expect((await worker.send(SELF, to, { type }))?.code, `${type} to ${to}`).toMatch(
           /^(EVENT_UNDECLARED|SENDER_REFUSED)$/,
         );
+    for (const type of [undefined, 7, null, {}])
+      expect((await worker.send(SELF, WORKFLOW, { type: type as string }))?.code).toBe(
+        'ENVELOPE_MALFORMED',
+      );
     for (const text of ['', '{', '[]', 'null', '{"v":2}', '{"v":1,"envelopes":7}', '\u0000'])
       await worker.frame(text);
     const nested = JSON.parse(`${'['.repeat(40)}${']'.repeat(40)}`);
