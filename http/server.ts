@@ -38,6 +38,8 @@ export interface ServerCounts {
 
 const countsOf = new WeakMap<object, ServerCounts>();
 
+/** Whoever is late by another limit is told so before. */
+const SILENCE_MARGIN_MS = 2_000;
 /** A target over its limit has no line break in its first so many bytes. */
 const TARGET_LOOKED_AT = 8 * 1024;
 /** How often Node looks for requests that take too long. */
@@ -67,13 +69,14 @@ export function createHttpServer(
  * give `maxHeaderSize` when you make it.
  */
 export function serverLimits(server: Server | TlsServer, limits: Partial<HttpLimits> = {}): void {
-  const { headMs, requestMs, keepAliveMs, connectionsMax, connectionsPerAddressMax } =
-    resolveHttpLimits(limits);
+  const resolved = resolveHttpLimits(limits);
+  const { headMs, requestMs, keepAliveMs, connectionsMax, connectionsPerAddressMax } = resolved;
   const counts = { connectionsRefused: 0, requestsBroken: 0, handshakesFailed: 0 };
   countsOf.set(server, counts);
   server.headersTimeout = Math.min(headMs, requestMs);
   server.requestTimeout = requestMs;
   server.keepAliveTimeout = keepAliveMs;
+  server.timeout = silenceMsOf(resolved);
   server.maxConnections = connectionsMax;
   // Node would drop the rest in silence; the API counts them and refuses.
   server.maxHeadersCount = 0;
@@ -109,6 +112,14 @@ export function serverLimits(server: Server | TlsServer, limits: Partial<HttpLim
     counts.handshakesFailed += 1;
     socket.destroy();
   });
+}
+
+/**
+ * After how long a connection on which nothing moves is ended: an answer that nobody takes would hold its
+ * memory for ever. Longer than anything that has a limit of its own.
+ */
+function silenceMsOf({ requestMs, bodyMs, answerMs, heartbeatMs }: HttpLimits): number {
+  return Math.max(requestMs, bodyMs, answerMs, heartbeatMs) + SILENCE_MARGIN_MS;
 }
 
 /** What a server with limits has closed since then; undefined for one without. */

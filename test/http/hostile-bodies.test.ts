@@ -1,8 +1,10 @@
 /** Bodies that are wrong, too large or too slow: each is refused by its code, and costs little. */
 
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { serverCounts } from '../../http/index.ts';
+import { createHttpServer, serverCounts } from '../../http/index.ts';
 import { exchange, RawConnection } from './raw-connection.ts';
 import { close, listen, until } from './served.ts';
 import { codeIn, head, unheard } from './unheard.ts';
@@ -186,6 +188,25 @@ describe('H26', () => {
       isServed = next.text.startsWith('HTTP/1.1 200');
     }
     await close(narrow.server, narrow.handler);
+  });
+
+  test('H41 an answer that nobody takes is given up with its connection', async () => {
+    const times = { bodyMs: 100, requestMs: 100, headMs: 100, answerMs: 100, heartbeatMs: 100 };
+    const answer = Buffer.alloc(64 * 1024 * 1024);
+    const server = createHttpServer((_request, response) => response.end(answer), {
+      limits: { ...times, keepAliveMs: 60_000 },
+    }) as Server;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const [idle, reading] = [await RawConnection.open(port), await RawConnection.open(port)];
+    idle.socket.pause();
+    idle.write(head('GET /livez'));
+    reading.write(head('GET /livez', 'connection: close'));
+    expect((await reading.answer()).status).toBe(200);
+    const open = (): Promise<number> =>
+      new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+    await until(async () => ((await open()) === 0 ? true : undefined));
+    server.close();
   });
 
   test('more connections than there may be in all are closed, whoever makes them', async () => {
