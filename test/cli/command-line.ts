@@ -21,11 +21,19 @@ export async function escapement(args: readonly string[], sources?: Sources): Pr
   return { code, out: caught.out(), err: caught.err() };
 }
 
-/** A process, from the sources. Nothing of the terminal's wishes for colours reaches it but `env`. */
-export function start(args: readonly string[], env: Record<string, string> = {}): ChildProcess {
+/** A process, from the sources; `stdout`: where it writes instead of to us. Nothing of the terminal's wishes for colours reaches it but `env`. */
+export function start(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  stdout: 'pipe' | number = 'pipe',
+): ChildProcess {
   const { NO_COLOR: _, FORCE_COLOR: __, ...rest } = process.env;
   const program = ['--import', 'tsx', join(ROOT, 'cli', 'main.ts'), ...args];
-  return spawn(process.execPath, program, { cwd: ROOT, env: { ...rest, ...env } });
+  return spawn(process.execPath, program, {
+    cwd: ROOT,
+    env: { ...rest, ...env },
+    stdio: ['pipe', stdout, 'pipe'],
+  });
 }
 
 export async function ended(child: ChildProcess): Promise<Ended> {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
 import { CommandFailure, EXIT, failureOf } from '../../cli/exit.ts';
@@ -223,6 +223,16 @@ describe('as a process', () => {
     expect(version.code).toBe(0);
     expect(JSON.parse(version.out)).toMatchObject({ node: process.versions.node });
     expect(wrong).toMatchObject({ code: 64, out: '' });
+  });
+
+  test.skipIf(!existsSync('/dev/full'))('H22: it exits with 74 when the disk is full', async () => {
+    const full = openSync('/dev/full', 'w');
+    const child = start(['version'], {}, full);
+    expect(await ended(child)).toMatchObject({
+      code: 74,
+      err: expect.stringContaining('the result could not be written: ENOSPC'),
+    });
+    closeSync(full);
   });
 
   test('it is quiet when its reader goes away', async () => {
