@@ -52,9 +52,13 @@ afterEach(async () => {
   expect(node.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });
 afterAll(async () => {
-  const job = { jobId: 'j1', timeoutMs: 60_000, workflows: [{ id: 'w1', handler: 'echo' }] };
-  expect(await node.ask('POST', '/v1/jobs', job)).toMatchObject({ status: 201 });
-  for (const one of [node, plain]) expect(await one.stop()).toMatchObject({ code: 0, err: '' });
+  try {
+    const job = { jobId: 'j1', timeoutMs: 60_000, workflows: [{ id: 'w1', handler: 'echo' }] };
+    expect(await node.ask('POST', '/v1/jobs', job)).toMatchObject({ status: 201 });
+    for (const one of [node, plain]) expect(await one.stop()).toMatchObject({ code: 0, err: '' });
+  } finally {
+    for (const one of [node, plain]) await one?.kill();
+  }
 });
 
 /** Who broke the rules is banned: the next one is somebody else. */
