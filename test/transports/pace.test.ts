@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SimulatedClock } from '../../simulator/testing.ts';
 import { Bucket } from '../../runtime/bucket.ts';
+import { SimulatedClock } from '../../simulator/testing.ts';
 import { FRAME_CHARGE_MIN, PREFIX_LENGTH } from '../../transports/websocket/frame-text.ts';
 import { Pace } from '../../transports/websocket/pace.ts';
 
