@@ -44,6 +44,7 @@ export async function openStorage(
   logger: Logger,
 ): Promise<Storage> {
   if (data === undefined) return { close: () => {} };
+  openDataDirectory(data);
   await refuseForeign(data, place);
   const name = await takeName(data, { node, leaseMs, logger });
   try {

@@ -33,7 +33,7 @@ const UNSCALED: ReadonlySet<OptionName> = new Set<OptionName>(['jobRetentionMs']
 const STUCK_LEAST_MS = 1_000;
 
 export function scaledPlan(plan: Plan, factor: number): Plan {
-  const scaled = (ms: number): number => Math.max(0, Math.round(ms / factor));
+  const scaled: Scaled = (ms, round = Math.round) => Math.max(0, round(ms / factor));
   return {
     ...plan,
     untilMs: plan.untilMs === null ? null : scaled(plan.untilMs),
@@ -68,7 +68,7 @@ function scaledOption(name: OptionName, value: number, factor: number): number {
   return Math.max(min, patient, Math.round(value / factor));
 }
 
-type Scaled = (ms: number) => number;
+type Scaled = (ms: number, round?: (value: number) => number) => number;
 
 function scaledStep(step: Step, scaled: Scaled): Step {
   const atMs = scaled(step.atMs);
@@ -114,12 +114,16 @@ function scaledWorkflow(
   };
 }
 
-/** The rhythm of progress is written out: what a handler does without one does not scale. */
+/**
+ * The rhythm of progress is written out: what a handler does without one does not scale. It is rounded
+ * down, so that the report at the moment in which progress stops is the last one here as well.
+ */
 function scaledScript(script: WorkflowScript, scaled: Scaled): WorkflowScript {
   const { runsMs, progressEveryMs = 5_000, stopsProgressAtMs } = script;
   return {
     ...(runsMs !== undefined && { runsMs: runsMs === null ? null : scaled(runsMs) }),
-    progressEveryMs: progressEveryMs === null ? null : Math.max(1, scaled(progressEveryMs)),
+    progressEveryMs:
+      progressEveryMs === null ? null : Math.max(1, scaled(progressEveryMs, Math.floor)),
     ...(stopsProgressAtMs !== undefined && { stopsProgressAtMs: scaled(stopsProgressAtMs) }),
   };
 }
