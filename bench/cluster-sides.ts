@@ -10,8 +10,8 @@ import type { RedisServer } from './redis-server.ts';
 
 const SPREAD_MS = 2_000;
 /** The first deadline comes after all are started and completed, with that much to spare. */
-const RESERVE = 2;
-const RESERVE_MS = 500;
+const RESERVE = 3;
+const RESERVE_MS = 1_500;
 const FIRST_LEAD_MS = 20_000;
 
 export interface Side {
