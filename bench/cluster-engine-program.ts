@@ -60,7 +60,13 @@ await (part === 'node' ? node(where) : client(where));
 async function node(directory: string): Promise<void> {
   const late = new LateDeadlines();
   const transport = websocketTransport({ node: NODE, listen: { port: 0 }, secret: SECRET });
-  const runtime = await createRuntime({ node: NODE, transport, store: lmdbStore(directory) });
+  const runtime = await createRuntime({
+    node: NODE,
+    transport,
+    store: lmdbStore(directory),
+    // Started jobs are still in memory when they are completed, as they are in Redis.
+    limits: { liveActorsMax: 20_000 },
+  });
   const jobs = runtime.register('job', deadlineMachine, {
     perform: { noticeTimeout: ({ params }) => late.note((params as DeadlineInput).dueAt) },
   });

@@ -6,6 +6,7 @@
  * the one in memory. Plain ws: the same event as one frame each, parsed by the other side and counted.
  */
 
+import { BUSY_NODE } from './busy-node.ts';
 import { messagePrograms } from './cluster-message-programs.ts';
 import { interleave, median, rangeOf, ratios, rounded, summary } from './rounds.ts';
 import type { Field, Measured, MeasureOptions } from './suite.ts';
@@ -25,9 +26,11 @@ export const messages: Field = {
 
 async function measure(options: MeasureOptions): Promise<Measured> {
   const count = MESSAGES * (options.isQuick ? QUICK_SHARE : 1);
-  const { sender, usage, end } = await messagePrograms();
+  const ours = await messagePrograms(BUSY_NODE);
+  const plain = await messagePrograms();
   const hintsTaken: number[] = [];
   const perSecond = async (way: 'tell' | 'hint' | 'plain'): Promise<number> => {
+    const { sender } = way === 'plain' ? plain : ours;
     const { ms, taken = count } = await sender.ask<{ ms: number; taken?: number }>(way, count);
     if (way === 'hint') hintsTaken.push(taken / count);
     else if (taken !== count) throw new Error(`${way}: ${taken} of ${count} messages were taken.`);
@@ -41,8 +44,9 @@ async function measure(options: MeasureOptions): Promise<Measured> {
     ],
     options,
   );
-  const used = usage();
-  await end();
+  const used = { ours: ours.usage(), plainWs: plain.usage() };
+  await ours.end();
+  await plain.end();
   const perRound = ratios(raw, 'tell', 'plainWs');
   return {
     value: rounded(median(perRound)),

@@ -3,6 +3,7 @@
  * of the same shape for all: start, complete, and wait for the deadlines of those that were left.
  */
 
+import { BUSY_NODE } from './busy-node.ts';
 import { type Batch, type Lateness, leftOf } from './cluster-deadlines.ts';
 import { NodeProgram } from './node-program.ts';
 import { type Usage, usageOf } from './process-usage.ts';
@@ -81,9 +82,9 @@ export function sampler(side: Side, options: SampleOptions): () => Promise<Sampl
 
 export async function engineSide(directory: string): Promise<Side> {
   const program = import.meta.resolve('./cluster-engine-program.ts');
-  const node = new NodeProgram(program, ['node', directory]);
+  const node = new NodeProgram(program, ['node', directory], BUSY_NODE);
   const { url } = (await node.next<{ url: string }>()).what;
-  const client = new NodeProgram(program, ['client', url]);
+  const client = new NodeProgram(program, ['client', url], BUSY_NODE);
   await client.next();
   return {
     name: 'engine',
