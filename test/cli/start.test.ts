@@ -55,7 +55,7 @@ describe('a cluster of processes', () => {
       expect(first.body).toMatchObject({ jobId: 'first', accepted: true });
       expect(await ended(gate, 'first')).toMatchObject({ status: 'completed' });
 
-      await gate.ask('POST', '/v1/jobs', sleepJob('second', 1_500));
+      await gate.ask('POST', '/v1/jobs', sleepJob('second', 4_000));
       await until(
         () => leader.ask('GET', '/v1/jobs/second'),
         ({ status, body }) => status === 200 && body.status === 'running',
