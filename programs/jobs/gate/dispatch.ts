@@ -12,8 +12,9 @@ import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
 import type { SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
 import type { SubmissionAnswered } from '../../../machines/jobs/messages/gate.ts';
 import { type ErrorCode, RuntimeError } from '../../../runtime/errors.ts';
+import { pause } from '../pause.ts';
 import { pendingWork } from '../portions.ts';
-import { type GateNode, pause, readGateJob, readPage } from './node.ts';
+import { type GateNode, readGateJob, readPage } from './node.ts';
 
 /** How long an answer is waited for; the last one goes on. */
 const PATIENCE_MS = [1_000, 2_000, 4_000, 5_000];

@@ -11,7 +11,6 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/options.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
-import { whenAborted } from '../../../runtime/when-aborted.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import type { Counters } from '../counters.ts';
 
@@ -65,20 +64,6 @@ function read<T>(reading: () => T): T | undefined {
     if (thrown instanceof RuntimeError && thrown.code === 'ACTOR_UNKNOWN') return undefined;
     throw thrown;
   }
-}
-
-/** Resolves `byMs` later, or as soon as the signal is aborted. */
-export function pause(clock: Clock, byMs: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = (): void => {
-      cancel();
-      unwatch();
-      resolve();
-    };
-    const cancel = clock.schedule(clock.now() + byMs, end);
-    const unwatch = whenAborted(signal, end);
-  });
 }
 
 /** True when there is no such actor, or none any more. */

@@ -13,9 +13,9 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf, RuntimeError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/options.ts';
 import type { Random } from '../../../runtime/random.ts';
+import { pause } from '../pause.ts';
 import type { ExtensionWish } from './handlers.ts';
 import type { Link } from './link.ts';
-import { pause } from './pause.ts';
 import type { Run } from './run.ts';
 
 /** What a policy sees of one run. */

@@ -9,7 +9,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf, RuntimeError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/options.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
-import { pause } from './pause.ts';
+import { pause } from '../pause.ts';
 
 type AnyEvent = { readonly type: string; readonly [field: string]: unknown };
 

@@ -6,8 +6,8 @@
 
 import type { Clock } from '../../../runtime/clock.ts';
 import { excerpt } from '../../../runtime/errors.ts';
+import { pause } from '../pause.ts';
 import type { Handler } from './handlers.ts';
-import { pause } from './pause.ts';
 
 const PROGRESS_EVERY_MS = 1_000;
 

@@ -1,7 +1,7 @@
 /** A wait on the injected clock that a signal can end. It resolves either way. */
 
-import type { Clock } from '../../../runtime/clock.ts';
-import { whenAborted } from '../../../runtime/when-aborted.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { whenAborted } from '../../runtime/when-aborted.ts';
 
 export function pause(clock: Clock, durationMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
