@@ -14,7 +14,8 @@
  *
  * FAILED_FOR_GOOD is AD-33's FAILED with its final mark. While a parent may be tried again its
  * dependents are PENDING, so FAILED_CANCELING_DEPENDENTS is left at once. What no state expects
- * changes nothing and is noted. It does not know other workflows: its job says when it is ready.
+ * changes nothing and is noted. It does not know other workflows: its job says when it is ready. Limits
+ * of seconds begin anew under a new leader: the clock of the one before may have been hours ahead.
  */
 
 import type { NoteName } from './notes.ts';
@@ -88,6 +89,8 @@ const unconfirmed = {
   actions: ['markUnconfirmed', ...freed, moved('CANCELLING', 'CANCELLED')],
 } as const;
 
+const again = (state: string) => ({ 'leader.changed': { target: state, reenter: true } }) as const;
+
 const progressing = [
   { guard: 'hasRisen', actions: ['keepProgress', 'tellProgress'] },
   ignored,
@@ -99,6 +102,7 @@ export const workflowMachine = workflowSetup.createMachine({
   initial: 'PENDING',
   // What the state it is in does not expect.
   on: {
+    'leader.changed': {},
     'workflow.ready': refused,
     'parent.failed': refused,
     'shards.merged': refused,
@@ -174,10 +178,11 @@ export const workflowMachine = workflowSetup.createMachine({
       states: {
         answerLimit: {
           initial: 'armed',
-          states: { armed: { after: { answerLimit: undispatched } } },
+          states: { armed: { on: again('armed'), after: { answerLimit: undispatched } } },
         },
         sending: {
           initial: 'once',
+          on: again('.once'),
           states: {
             once: { after: { firstRepeat: 'twice' } },
             twice: { entry: 'sendDispatch', after: { secondRepeat: 'thrice' } },
@@ -233,6 +238,7 @@ export const workflowMachine = workflowSetup.createMachine({
         deciding: { always: [{ guard: 'needsPause', target: 'pausing' }, { target: 'requeued' }] },
         pausing: {
           entry: told('FAILED_READY_FOR_RETRY'),
+          on: again('pausing'),
           after: { dispatchPause: 'requeued' },
         },
         requeued: {
@@ -278,14 +284,15 @@ export const workflowMachine = workflowSetup.createMachine({
         },
         awaitingAnswer: {
           entry: ['sendCancel', 'countCancel'],
+          on: again('awaitingAnswer'),
           after: {
             cancelAnswerLimit: [{ guard: 'hasCancelsLeft', target: 'pausing' }, unconfirmed],
           },
         },
-        pausing: { after: { cancelPause: 'awaitingAnswer' } },
+        pausing: { on: again('pausing'), after: { cancelPause: 'awaitingAnswer' } },
         confirming: {
           // A cancel that was sent again is answered again; the first answer counts.
-          on: { 'cancel.answered': ignored },
+          on: { 'cancel.answered': ignored, ...again('confirming') },
           after: { confirmLimit: unconfirmed },
         },
       },

@@ -111,12 +111,14 @@ export const gateNeverOverdueEarly: JobsInvariant = {
   says: 'A gate finds the time budget of a job used up only after its timeout and the largest extension that it has heard of from a running datacenter.',
   watch(facts, verdict) {
     const jobs = jobsOf(facts);
-    /** When each job was submitted, in true time; unknown for one that was rebuilt. */
-    const submittedAt = new PerActor<GateJobContext, number | undefined>((step) =>
-      step.hasGap ? undefined : submissionOf(step, jobs),
+    /** When each job was submitted, in true time; unknown for one that was rebuilt, or born unseen. */
+    const submissions = new PerActor<GateJobContext, { readonly at: number | undefined }>(
+      (step) => ({
+        at: step.hasGap ? undefined : submissionOf(step, jobs),
+      }),
     );
     const gateJob = (step: GateJobStep): void => {
-      const submitted = submittedAt.of(step);
+      const { at: submitted } = submissions.of(step);
       const { after, record } = step;
       if (!isOverdueDeclared(step)) return;
       verdict.exercised();
@@ -129,7 +131,7 @@ export const gateNeverOverdueEarly: JobsInvariant = {
       if (elapsedMs <= after.terms.timeoutMs - slackMs)
         verdict.broken(`${record.address} is overdue after ${elapsedMs} ms`, record);
     };
-    return watching(jobs, { gateJob, forget: (place) => submittedAt.forget(place) });
+    return watching(jobs, { gateJob, forget: (place) => submissions.forget(place) });
   },
 };
 

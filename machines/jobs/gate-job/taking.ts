@@ -48,7 +48,7 @@ export function verdictOn(datacenters: Datacenters, message: DatacenterMessage):
   if (message.leaderFence > known.leaderFence) return 'taken';
   switch (message.type) {
     case 'progress.reported':
-      return message.reportSeq <= known.reportSeq ? 'duplicate' : 'taken';
+      return isOldReport(known, message) ? 'duplicate' : 'taken';
     case 'timeout.reported':
       return known.report === message.reason ? 'duplicate' : 'taken';
     case 'final.reported':
@@ -71,7 +71,7 @@ export function taken(
   const changes: Partial<GateJobContext> = {
     datacenters: {
       ...datacenters,
-      [message.datacenter]: withMessage(known, message, verdict, keptCharacters(context), at),
+      [message.datacenter]: withMessage(known, message, keptCharacters(context), at),
     },
     unheard: context.unheard.filter((name) => name !== message.datacenter),
   };
@@ -88,13 +88,12 @@ export function taken(
 function withMessage(
   known: DatacenterRecord,
   message: DatacenterMessage,
-  verdict: Verdict,
   keptCharacters: number,
   at: number,
 ): DatacenterRecord {
   const isNewer = message.leaderFence > known.leaderFence;
   const seen = { ...known, lastSeenAt: at, askedAt: null, told: heardAgain(known.told, message) };
-  if (message.type === 'progress.reported' && verdict === 'duplicate') return seen;
+  if (isOldReport(known, message)) return seen;
   const { leaderFence, managerId } = message;
   const led: DatacenterRecord = {
     ...seen,
@@ -107,6 +106,12 @@ function withMessage(
   };
   const figured = withFigures(led, message, isNewer, at);
   return withPhase(figured, message, keptCharacters, at);
+}
+
+/** Not after the last one taken from the same leader; it may have been held up on its way. */
+function isOldReport(known: DatacenterRecord, message: DatacenterMessage): boolean {
+  if (message.type !== 'progress.reported' || message.leaderFence > known.leaderFence) return false;
+  return message.reportSeq <= known.reportSeq;
 }
 
 function withFigures(

@@ -3,7 +3,12 @@
  */
 
 import { workerHealthAddress, workflowAddress } from '../addresses.ts';
-import type { ParentFailed, WorkflowCancel, WorkflowReady } from '../messages/local.ts';
+import type {
+  LeaderChanged,
+  ParentFailed,
+  WorkflowCancel,
+  WorkflowReady,
+} from '../messages/local.ts';
 import type { NoteParams } from '../notes.ts';
 import { answering, type Saying } from '../step.ts';
 import type { LocalReason, Reason } from '../words.ts';
@@ -22,7 +27,7 @@ import { failedParentOf, hasSucceeded, isQuelled, letStop } from './workflows.ts
 export const toWorkflow = (
   { jobId, datacenter }: JobContext,
   workflowId: string,
-  event: WorkflowReady | WorkflowCancel | ParentFailed,
+  event: WorkflowReady | WorkflowCancel | ParentFailed | LeaderChanged,
 ): Saying => ({ to: workflowAddress(jobId, workflowId, datacenter), event });
 
 /** That it is over, each of them hears: because the job has ended, or a parent has failed. */

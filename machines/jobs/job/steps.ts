@@ -11,10 +11,19 @@ import type {
   WorkflowChanged,
   WorkflowProgressed,
 } from '../messages/local.ts';
+import type { Saying } from '../step.ts';
 import { type JobContext, type JobStep, note, progressed, takenOver, withLate } from './context.ts';
 import { cancelled, stopping, toWorkflow } from './ends.ts';
 import * as gate from './gate.ts';
-import { failureOf, isQuelled, letAsk, letStop, withChange, withDoomed } from './workflows.ts';
+import {
+  failureOf,
+  isQuelled,
+  letAsk,
+  letStop,
+  withChange,
+  withDoomed,
+  withShortLimits,
+} from './workflows.ts';
 
 type Taken<TEvent> = TEvent & { readonly at: number };
 
@@ -115,6 +124,7 @@ export function takeOver(
   return {
     next: { ...next, ...report.next },
     says: [
+      ...restarting(after),
       ...gate.leaderTransfer(after, at),
       ...(report.says ?? []),
       ...(isReported ? gate.timeoutReport(after, localReason, at) : []),
@@ -133,8 +143,13 @@ export function takeOverEnded(
   const { leaderFence } = takenOver(context, at);
   const next = { leaderFence: leaderFence as number, term: fence, managerId: node };
   const after = { ...context, ...next };
-  return { next, says: context.isFinalKnown ? [] : gate.finalStatus(after, at) };
+  const final = context.isFinalKnown ? [] : gate.finalStatus(after, at);
+  return { next, says: [...restarting(after), ...final] };
 }
+
+/** Whoever waits for seconds waits by the clock of this leader from now on. */
+const restarting = (context: JobContext): readonly Saying[] =>
+  withShortLimits(context.table).map((id) => toWorkflow(context, id, { type: 'leader.changed' }));
 
 /** That a workflow is not there is news only as long as it was not over. */
 function lose(context: JobContext, change: Taken<WorkflowChanged>): JobStep {

@@ -119,6 +119,13 @@ export const isOver = (table: WorkflowTable): boolean => /^[sfc]+$/.test(table.s
 /** Of a job that has ended: no workflow can start any more. One that still waits is not told to begin. */
 export const isQuelled = (table: WorkflowTable): boolean => /^[sfcqwk]*$/i.test(table.standing);
 
+/**
+ * Those that may wait for an answer, or for the end of a pause. No more than are told of an end at a
+ * time: the others only wait longer, where the clock of the leader before was ahead.
+ */
+export const withShortLimits = (table: WorkflowTable): readonly string[] =>
+  idsOf(table, foundIn(table.standing, /[adq]/gi, UNHEARD_MAX));
+
 export const hasFailure = (table: WorkflowTable): boolean => table.standing.includes(FAILED);
 
 export const tallyOf = (table: WorkflowTable) => ({

@@ -48,6 +48,11 @@ export interface ParentFailed {
   readonly workflowId: string;
 }
 
+/** `job` → `workflow`: a new leader leads, by whose clock short limits are to be kept. */
+export interface LeaderChanged {
+  readonly type: 'leader.changed';
+}
+
 /** `workflow` → `worker-pool` */
 export interface SlotRequested {
   readonly type: 'slot.requested';

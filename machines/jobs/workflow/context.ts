@@ -8,6 +8,7 @@ import type {
   AttemptLost,
   AttemptProgressed,
   FailureCause,
+  LeaderChanged,
   ParentFailed,
   SlotFull,
   SlotGranted,
@@ -28,6 +29,7 @@ import type { WorkflowRules } from '../rules.ts';
 export type WorkflowEvent = Timed<
   | WorkflowReady
   | WorkflowCancel
+  | LeaderChanged
   | ParentFailed
   | SlotGranted
   | SlotFull
