@@ -182,7 +182,7 @@ export const workflowMachine = workflowSetup.createMachine({
         },
         sending: {
           initial: 'once',
-          on: again('.once'),
+          on: { 'leader.changed': '.once' },
           states: {
             once: { after: { firstRepeat: 'twice' } },
             twice: { entry: 'sendDispatch', after: { secondRepeat: 'thrice' } },

@@ -81,6 +81,15 @@ describe('dispatching', () => {
     ]);
   });
 
+  test('an older report of a late one does not replace a newer one', async () => {
+    const world = await gateWorld({ targets: ['A', 'B'], accepting: ['A'] });
+    await world.until(10.001);
+    await world.progress('B', { reportSeq: 5 });
+    await world.progress('B', { reportSeq: 4, managerId: 'B.manager-9' });
+    expect(world.context.datacenters['B']).toMatchObject({ phase: 'late', reportSeq: 5 });
+    expect(world.context.datacenters['B']?.managerId).not.toBe('B.manager-9');
+  });
+
   test('a rule can be due before all have answered', async () => {
     const world = await gateWorld({ targets: ['A', 'B'], accepting: ['A'], timeoutMs: 5_000 });
     await world.until(5.001);

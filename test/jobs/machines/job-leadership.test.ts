@@ -15,6 +15,7 @@ import {
   running,
   standing,
   toGate,
+  toldWorkflows,
 } from './job-scenes.ts';
 import { BIRTH } from './stepper.ts';
 
@@ -94,6 +95,17 @@ describe('JB-9 gaining leadership', () => {
       { type: 'timeout.reported', leaderFence: 2, reason: 'stuck', sinceDetectedMs: 0 },
     ]);
     expect(job.states).toContain('gateCoordinated.reported');
+  });
+
+  test('is told to the workflows that may wait for an answer, also of a job that has ended', () => {
+    const job = fresh(running({ ids: ['w1', 'w2', 'w3'], timeoutMs: 60_000 }));
+    job.take(changed('w2', 'DISPATCHED'));
+    fresh(job).take(acquired(4));
+    // The third one asks for a worker, or will again after a pause.
+    expect(toldWorkflows(job, 'leader.changed')).toEqual(['w2', 'w3']);
+    job.until(60_001);
+    fresh(job).take(acquired(5));
+    expect(toldWorkflows(job, 'leader.changed')).toEqual(['w2', 'w3']);
   });
 
   test('twice for the same term changes nothing', () => {
