@@ -8,7 +8,11 @@ import { EPOCH, GATE_JOB, moment, Tale } from './tale.ts';
 export const G1 = { node: 'gate-1' };
 
 /** A job whose only datacenter runs it, under fence 2 unless it says otherwise. */
-export function gate(timeoutMs = 600_000, more: object = {}): Tale<GateJobContext> {
+export function gate(
+  timeoutMs = 600_000,
+  more: object = {},
+  birth: { readonly node: string; readonly isUnseen?: boolean } = G1,
+): Tale<GateJobContext> {
   const context = bornGateJob({
     jobId: 'j1',
     gateId: 'gate-1',
@@ -29,12 +33,12 @@ export function gate(timeoutMs = 600_000, more: object = {}): Tale<GateJobContex
     at: EPOCH,
   });
   return new Tale(GATE_JOB, context, 'dispatching')
-    .turn(0, { type: 'escapement.spawn' }, {}, G1)
+    .turn(0, { type: 'escapement.spawn' }, {}, birth)
     .turn(
       50,
       { type: 'submission.answered' },
       known({ phase: 'running', leaderFence: 2, ...more }),
-      G1,
+      birth,
     );
 }
 

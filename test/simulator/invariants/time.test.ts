@@ -204,6 +204,11 @@ describe('the time budget at a gate', () => {
       'after the timeout': () => running(0).turn(60_001, TIMER, declared(60_001), G1),
       'after the largest extension': () =>
         running(30_000).turn(90_001, TIMER, declared(90_001), G1),
+      'of a job whose birth nobody has seen': () =>
+        gate(60_000, { extensionsMs: 0 }, { ...G1, isUnseen: true })
+          .turn(20_000, { type: 'progress.reported' }, {}, G1)
+          .turn(25_000, { type: 'progress.reported' }, {}, G1)
+          .turn(60_001, TIMER, declared(60_001), G1),
     },
     bad: {
       'at the deadline': () => running(0).turn(60_000, TIMER, declared(60_000), G1),
