@@ -15,48 +15,15 @@
  * FAILED_FOR_GOOD is AD-33's FAILED with its final mark. While a parent may be tried again its
  * dependents are PENDING, so FAILED_CANCELING_DEPENDENTS is left at once. What no state expects
  * changes nothing and is noted. It does not know other workflows: its job says when it is ready. Limits
- * of seconds begin anew under a new leader: the clock of the one before may have been hours ahead.
+ * begin anew under a leader whose clock is behind: by that they might come in hours.
  */
 
-import type { NoteName } from './notes.ts';
 import type { WorkflowState } from './words.ts';
-import {
-  attemptOf,
-  bornWorkflow,
-  type WorkflowContext,
-  type WorkflowEvent,
-} from './workflow/context.ts';
+import { bornWorkflow } from './workflow/context.ts';
+import { anew, moved, noted, refused, stale, told, unexpected } from './workflow/saying.ts';
 import { workflowSetup } from './workflow/setup.ts';
 
 export type { WorkflowContext, WorkflowEvent, WorkflowInput } from './workflow/context.ts';
-
-type Args = { readonly context: WorkflowContext; readonly event: WorkflowEvent };
-
-const noted = (name: NoteName, fields: (args: Args) => object = () => ({})) =>
-  ({
-    type: 'note',
-    params: (args: Args) => ({
-      event: name,
-      at: args.event.at,
-      jobId: args.context.jobId,
-      datacenter: args.context.datacenter,
-      workflowId: args.context.workflowId,
-      attemptId: attemptOf(args.context),
-      ...fields(args),
-    }),
-  }) as const;
-
-const moved = (from: WorkflowState, to: WorkflowState) =>
-  noted('workflow.transition', ({ context }) => ({ from, to, cause: context.cause }));
-const refused = {
-  actions: noted('workflow.transition.refused', ({ event }) => ({ got: event.type })),
-};
-const told = (state: WorkflowState, final = false) =>
-  ({ type: 'tellJob', params: { state, final } }) as const;
-const stale = {
-  actions: noted('workflow.attempt.stale', ({ event }) => ({ message: event.type })),
-};
-const unexpected = [{ guard: 'isCurrent', ...refused }, stale] as const;
 
 /** Heard of the attempt that counts, and nothing follows from it. */
 const ignored = { guard: 'isCurrent' } as const;
@@ -89,8 +56,6 @@ const unconfirmed = {
   actions: ['markUnconfirmed', ...freed, moved('CANCELLING', 'CANCELLED')],
 } as const;
 
-const again = (state: string) => ({ 'leader.changed': { target: state, reenter: true } }) as const;
-
 const progressing = [
   { guard: 'hasRisen', actions: ['keepProgress', 'tellProgress'] },
   ignored,
@@ -102,7 +67,7 @@ export const workflowMachine = workflowSetup.createMachine({
   initial: 'PENDING',
   // What the state it is in does not expect.
   on: {
-    'leader.changed': {},
+    'clock.wentBack': {},
     'workflow.ready': refused,
     'parent.failed': refused,
     'shards.merged': refused,
@@ -178,11 +143,11 @@ export const workflowMachine = workflowSetup.createMachine({
       states: {
         answerLimit: {
           initial: 'armed',
-          states: { armed: { on: again('armed'), after: { answerLimit: undispatched } } },
+          states: { armed: { on: anew('armed'), after: { answerLimit: undispatched } } },
         },
         sending: {
           initial: 'once',
-          on: { 'leader.changed': '.once' },
+          on: { 'clock.wentBack': '.once' },
           states: {
             once: { after: { firstRepeat: 'twice' } },
             twice: { entry: 'sendDispatch', after: { secondRepeat: 'thrice' } },
@@ -238,7 +203,7 @@ export const workflowMachine = workflowSetup.createMachine({
         deciding: { always: [{ guard: 'needsPause', target: 'pausing' }, { target: 'requeued' }] },
         pausing: {
           entry: told('FAILED_READY_FOR_RETRY'),
-          on: again('pausing'),
+          on: anew('pausing'),
           after: { dispatchPause: 'requeued' },
         },
         requeued: {
@@ -284,15 +249,15 @@ export const workflowMachine = workflowSetup.createMachine({
         },
         awaitingAnswer: {
           entry: ['sendCancel', 'countCancel'],
-          on: again('awaitingAnswer'),
+          on: anew('awaitingAnswer'),
           after: {
             cancelAnswerLimit: [{ guard: 'hasCancelsLeft', target: 'pausing' }, unconfirmed],
           },
         },
-        pausing: { on: again('pausing'), after: { cancelPause: 'awaitingAnswer' } },
+        pausing: { on: anew('pausing'), after: { cancelPause: 'awaitingAnswer' } },
         confirming: {
           // A cancel that was sent again is answered again; the first answer counts.
-          on: { 'cancel.answered': ignored, ...again('confirming') },
+          on: { 'cancel.answered': ignored, ...anew('confirming') },
           after: { confirmLimit: unconfirmed },
         },
       },

@@ -134,7 +134,7 @@ function check(status: number, body: string, isBare: boolean): void {
   if (status < 300) return;
   expect(HTTP_CODES[told.error.code as keyof typeof HTTP_CODES]).toBe(status);
   expect(typeof told.error.message).toBe('string');
-  expect(body).not.toContain('null');
+  expect(Object.values(told.error)).not.toContain(null);
 }
 
 function textOf(value: unknown): string {

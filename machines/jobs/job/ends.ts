@@ -4,7 +4,7 @@
 
 import { workerHealthAddress, workflowAddress } from '../addresses.ts';
 import type {
-  LeaderChanged,
+  ClockWentBack,
   ParentFailed,
   WorkflowCancel,
   WorkflowReady,
@@ -27,7 +27,7 @@ import { failedParentOf, hasSucceeded, isQuelled, letStop } from './workflows.ts
 export const toWorkflow = (
   { jobId, datacenter }: JobContext,
   workflowId: string,
-  event: WorkflowReady | WorkflowCancel | ParentFailed | LeaderChanged,
+  event: WorkflowReady | WorkflowCancel | ParentFailed | ClockWentBack,
 ): Saying => ({ to: workflowAddress(jobId, workflowId, datacenter), event });
 
 /** That it is over, each of them hears: because the job has ended, or a parent has failed. */

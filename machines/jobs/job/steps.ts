@@ -124,10 +124,10 @@ export function takeOver(
   return {
     next: { ...next, ...report.next },
     says: [
-      ...restarting(after),
       ...gate.leaderTransfer(after, at),
       ...(report.says ?? []),
       ...(isReported ? gate.timeoutReport(after, localReason, at) : []),
+      ...restarting(context, at),
     ],
     notes: [note(after, 'leader.acquired', at, { term: fence, managerId: node })],
   };
@@ -141,15 +141,18 @@ export function takeOverEnded(
   const { at, fence, node = context.managerId } = event;
   if (fence <= context.term) return {};
   const { leaderFence } = takenOver(context, at);
-  const next = { leaderFence: leaderFence as number, term: fence, managerId: node };
+  const next = { leaderFence: leaderFence as number, term: fence, managerId: node, seenAt: at };
   const after = { ...context, ...next };
   const final = context.isFinalKnown ? [] : gate.finalStatus(after, at);
-  return { next, says: [...restarting(after), ...final] };
+  return { next, says: [...final, ...restarting(context, at)] };
 }
 
-/** Whoever waits for seconds waits by the clock of this leader from now on. */
-const restarting = (context: JobContext): readonly Saying[] =>
-  withShortLimits(context.table).map((id) => toWorkflow(context, id, { type: 'leader.changed' }));
+/** Whoever waits for seconds waits by the clock of this leader from now on, when it is behind. */
+function restarting(context: JobContext, at: number): readonly Saying[] {
+  if (at >= context.seenAt) return [];
+  const ids = withShortLimits(context.table);
+  return ids.map((id) => toWorkflow(context, id, { type: 'clock.wentBack' }));
+}
 
 /** That a workflow is not there is news only as long as it was not over. */
 function lose(context: JobContext, change: Taken<WorkflowChanged>): JobStep {

@@ -121,7 +121,7 @@ export const isQuelled = (table: WorkflowTable): boolean => /^[sfcqwk]*$/i.test(
 
 /**
  * Those that may wait for an answer, or for the end of a pause. No more than are told of an end at a
- * time: the others only wait longer, where the clock of the leader before was ahead.
+ * time: the others only wait longer.
  */
 export const withShortLimits = (table: WorkflowTable): readonly string[] =>
   idsOf(table, foundIn(table.standing, /[adq]/gi, UNHEARD_MAX));

@@ -48,9 +48,9 @@ export interface ParentFailed {
   readonly workflowId: string;
 }
 
-/** `job` → `workflow`: a new leader leads, by whose clock short limits are to be kept. */
-export interface LeaderChanged {
-  readonly type: 'leader.changed';
+/** `job` → `workflow`: the clock of a new leader is behind the one by which limits were set. */
+export interface ClockWentBack {
+  readonly type: 'clock.wentBack';
 }
 
 /** `workflow` → `worker-pool` */

@@ -7,8 +7,8 @@ import { attemptIdOf } from '../addresses.ts';
 import type {
   AttemptLost,
   AttemptProgressed,
+  ClockWentBack,
   FailureCause,
-  LeaderChanged,
   ParentFailed,
   SlotFull,
   SlotGranted,
@@ -29,7 +29,7 @@ import type { WorkflowRules } from '../rules.ts';
 export type WorkflowEvent = Timed<
   | WorkflowReady
   | WorkflowCancel
-  | LeaderChanged
+  | ClockWentBack
   | ParentFailed
   | SlotGranted
   | SlotFull

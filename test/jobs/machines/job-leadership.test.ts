@@ -97,15 +97,28 @@ describe('JB-9 gaining leadership', () => {
     expect(job.states).toContain('gateCoordinated.reported');
   });
 
-  test('is told to the workflows that may wait for an answer, also of a job that has ended', () => {
-    const job = fresh(running({ ids: ['w1', 'w2', 'w3'], timeoutMs: 60_000 }));
+  test('by a clock that is behind is told to the workflows that may wait for an answer', () => {
+    const job = fresh(running({ ids: ['w1', 'w2', 'w3'], timeoutMs: 60_000 })).until(20_000);
     job.take(changed('w2', 'DISPATCHED'));
     fresh(job).take(acquired(4));
-    // The third one asks for a worker, or will again after a pause.
-    expect(toldWorkflows(job, 'leader.changed')).toEqual(['w2', 'w3']);
-    job.until(60_001);
+    // By the same clock their limits stand.
+    expect(toldWorkflows(job, 'clock.wentBack')).toEqual([]);
+    job.now -= 10_000;
     fresh(job).take(acquired(5));
-    expect(toldWorkflows(job, 'leader.changed')).toEqual(['w2', 'w3']);
+    // The third one asks for a worker, or will again after a pause.
+    expect(toldWorkflows(job, 'clock.wentBack')).toEqual(['w2', 'w3']);
+  });
+
+  test('of a job that has ended as well, also by a clock that was ahead only meanwhile', () => {
+    const job = fresh(running({ ids: ['w1', 'w2', 'w3'], timeoutMs: 60_000 }));
+    job.take(changed('w2', 'DISPATCHED'));
+    job.until(60_001);
+    job.now += 3_600_000;
+    fresh(job).take(acquired(4));
+    expect(toldWorkflows(job, 'clock.wentBack')).toEqual([]);
+    job.now -= 3_600_000;
+    fresh(job).take(acquired(5));
+    expect(toldWorkflows(job, 'clock.wentBack')).toEqual(['w2', 'w3']);
   });
 
   test('twice for the same term changes nothing', () => {

@@ -69,7 +69,7 @@ export const workflowPlan: PathPlan = {
     { type: 'parent.failed', workflowId: 'w0' },
     { type: 'slot.room' },
     { type: 'shards.merged' },
-    { type: 'leader.changed' },
+    { type: 'clock.wentBack' },
     { type: 'worker.lost', workerId: 'W', registration: 1, cause: 'evicted' },
     { type: 'worker.lost', workerId: 'W', registration: 2, cause: 'evicted' },
     ...ofAttempt(context, `w1#${context.run}`),
