@@ -95,13 +95,18 @@ function count({ tally, unplayed, tookMs }: Batch): Measured {
     rounds: 1,
     details: {
       ...figures,
-      failures: failures.map(({ seed, violations }) => `${seed}: ${violations[0]?.invariant}`),
+      failures: failuresOf({ tally }),
       unplayed,
       neverExercised: Object.keys(exercised).filter((id) => exercised[id] === 0),
       tookSeconds: Math.round(tookMs / 1_000),
     },
     raw: {},
   };
+}
+
+function failuresOf({ tally }: Pick<Batch, 'tally'>): string[] {
+  const { failures } = tally.figures();
+  return failures.map(({ seed, violations }) => `${seed}: ${violations[0]?.invariant}`);
 }
 
 async function mismatches(options: MeasureOptions): Promise<Measured> {
@@ -114,7 +119,12 @@ async function mismatches(options: MeasureOptions): Promise<Measured> {
     value: different.length,
     range: [different.length, different.length],
     rounds: 1,
-    details: { reruns: one.hashes.size, different: different.map(([seed]) => seed).slice(0, 20) },
+    details: {
+      reruns: one.hashes.size,
+      different: different.map(([seed]) => seed).slice(0, 20),
+      failures: failuresOf(one),
+      unplayed: [...one.unplayed, ...other.unplayed],
+    },
     raw: {},
   };
 }
