@@ -202,7 +202,7 @@ function claimOf(speaker: Speaker, slot: number, epoch: number): Claim {
   return { node, role: speaker, place, bootEpoch: epoch };
 }
 
-/** The recorded envelopes, with the names of this session and its listener. */
+/** The recorded envelopes, with the names of this peer and its listener. */
 function samplesFor(
   corpus: Corpus,
   speaker: Speaker,

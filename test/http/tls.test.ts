@@ -15,7 +15,7 @@ import {
 import { exchange } from './raw-connection.ts';
 import { until } from './served.ts';
 
-describe.skipIf(!hasOpenssl() && process.env.CI !== 'true')('H34 with TLS', () => {
+describe.skipIf(!hasOpenssl())('H34 with TLS', () => {
   let authority: CertificateAuthority;
   let ca: string;
   let manager: Manager;

@@ -12,7 +12,9 @@ export interface CertificateAuthority {
   close(): void;
 }
 
+/** Where CI is said to run a missing one is a failure, and no reason to skip anything. */
 export function hasOpenssl(): boolean {
+  if (process.env['CI'] === 'true') return true;
   try {
     openssl('version');
     return true;
