@@ -9,6 +9,7 @@
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { InspectionReader } from '../runtime/inspection.ts';
+import type { SnapshotObserver } from '../runtime/observers.ts';
 import type { Logger } from '../runtime/options.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Store } from '../runtime/store.ts';
@@ -22,7 +23,15 @@ import { retold } from './retelling.ts';
 
 /** What is running, as far as all programs have it. */
 export interface RunningProgram {
-  readonly runtime: { readonly isHosting: boolean; crash(): void };
+  readonly runtime: {
+    readonly isHosting: boolean;
+    /** Its inspection stream; returns what ends the reading. */
+    inspect(reader: InspectionReader): () => void;
+    actor(address: string): {
+      subscribe(observer: SnapshotObserver): { unsubscribe(): void };
+    };
+    crash(): void;
+  };
   /** Where it differs from crashing its runtime. */
   crash?(): void;
   stop(): Promise<void>;

@@ -8,16 +8,11 @@
 import type { Invariant } from '../invariant.ts';
 import { acknowledgedIsDurable, deposedIsRefused, durableBeforeShown } from './commits.ts';
 import { nothingIsLost } from './deliveries.ts';
+import { failuresStayAlone } from './failures.ts';
 import { boundsOfMessages, effectOnce, orderOfPairs } from './messages.ts';
 import { catchesUp } from './pauses.ts';
 import { goesOnFromRecord, refusedNeverHappened, wholeOrAbsent } from './restarts.ts';
-import {
-  deadlinesInOrder,
-  failureIsKept,
-  machinesAreTotal,
-  nothingAfterEnd,
-  turnsAreFinite,
-} from './turns.ts';
+import { deadlinesInOrder, machinesAreTotal, nothingAfterEnd, turnsAreFinite } from './turns.ts';
 
 export const engineInvariants: readonly Invariant[] = [
   nothingIsLost,
@@ -31,7 +26,7 @@ export const engineInvariants: readonly Invariant[] = [
   refusedNeverHappened,
   deposedIsRefused,
   nothingAfterEnd,
-  failureIsKept,
+  failuresStayAlone,
   machinesAreTotal,
   turnsAreFinite,
   catchesUp,

@@ -1,6 +1,6 @@
 /**
- * What one actor's turns may be: alive, in time, in their own deadlines' order, and nobody else's
- * trouble when they fail.
+ * What one actor's turns may be: alive, in time, in their own deadlines' order. What becomes of turns
+ * that fail is in failures.ts.
  *
  * Proven elsewhere, because a history cannot show it: restarts by supervision (RT-1) by
  * test/engine/supervision.test.ts, equal times (RT-12) by test/engine/deadlines.test.ts and
@@ -17,7 +17,6 @@ import { type Line, Lines, type TurnRecord } from './reading-lines.ts';
 import { isEnded } from './reading-records.ts';
 
 type TimersRecord = Extract<HistoryRecord, { readonly type: 'timers' }>;
-type UndeliveredRecord = Extract<HistoryRecord, { readonly type: 'undelivered' }>;
 
 /** RT-1. The end of an actor is the end of its turns and its deadlines. */
 export const nothingAfterEnd: Invariant = {
@@ -56,37 +55,6 @@ export const nothingAfterEnd: Invariant = {
         const left = armed?.address === address ? armed.timers.length : 0;
         if (left > 0) verdict.broken(`${address} has ended with ${left} deadlines.`, record);
       },
-    };
-  },
-};
-
-/** RT-2. A turn that fails is its own actor's trouble, and is kept with its reason. */
-export const failureIsKept: Invariant = {
-  id: 'RT-2',
-  kind: 'safety',
-  says: 'A turn that fails leaves its event among the undelivered messages, with the error, and the node goes on.',
-  watch: (_, verdict) => {
-    let failed: TurnRecord | undefined;
-    const close = (): void => {
-      if (failed === undefined) return;
-      const { address, event } = failed;
-      verdict.broken(`${event.type} failed in ${address} and is not kept.`, failed);
-      failed = undefined;
-    };
-    const isKept = ({ to, node, event }: UndeliveredRecord): boolean =>
-      to === failed?.address && node === failed.node && event.type === failed.event.type;
-    return {
-      turn: (record) => {
-        close();
-        if (record.error === undefined) return;
-        verdict.exercised();
-        failed = record;
-      },
-      undelivered: (record) => {
-        if (failed !== undefined && isKept(record)) failed = undefined;
-      },
-      commit: close,
-      end: close,
     };
   },
 };

@@ -37,6 +37,7 @@ import {
 import { overload, reconnectHerd } from './load.ts';
 import { buggify, delayedDuplicate, progressStarvation } from './messages.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
+import { throwingOnlookers } from './onlookers.ts';
 import {
   boardOutage,
   flapping,
@@ -107,6 +108,7 @@ export const MENU: readonly NemesisKind[] = [
   buggify,
   overload,
   reconnectHerd,
+  throwingOnlookers,
 ];
 
 /** @throws {Error} when there is none of that name. */

@@ -49,7 +49,8 @@ test('plays seeds in several processes and tells what they came to', {
   expect(report).toMatchObject({ from: 1, seeds: 4, runs: 4, failures: [], unplayed: [] });
   expect(report['simulatedMs']).toBe(240_000);
   expect(report['isInterrupted']).toBe(false);
-  expect(report['neverExercised']).toContain('RT-2');
+  // It takes a damaged record, which none of them has.
+  expect(report['neverExercised']).toContain('MS-6');
 });
 
 test('tells after every run what was met by then', { timeout: 60_000 }, async () => {

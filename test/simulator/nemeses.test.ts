@@ -90,6 +90,7 @@ const TRIALS: Readonly<Record<string, Given>> = {
     params: { everyMs: 300, jobs: 20, timeoutMs: 10_000, runsMs: 1_000 },
   },
   reconnectHerd: { params: { clients: 10, everyMs: 4_000 } },
+  throwingOnlookers: { params: { watch: 'both', everyMs: 500 } },
 };
 
 function planWith(nemesis: Nemesis): Plan {

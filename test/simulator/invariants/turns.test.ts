@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { catchesUp } from '../../../simulator/invariants/pauses.ts';
 import {
   deadlinesInOrder,
-  failureIsKept,
   machinesAreTotal,
   nothingAfterEnd,
   turnsAreFinite,
@@ -20,7 +19,6 @@ import {
   started,
   timers,
   turn,
-  undelivered,
   whatBroke,
 } from './builders.ts';
 
@@ -83,24 +81,6 @@ describe('RT-1, nothing after the end', () => {
 
 describe('RT-2, RT-3 and RT-4, turns that fail', () => {
   const failed = (code: string) => turn(J1, { error: failure(code) });
-
-  test('RT-2 holds when the event is kept', () => {
-    const story = history().add('a-1', failed('TURN_FAILED'), timers(J1, {}), undelivered(J1));
-    expect(whatBroke(failureIsKept, story.add('a-1', turn(J1)))).toEqual([]);
-    expect(howOften(failureIsKept, story)).toBe(1);
-  });
-
-  test.each<[string, Story]>([
-    ['never', history().add('a-1', failed('TURN_FAILED'))],
-    ['of somebody else', history().add('a-1', failed('TURN_FAILED'), undelivered('job/j2@A'))],
-    [
-      'of another event',
-      history().add('a-1', failed('TURN_FAILED'), undelivered(J1, { type: 'x' })),
-    ],
-    ['too late', history().add('a-1', failed('TURN_FAILED'), turn(J1), undelivered(J1))],
-  ])('RT-2 broken: kept %s', (_, story) => {
-    expect(whatBroke(failureIsKept, story)).toHaveLength(1);
-  });
 
   test('RT-3 is broken by a machine that throws', () => {
     expect(whatBroke(machinesAreTotal, history().add('a-1', turn(J1)))).toEqual([]);
