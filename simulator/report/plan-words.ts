@@ -43,7 +43,8 @@ export function swarmWords({
   commitMs,
 }: Plan): readonly string[] {
   const { delayMs, loss, duplicate, reorder } = network;
-  const noise = `delay=${delayMs.join('–')}ms loss=${loss} dup=${duplicate} reorder=${reorder}`;
+  const rates = Object.entries({ loss, dup: duplicate, reorder });
+  const noise = `delay=${delayMs.join('–')}ms ${rates.map(([name, rate]) => `${name}=${roundedRate(rate)}`).join(' ')}`;
   const kinds = [...new Set(nemeses.map(({ kind }) => kind))];
   const ties = isDrawn === true ? ' ties=drawn' : '';
   const disks = commitMs === undefined ? '' : ` commit=${commitMs.join('–')}ms`;
@@ -52,6 +53,11 @@ export function swarmWords({
     `${noise} nemeses=[${kinds.join(', ')}]${ties}${disks}`,
     short(`knobs: ${knobs.length === 0 ? 'defaults' : knobs.join(' ')}`, 600),
   ];
+}
+
+/** A rate as people read it; the plan has all its digits. */
+function roundedRate(rate: number): number {
+  return Number(rate.toPrecision(2));
 }
 
 function clusterWords({ gates, datacenters }: Topology): string {

@@ -87,10 +87,19 @@ class Painter {
       this.pen.globalAlpha = fault[4] > 0 ? 0.32 : 0.14;
       this.pen.fillRect(left, top, Math.max(2, right - left), FAULT_ROW - 3);
       this.pen.globalAlpha = 1;
-      this.fitting(fault[1] + ' ' + fault[0] + (fault[4] > 0 ? ' ×' + fault[4] : ''), left + 6, top + FAULT_ROW / 2 - 1, right - left - 8, colours['bar-ink']);
+      const inside = right - left - 8, outside = this.roomAfter(index) - right - 10;
+      const [from, room] = inside >= 80 || inside >= outside ? [left + 6, inside] : [right + 6, outside];
+      this.fitting(fault[1] + ' ' + fault[0] + (fault[4] > 0 ? ' ×' + fault[4] : ''), from, top + FAULT_ROW / 2 - 1, room, colours['bar-ink']);
     });
     this.mark(true);
     this.pen.restore();
+  }
+
+  /** Where the next fault in the row of this one begins. */
+  roomAfter(index) {
+    const { faults, faultRow } = this.view.model;
+    const later = faults.filter((fault, other) => faultRow[other] === faultRow[index] && other !== index && fault[2] >= faults[index][2]);
+    return Math.min(this.width, ...later.map((fault) => this.x(fault[2])));
   }
 
   eachTick(draw) {
