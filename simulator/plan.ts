@@ -91,8 +91,11 @@ export type Step = { readonly atMs: number } & (
   | {
       readonly do: 'extend';
       readonly worker: string;
-      /** Passed on unchecked; `NaN`, which JSON has no word for, as a text. */
-      readonly progress: unknown;
+      /**
+       * Passed on unchecked; `NaN`, which JSON has no word for, as a text. Without one the run asks
+       * with what it last reported, items included.
+       */
+      readonly progress?: unknown;
       readonly reason: string;
       readonly jobId?: string;
       readonly workflowId?: string;

@@ -83,7 +83,7 @@ const step = z.discriminatedUnion('do', [
     atMs,
     do: z.literal('extend'),
     worker: name,
-    progress: z.unknown(),
+    progress: z.unknown().optional(),
     reason: z.string().max(NAME_LENGTH_MAX),
     jobId: name.optional(),
     workflowId: name.optional(),
