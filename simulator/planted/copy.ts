@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { edited, type Plant } from './plant.ts';
+import { edited, PLANS_FOLDER, type Plant } from './plant.ts';
 
 /** All that a run of the jobs system, or of a test file, may load. */
 const COPIED = [
@@ -32,6 +32,7 @@ const COPIED = [
   'index.ts',
   'package.json',
   'tsconfig.json',
+  PLANS_FOLDER,
 ] as const;
 const COPIED_FOR_SUITES = ['test', 'vitest.config.ts'] as const;
 

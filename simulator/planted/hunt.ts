@@ -1,15 +1,16 @@
 /**
- * The hunt for planted bugs: seeds are played with each plant until it was found often enough.
+ * The hunt for planted bugs: seeds are played with each plant until it was found often enough, or the
+ * one plan that it names.
  *
- * Guarantees: a plant counts as found on a seed only when that seed is clean without it. Seeds are
+ * Guarantees: a plant counts as found by a run only when that run is clean without it. Seeds are
  * played in order, so the first hit is the first there is. All plants get on at the same pace, as many
  * at a time as there are processes: what is found soon is known soon.
  */
 
 import type { Copies } from './copy.ts';
-import type { Plant } from './plant.ts';
+import { PLANS_FOLDER, type Plant } from './plant.ts';
 import type { PlayedSeed } from './seed-player.ts';
-import { playSeeds, type Told } from './seeds.ts';
+import { playSeeds, type Run, type Told } from './seeds.ts';
 import { isFoundBySuite } from './suite.ts';
 
 export interface HuntOptions {
@@ -27,13 +28,14 @@ export interface HuntOptions {
 export interface Finding {
   readonly id: string;
   readonly found: boolean;
+  /** Where a plan was played, the seed that stands in it. */
   readonly firstSeed: number | null;
   readonly hits: number;
   /** What the first hit broke; a test file where that is the finder. */
   readonly invariant: string | null;
   /** Records of its history until then. */
   readonly traceLength: number | null;
-  /** Seeds that were played, the last one included. */
+  /** Seeds, or plans, that were played, the last one included. */
   readonly played: number;
   /** Runs that took too long, and what they were. */
   readonly undecided: number;
@@ -41,19 +43,24 @@ export interface Finding {
 
 interface Hunted {
   readonly plant: Plant;
+  readonly runs: readonly Run[];
   readonly hits: PlayedSeed[];
   played: number;
   undecided: number;
 }
 
-/** Seeds that a process plays before others have their turn: at first few, then more. */
+/** Runs that a process plays before others have their turn: at first few, then more. */
 const CHUNKS = [10, 20, 40, 80];
 
 export async function hunt(copies: Copies, options: HuntOptions): Promise<readonly Finding[]> {
-  const { plants, processes } = options;
+  const { plants, from, seeds, processes } = options;
   const findings = new Map<string, Finding>();
   const baseline = new Baseline(copies.clean, options.limitMs);
-  const queue: Hunted[] = plants.map((plant) => ({ plant, hits: [], played: 0, undecided: 0 }));
+  const inOrder = Array.from({ length: seeds }, (_, index) => from + index);
+  const queue: Hunted[] = plants.map((plant) => {
+    const runs = plant.plan === undefined ? inOrder : [`${PLANS_FOLDER}/${plant.plan}`];
+    return { plant, runs, hits: [], played: 0, undecided: 0 };
+  });
   const finish = (finding: Finding): void => {
     findings.set(finding.id, finding);
     options.onFound(finding);
@@ -66,7 +73,7 @@ export async function hunt(copies: Copies, options: HuntOptions): Promise<readon
         continue;
       }
       await playChunk(hunted, copies.with(plant), baseline, options);
-      const isOver = hunted.hits.length >= options.hitsMax || hunted.played >= options.seeds;
+      const isOver = hunted.hits.length >= options.hitsMax || hunted.played >= hunted.runs.length;
       if (isOver) finish(findingOf(hunted));
       else queue.push(hunted);
     }
@@ -79,16 +86,15 @@ async function playChunk(
   hunted: Hunted,
   folder: string,
   baseline: Baseline,
-  { from, seeds, hitsMax, limitMs }: HuntOptions,
+  { hitsMax, limitMs }: HuntOptions,
 ): Promise<void> {
   const { hits, played } = hunted;
   const size = CHUNKS.find((chunk) => chunk > played) ?? (CHUNKS.at(-1) as number);
-  const count = Math.min(size, seeds - played);
-  const chunk = Array.from({ length: count }, (_, index) => from + played + index);
-  const told = await playSeeds({ folder, seeds: chunk, hitsMax: hitsMax - hits.length, limitMs });
-  for (const one of told) {
+  const runs = hunted.runs.slice(played, played + size);
+  const told = await playSeeds({ folder, runs, hitsMax: hitsMax - hits.length, limitMs });
+  for (const [index, one] of told.entries()) {
     if ('undecided' in one) hunted.undecided += 1;
-    else if (one.invariant !== null && (await baseline.isClean(one.seed))) hits.push(one);
+    else if (one.invariant !== null && (await baseline.isClean(runs[index] as Run))) hits.push(one);
   }
   hunted.played += told.length;
 }
@@ -121,22 +127,22 @@ async function suiteFinding(plant: Plant, suite: string, copies: Copies): Promis
   };
 }
 
-/** What seeds come to without any plant, each played once. */
+/** What runs come to without any plant, each played once. */
 class Baseline {
   readonly #folder: string;
   readonly #limitMs: number;
-  readonly #played = new Map<number, Promise<readonly Told[]>>();
+  readonly #played = new Map<Run, Promise<readonly Told[]>>();
 
   constructor(folder: string, limitMs: number) {
     this.#folder = folder;
     this.#limitMs = limitMs;
   }
 
-  async isClean(seed: number): Promise<boolean> {
+  async isClean(run: Run): Promise<boolean> {
     const known =
-      this.#played.get(seed) ??
-      playSeeds({ folder: this.#folder, seeds: [seed], hitsMax: 1, limitMs: this.#limitMs });
-    this.#played.set(seed, known);
+      this.#played.get(run) ??
+      playSeeds({ folder: this.#folder, runs: [run], hitsMax: 1, limitMs: this.#limitMs });
+    this.#played.set(run, known);
     const [told] = await known;
     return told !== undefined && 'invariant' in told && told.invariant === null;
   }

@@ -1,5 +1,6 @@
 /**
- * `npm run planted`: puts each planted bug into a copy of the sources, and plays seeds until it is found.
+ * `npm run planted`: puts each planted bug into a copy of the sources, and plays seeds until it is found,
+ * or the plan that found it once.
  *
  *   --only P1,P2    these plants; default all
  *   --seeds N       seeds for each plant, default 5,000
@@ -20,8 +21,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Copies } from './copy.ts';
 import { type Finding, hunt } from './hunt.ts';
+import type { Plant } from './plant.ts';
 import { PLANTS } from './plants.ts';
-import { withTable } from './table.ts';
+import { finderOf, withTable } from './table.ts';
 
 const SEEDS = 5_000;
 const SEEDS_QUICK = 200;
@@ -80,9 +82,11 @@ function whole(name: 'from' | 'seeds' | 'hits' | 'limit' | 'processes', byDefaul
   return number;
 }
 
-function lineOf({ id, found: isFound, firstSeed, hits, invariant, played, undecided }: Finding) {
+function lineOf(finding: Finding): string {
+  const { id, found: isFound, hits, played, undecided } = finding;
   const left = undecided === 0 ? '' : `, ${undecided} undecided`;
-  if (!isFound) return `${id} not found in ${played} seeds${left}`;
-  const where = firstSeed === null ? '' : ` on seed ${firstSeed}, ${hits} hits in ${played} seeds`;
-  return `${id} found by ${invariant}${where}${left}`;
+  if (!isFound) return `${id} not found in ${played} runs${left}`;
+  const plant = PLANTS.find((one) => one.id === id) as Plant;
+  const often = played > 1 ? `, ${hits} hits in ${played} seeds` : '';
+  return `${id} found by ${finderOf(plant, finding)}${often}${left}`;
 }

@@ -5,6 +5,9 @@
  * plants: they are put into a copy of its sources, see copy.ts.
  */
 
+/** Where the plans are that once broke something, from the root of the project. */
+export const PLANS_FOLDER = 'test/simulator/record';
+
 export interface Plant {
   /** Stable: `P1`. */
   readonly id: string;
@@ -12,8 +15,13 @@ export interface Plant {
   /** What is wrong, as a sentence. */
   readonly says: string;
   readonly edits: readonly Edit[];
-  /** A test file that finds it, where simulated runs have another adapter in that place. */
+  /** A test file that finds it, where a run of the jobs system has nothing to tell. */
   readonly suite?: string;
+  /**
+   * A file of `PLANS_FOLDER` that is played instead of seeds: of a bug that was there once, the run that
+   * it was found by, where seeds would find it again after thousands only.
+   */
+  readonly plan?: string;
 }
 
 export type PlantArea =

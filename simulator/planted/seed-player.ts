@@ -1,16 +1,19 @@
 /**
- * A process that plays seeds on the sources that it stands in, and prints a line for each.
+ * A process that plays seeds, or plans, on the sources that it stands in, and prints a line for each.
  *
- * It is started in a copy by seeds.ts, with the seeds as arguments. A run ends at its first violation.
- * What a node would have died of, an error that nobody caught, counts as one.
+ * It is started in a copy by seeds.ts, with seeds and files of plans as arguments. A run ends at its
+ * first violation. What a node would have died of, an error that nobody caught, counts as one.
  */
 
+import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { messageOf } from '../../runtime/errors.ts';
 import { play } from '../jobs/run.ts';
+import { readPlan } from '../report/plan-file.ts';
 import { drawPlan } from '../swarm/draw-plan.ts';
 
 export interface PlayedSeed {
+  /** Of a plan the one that stands in it. */
   readonly seed: number;
   /** The id of the invariant that was broken, or `thrown`; null: the run was clean. */
   readonly invariant: string | null;
@@ -27,24 +30,27 @@ process.on('uncaughtException', (thrown) => {
   uncaught ??= messageOf(thrown);
 });
 
-const [hitsMax = 1, ...seeds] = process.argv.slice(2).map(Number);
-await playAll(seeds, hitsMax);
+const [hitsMax, ...runs] = process.argv.slice(2);
+await playAll(runs, Number(hitsMax));
 process.exit();
 
-async function playAll(all: readonly number[], most: number): Promise<void> {
+async function playAll(all: readonly string[], most: number): Promise<void> {
   let hits = 0;
-  for (const seed of all) {
+  for (const run of all) {
     if (hits >= most) return;
-    const played = await playOne(seed);
+    const played = await playOne(run);
     if (played.invariant !== null) hits += 1;
     process.stdout.write(`${JSON.stringify(played)}\n`);
   }
 }
 
-async function playOne(seed: number): Promise<PlayedSeed> {
+async function playOne(run: string): Promise<PlayedSeed> {
   uncaught = undefined;
+  let seed = Number(run);
   try {
-    const { judgement, history } = await play(drawPlan(seed), { endsAtViolation: true });
+    const plan = Number.isNaN(seed) ? readPlan(readFileSync(run, 'utf8'), run) : drawPlan(seed);
+    ({ seed } = plan);
+    const { judgement, history } = await play(plan, { endsAtViolation: true });
     const { length } = history.records;
     const [violation] = judgement.violations;
     if (violation !== undefined) {

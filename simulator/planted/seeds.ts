@@ -1,7 +1,7 @@
 /**
- * Seeds played by a process of their own, on a copy of the sources.
+ * Seeds, or plans, played by a process of their own, on a copy of the sources.
  *
- * Guarantees: each seed is told of once, in order. One that takes longer than its limit is told of as
+ * Guarantees: each of them is told of once, in order. One that takes longer than its limit is told of as
  * `undecided`, and the ones after it are played all the same.
  */
 
@@ -9,27 +9,29 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { PlayedSeed } from './seed-player.ts';
 
-export type Told = PlayedSeed | { readonly seed: number; readonly undecided: string };
+/** A seed, or the file of a plan in the copy. */
+export type Run = number | string;
+
+export type Told = PlayedSeed | { readonly undecided: string };
 
 export interface SeedsOptions {
   readonly folder: string;
-  readonly seeds: readonly number[];
-  /** Stops after so many seeds that were not clean. */
+  readonly runs: readonly Run[];
+  /** Stops after so many that were not clean. */
   readonly hitsMax: number;
   readonly limitMs: number;
 }
 
 export async function playSeeds(options: SeedsOptions): Promise<readonly Told[]> {
   const told: Told[] = [];
-  let left = options.seeds;
+  let left = options.runs;
   while (left.length > 0) {
     const hits = told.filter((one) => 'invariant' in one && one.invariant !== null).length;
     if (hits >= options.hitsMax) break;
-    const player = await runPlayer({ ...options, seeds: left, hitsMax: options.hitsMax - hits });
+    const player = await runPlayer({ ...options, runs: left, hitsMax: options.hitsMax - hits });
     told.push(...player.played);
-    const [next] = left.slice(player.played.length);
-    if (player.undecided === undefined || next === undefined) break;
-    told.push({ seed: next, undecided: player.undecided });
+    if (player.undecided === undefined || player.played.length === left.length) break;
+    told.push({ undecided: player.undecided });
     left = left.slice(player.played.length + 1);
   }
   return told;
@@ -47,9 +49,9 @@ interface Player {
   readonly undecided: string | undefined;
 }
 
-function runPlayer({ folder, seeds, hitsMax, limitMs }: SeedsOptions): Promise<Player> {
+function runPlayer({ folder, runs, hitsMax, limitMs }: SeedsOptions): Promise<Player> {
   const played: PlayedSeed[] = [];
-  const args = ['--import', 'tsx', 'simulator/planted/seed-player.ts', hitsMax, ...seeds];
+  const args = ['--import', 'tsx', 'simulator/planted/seed-player.ts', hitsMax, ...runs];
   const child = spawn(process.execPath, args.map(String), {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],

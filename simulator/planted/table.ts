@@ -20,17 +20,23 @@ export function withTable(
   const lines = text.split('\n');
   const start = lines.findIndex((line) => line.startsWith('| Plant'));
   const before = lines.slice(0, start < 0 ? lines.length : start);
-  const rows = plants.map(({ id, says }) => {
+  const rows = plants.map((plant) => {
+    const { id, says } = plant;
     const finding = findings.find((one) => one.id === id);
     const known = lines.find((line) => line.startsWith(`| ${id} `));
-    return `| ${id} | ${says} | ${finding === undefined ? finderIn(known) : finderOf(finding)} |`;
+    const finder = finding === undefined ? finderIn(known) : finderOf(plant, finding);
+    return `| ${id} | ${says} | ${finder} |`;
   });
   return `${[...before, ...HEADER, ...rows].join('\n')}\n`;
 }
 
-function finderOf({ found, invariant, firstSeed }: Finding): string {
+/** What has found it, in a few words. */
+export function finderOf({ plan }: Plant, { found, invariant, firstSeed }: Finding): string {
   if (!found) return NEVER;
-  return firstSeed === null ? `\`${invariant}\`` : `${invariant}, seed ${firstSeed}`;
+  if (firstSeed === null) return `\`${invariant}\``;
+  if (plan === undefined) return `${invariant}, seed ${firstSeed}`;
+  const isOfSeed = plan.startsWith(`${firstSeed}-`);
+  return `${invariant}, ${isOfSeed ? `the plan of seed ${firstSeed}` : 'a plan written by hand'}`;
 }
 
 function finderIn(row: string | undefined): string {
