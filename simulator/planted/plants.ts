@@ -8,6 +8,7 @@ import { gatePlants } from './gate.ts';
 import type { Plant } from './plant.ts';
 import { storePlants } from './store.ts';
 import { timePlants } from './time.ts';
+import { trackRecordPlants } from './track-record.ts';
 
 export const PLANTS: readonly Plant[] = [
   ...timePlants,
@@ -17,4 +18,5 @@ export const PLANTS: readonly Plant[] = [
   ...extensionPlants,
   ...cleanupPlants,
   ...storePlants,
+  ...trackRecordPlants,
 ];

@@ -1,14 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Copies } from '../../simulator/planted/copy.ts';
 import { type Finding, hunt } from '../../simulator/planted/hunt.ts';
-import { edited, type Plant } from '../../simulator/planted/plant.ts';
+import { edited, PLANS_FOLDER, type Plant } from '../../simulator/planted/plant.ts';
 import { PLANTS } from '../../simulator/planted/plants.ts';
 import { withTable } from '../../simulator/planted/table.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const README = join(PROJECT, 'simulator/planted/README.md');
+
+/** Plans that found faults of the simulator: alarms that were none, and a disk that lost too much. */
+const OWN_FAULTS = ['1535-TO-5.json', '79-OUT-3.json', '9917-MS-6.json'];
 
 /** The sources that a plant changes, as it leaves them. */
 function plantedSources({ edits }: Plant): ReadonlyMap<string, string> {
@@ -31,6 +34,15 @@ describe('planted bugs', () => {
     expect(new Set(ids).size).toBe(ids.length);
     const files = PLANTS.flatMap(({ edits }) => edits.map(({ file }) => file));
     expect(files.filter((file) => !/^(machines|programs|runtime|stores)\//.test(file))).toEqual([]);
+  });
+
+  test('name the test files and the plans that find them, and each plan of the track record', () => {
+    const suites = PLANTS.flatMap(({ suite }) => suite ?? []);
+    expect(suites.filter((suite) => !existsSync(join(PROJECT, suite)))).toEqual([]);
+    const plans = PLANTS.flatMap(({ plan }) => plan ?? []);
+    expect([...plans, ...OWN_FAULTS].sort()).toEqual(
+      readdirSync(join(PROJECT, PLANS_FOLDER)).sort(),
+    );
   });
 
   test('are all in the table of the readme, as they are here', () => {
@@ -80,6 +92,17 @@ describe('the table', () => {
     expect(after).toContain('| P1 | One. | TO-1, seed 7 |\n| P2 | Two. | TO-1, seed 9 |\n');
     expect(after.startsWith('Text.\n')).toBe(true);
   });
+
+  test('says which plan was played', () => {
+    const [one, other] = plants.map((plant) => ({ ...plant, plan: '7-TO-1.json' })) as [
+      Plant,
+      Plant,
+    ];
+    const written = { ...other, plan: 'written-TO-1.json' };
+    const text = withTable('', [one, written], [finding, { ...finding, id: 'P2', firstSeed: 1 }]);
+    expect(text).toContain('| P1 | One. | TO-1, the plan of seed 7 |\n');
+    expect(text).toContain('| P2 | Two. | TO-1, a plan written by hand |\n');
+  });
 });
 
 describe('a hunt', () => {
@@ -100,19 +123,20 @@ describe('a hunt', () => {
       onFound: () => {},
     });
 
+  const harmless: Plant = {
+    id: 'P0',
+    area: 'time',
+    says: 'Nothing is wrong.',
+    edits: [
+      {
+        file: 'machines/jobs/job/setup.ts',
+        find: 'overallDue(context) + 1 - event.at',
+        replace: '1 + overallDue(context) - event.at',
+      },
+    ],
+  };
+
   test('finds bugs within a few seeds, and nothing where nothing is planted', async () => {
-    const harmless: Plant = {
-      id: 'P0',
-      area: 'time',
-      says: 'Nothing is wrong.',
-      edits: [
-        {
-          file: 'machines/jobs/job/setup.ts',
-          find: 'overallDue(context) + 1 - event.at',
-          replace: '1 + overallDue(context) - event.at',
-        },
-      ],
-    };
     const wanted = PLANTS.filter(({ id }) => ['P22', 'P43'].includes(id));
     const findings = await hunted([...wanted, harmless]);
     expect(findings.map(({ id, found }) => ({ id, found }))).toEqual([
@@ -122,6 +146,17 @@ describe('a hunt', () => {
     ]);
     expect(findings[2]).toMatchObject({ played: 3, hits: 0, invariant: null });
   }, 120_000);
+
+  test('plays the plan that a plant names, and nothing else', async () => {
+    const plan = '7705-GA-8.json';
+    const wanted = PLANTS.filter((plant) => plant.plan === plan);
+    const findings = await hunted([...wanted, { ...harmless, plan }]);
+    const played = { played: 1, undecided: 0 };
+    expect(findings).toMatchObject([
+      { ...played, found: true, firstSeed: 7705, hits: 1, invariant: 'GA-8' },
+      { ...played, found: false, firstSeed: null, hits: 0, invariant: null },
+    ]);
+  }, 60_000);
 
   test('leaves the sources as they are, and no folder behind', () => {
     const plant = PLANTS[0] as Plant;
