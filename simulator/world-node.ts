@@ -9,7 +9,7 @@
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { InspectionReader } from '../runtime/inspection.ts';
-import type { SnapshotObserver } from '../runtime/observers.ts';
+import type { SnapshotObserver, Subscription } from '../runtime/observers.ts';
 import type { Logger } from '../runtime/options.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Store } from '../runtime/store.ts';
@@ -27,9 +27,7 @@ export interface RunningProgram {
     readonly isHosting: boolean;
     /** Its inspection stream; returns what ends the reading. */
     inspect(reader: InspectionReader): () => void;
-    actor(address: string): {
-      subscribe(observer: SnapshotObserver): { unsubscribe(): void };
-    };
+    actor(address: string): { subscribe(observer: SnapshotObserver): Subscription };
     crash(): void;
   };
   /** Where it differs from crashing its runtime. */

@@ -1,6 +1,7 @@
 /** What holds for a job by itself: its time, its ends, its fences, its leaders. */
 
 import type { JobsInvariant } from '../jobs/facts.ts';
+import { everyCallIsAnswered } from './answers.ts';
 import { authorityNeverChanges, onlyLeaderDecides, queueingIsNotStuck } from './authority.ts';
 import { chartsAreKept } from './charts.ts';
 import { deadlineOnlyFallsForLostWorkers, grantIsCreditedFirst } from './credit.ts';
@@ -47,6 +48,7 @@ export const jobCoreInvariants: readonly JobsInvariant[] = [
   acceptedJobsSurvive,
   oneJobPerId,
   nothingStartsAfterCancel,
+  everyCallIsAnswered,
   leaderFenceRises,
   decisionEpochRises,
   staleIsNeverObeyed,

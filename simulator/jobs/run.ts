@@ -85,6 +85,8 @@ async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): P
       ? Math.max(lastStepMs, plan.healAtMs ?? 0) + AFTERMATH_MAX_MS
       : UNTIL_MAX_MS;
   await world.runUntil(plan.untilMs ?? longestMs, isOver);
+  // What a disk has just written is shown in the same moment, and belongs to the run.
+  if (!(endsAtViolation && judge.hasViolations)) await world.runUntil(world.now());
   strikes.tally();
   const endedAtMs = world.now();
   const judgement = judge.end(endedAtMs);
@@ -109,7 +111,8 @@ function tryOut(step: Step, scene: Scene): unknown {
     return carryOut(step, scene);
   } catch (thrown) {
     if (!(thrown instanceof RuntimeError) || thrown.code !== 'SCENARIO_INVALID') throw thrown;
-    scene.world.fault(`step.${step.do}`, `${step.do}@${step.atMs}`, thrown.message).end();
+    const fields = { step: step.do, plannedAtMs: step.atMs, why: thrown.message };
+    scene.world.history.add('', { type: 'log', level: 'debug', message: 'step left out', fields });
     return undefined;
   }
 }

@@ -115,9 +115,11 @@ export function othersThan(names: readonly string[], { world }: Strike): string[
     .filter((node) => !names.includes(node));
 }
 
-/** A run asks for more time, as far along as chance has it. */
+/** A run asks for more time: as far along as chance has it, or as it said last. */
 export function askForMore({ chance }: Strike, run: RecordedContext): void {
   const progress = chance.whole(0, 100) / 100;
+  const reason = 'long_workflow' as const;
+  const wish = chance.is(0.7) ? { progress, reason } : { reason };
   // A run that stops before the answer has come gets none.
-  run.extend({ progress, reason: 'long_workflow' }).catch(() => undefined);
+  run.extend(wish).catch(() => undefined);
 }

@@ -54,7 +54,19 @@ export const cleanupPlants: readonly Plant[] = [
   {
     id: 'P49',
     area: 'runtime',
-    says: "What a user's code throws, here a handler, ends the node that called it.",
+    says: 'What an onlooker throws, here one that watches an actor, is told in the log and goes on to whatever called it.',
+    edits: [
+      {
+        file: 'runtime/observers.ts',
+        find: "'an observer threw');\n",
+        replace: "'an observer threw');\n      throw thrown;\n",
+      },
+    ],
+  },
+  {
+    id: 'P81',
+    area: 'runtime',
+    says: 'What a handler throws ends the worker that called it.',
     edits: [
       {
         file: 'programs/jobs/worker/run.ts',

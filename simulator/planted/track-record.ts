@@ -8,7 +8,6 @@
 import type { Edit, Plant } from './plant.ts';
 
 const ACCEPTANCE = 'programs/jobs/manager/acceptance.ts';
-const DISPATCH = 'programs/jobs/gate/dispatch.ts';
 const ENDS = 'machines/jobs/job/ends.ts';
 const JOB = 'machines/jobs/job.ts';
 const STEPS = 'machines/jobs/job/steps.ts';
@@ -68,15 +67,7 @@ export const trackRecordPlants: readonly Plant[] = [
     id: 'P69',
     area: 'gate',
     says: 'A gate that carries more than ten jobs at a time makes Node warn of a leak that is none.',
-    edits: [
-      {
-        file: DISPATCH,
-        find: "import { setMaxListeners } from 'node:events';\n",
-        replace: '',
-      },
-      { file: DISPATCH, find: '  setMaxListeners(0, signal);\n', replace: '' },
-      ownListeners,
-    ],
+    edits: [ownListeners],
     suite: 'test/jobs/gate/many-dispatches.test.ts',
   },
   {

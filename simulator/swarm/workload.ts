@@ -40,6 +40,8 @@ type Action = (typeof ACTIONS)[number];
 const ACTIONS_PER_JOB = 3;
 const SILENT_WEIGHT_PROBABILITY = 0.2;
 const REQUESTS_PROBABILITY = 0.2;
+/** Otherwise a run asks with what it last reported, items included. */
+const OWN_PROGRESS_PROBABILITY = 0.7;
 /** More than are granted by default. */
 const REQUESTS_MAX = 12;
 const REASONS = ['long_workflow', 'gc_pause', 'resource_contention'];
@@ -184,7 +186,7 @@ function drawRequests(
     do: 'extend' as const,
     worker,
     jobId,
-    progress: (index + 1) / count,
+    ...(chance.is(OWN_PROGRESS_PROBABILITY) && { progress: (index + 1) / count }),
     reason,
   })).filter(({ atMs }) => atMs <= untilMs);
 }
@@ -220,7 +222,7 @@ function drawAction(
         atMs,
         do: action,
         worker: drawWorker(chance, topology) as string,
-        progress,
+        ...(chance.is(OWN_PROGRESS_PROBABILITY) && { progress }),
         reason: chance.pick(REASONS),
       };
     }

@@ -5,7 +5,6 @@
  * a crash it does no harm, because a datacenter takes the same job once.
  */
 
-import { setMaxListeners } from 'node:events';
 import { deskAddress } from '../../../machines/jobs/addresses.ts';
 import { UNREACHABLE } from '../../../machines/jobs/gate-job/joining.ts';
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
@@ -32,8 +31,6 @@ export async function dispatch(
   signal: AbortSignal,
 ): Promise<SubmissionAnswered> {
   const { clock } = node;
-  // Every page of every job that is under way listens to it.
-  setMaxListeners(0, signal);
   const answered = (
     answer: Partial<Omit<SubmissionAnswer, 'reason'>> & { readonly reason?: string | null },
   ): SubmissionAnswered => ({
