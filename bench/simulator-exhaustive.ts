@@ -9,8 +9,17 @@ import { explore } from '../simulator/exhaustive/explore.ts';
 import { SCOPES } from '../simulator/exhaustive/scope.ts';
 import type { Field, Measured, MeasureOptions } from './suite.ts';
 
-/** A crash of a leader or of the gate and what follows, and late acceptance with a crash of the gate. */
-const COMPLETE = ['crash', 'dispatch'] as const;
+/** All that are looked at whole: those with both two crashes and two who die, or everything together, are too large. */
+const COMPLETE = [
+  'takeover',
+  'crash',
+  'leaderCrashes',
+  'gateCrashes',
+  'delays',
+  'work',
+  'grants',
+  'dispatch',
+] as const;
 const QUICK = ['delays'] as const;
 
 export const simulatorStates: Field = {
