@@ -8,53 +8,16 @@
 
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
-import type { InspectionReader } from '../runtime/inspection.ts';
-import type { SnapshotObserver, Subscription } from '../runtime/observers.ts';
 import type { Logger } from '../runtime/options.ts';
-import type { Random } from '../runtime/random.ts';
 import type { Store } from '../runtime/store.ts';
 import type { Transport } from '../runtime/transport.ts';
 import type { HistoryFact, NodeFact } from './history.ts';
 import type { LeaseCounter, LeaseOffice } from './lease-office.ts';
 import type { SimulatedNetwork } from './network.ts';
 import { NodeClock } from './node-clock.ts';
+import type { NodeDefinition, NodePorts, RunningProgram } from './node-definition.ts';
 import { SeededRandom } from './random.ts';
 import { retold } from './retelling.ts';
-
-/** What is running, as far as all programs have it. */
-export interface RunningProgram {
-  readonly runtime: {
-    readonly isHosting: boolean;
-    /** Its inspection stream; returns what ends the reading. */
-    inspect(reader: InspectionReader): () => void;
-    actor(address: string): { subscribe(observer: SnapshotObserver): Subscription };
-    crash(): void;
-  };
-  /** Where it differs from crashing its runtime. */
-  crash?(): void;
-  stop(): Promise<void>;
-}
-
-/** What a program is started with, for one life of its node. */
-export interface NodePorts {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly transport: Transport;
-  readonly store: Store;
-  /** The way of this life to the board of leases. */
-  readonly counter: LeaseCounter;
-  readonly logger: Logger;
-  readonly inspect: InspectionReader;
-  /** Its store has failed: the process ends. */
-  readonly onFatal: (failure: Error) => void;
-}
-
-export interface NodeDefinition<TProgram extends RunningProgram = RunningProgram> {
-  readonly node: string;
-  /** The place that it hosts, or stands by for; its disk is that of the place. */
-  readonly place: string;
-  readonly start: (ports: NodePorts) => Promise<TProgram>;
-}
 
 /** A disk as a node gets at it. */
 export interface NodeDisk {
@@ -214,16 +177,18 @@ export class WorldNode<TProgram extends RunningProgram = RunningProgram> {
     this.#tellOf('crashed');
   }
 
-  /** Stops in order, unless it crashes before it has. */
+  /** Stops in order, unless it crashes before it has; one that stands still hears of it when it goes on. */
   async stop(): Promise<void> {
     const { program } = this;
     const life = this.#life as Life<TProgram>;
     life.isStopping = true;
+    await new Promise<void>((heard) => life.clock.defer(heard));
     await program.stop();
     if (life.isOver) return;
     life.isOver = true;
     life.clock.end();
     this.#life = undefined;
+    this.#surroundings.network.thaw(this.node);
     this.#tellOf('stopped');
   }
 

@@ -14,10 +14,11 @@ import { Disk } from './disk.ts';
 import { type FaultFact, History } from './history.ts';
 import { LeaseOffice } from './lease-office.ts';
 import { type SimulatedNetwork, simulatedNetwork } from './network.ts';
+import type { NodeDefinition, RunningProgram } from './node-definition.ts';
 import { Pace } from './pace.ts';
 import { SeededRandom } from './random.ts';
 import type { Outside } from './sealed.ts';
-import { type NodeDefinition, type RunningProgram, WorldNode } from './world-node.ts';
+import { WorldNode } from './world-node.ts';
 
 export interface WorldOptions {
   readonly seed: number;

@@ -3,10 +3,11 @@
  *
  *   membership  joining ──register.answered | heartbeat.acked | leader.announced──▶ member
  *                  ▲─────────────────registerAgain | manager.lost─────────────────────┘
- *   manager     unheard ──register.answered──▶ heard ──after silenceLimit | manager.unreachable──▶ gone
- *                                                ▲                        waiting ──after orphanGrace──▶ givenUp
- *                                                └───acked | answered | announced | dispatched───┘
- *   heartbeat   quiet ──register.answered──▶ beating ⟲ after heartbeatPause
+ *   manager     unheard ──register.answered | leader.announced──▶ heard
+ *               heard ──after silenceLimit | manager.unreachable──▶ gone
+ *                 ▲                        waiting ──after orphanGrace──▶ givenUp
+ *                 └───acked | answered | announced | dispatched───┘
+ *   heartbeat   quiet ──register.answered | leader.announced──▶ beating ⟲ after heartbeatPause
  *   work        open ──worker.stop──▶ draining ──after drainLimit──▶ closing ──after closingLimit──▶ stopped ■
  *                 └──turned away by the datacenter─────────────────────▲   (at once when it holds nothing)
  *
@@ -96,7 +97,10 @@ export const workerMachine = workerSetup.createMachine({
             },
           },
           states: {
-            unheard: {},
+            unheard: {
+              // The answer to its registration may have been lost with the leader before.
+              on: { 'leader.announced': { guard: 'isCurrent', target: 'heard' } },
+            },
             heard: {
               on: {
                 'heartbeat.acked': {
@@ -163,6 +167,7 @@ export const workerMachine = workerSetup.createMachine({
                   guard: 'isWelcome',
                   target: 'beating',
                 },
+                'leader.announced': { guard: 'isCurrent', target: 'beating' },
               },
             },
             beating: {

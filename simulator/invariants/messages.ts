@@ -115,7 +115,11 @@ function takings(epsilonMs: number, taken: (taking: Taking, record: TurnRecord) 
   });
   return {
     node: (record) => lines.node(record),
-    fault: (record) => lines.fault(record),
+    fault: (record) => {
+      lines.fault(record);
+      const lost = lostDisk(record);
+      if (lost !== undefined) marks.forget(lost);
+    },
     commit: (record) => {
       lines.commit(record);
       if (!isWritten(record)) return;

@@ -70,6 +70,12 @@ export class Marks {
     this.#lives.set(address, this.#lifeOf(address) + 1);
   }
 
+  /** The place has lost its disk: whoever was there begins anew, seen or not. */
+  forget(place: string): void {
+    for (const address of this.#receivers.keys())
+      if (address.endsWith(`@${place}`)) this.beginAnew(address);
+  }
+
   #markOf(address: string, sender: string, at: number): Mark {
     let senders = this.#receivers.get(address);
     if (senders === undefined) {

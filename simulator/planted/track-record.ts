@@ -245,4 +245,22 @@ function ofNow({ leaderFence, managerId }: JobContext, event: MessageRefused['ev
     ],
     plan: '2621-CL-2.json',
   },
+  {
+    id: 'P82',
+    area: 'cleanup',
+    says: 'A worker whose leader died before it could answer the registration is known by the next one, and never sends a heartbeat.',
+    edits: [
+      {
+        file: 'machines/jobs/worker.ts',
+        find: "              on: { 'leader.announced': { guard: 'isCurrent', target: 'heard' } },\n",
+        replace: '',
+      },
+      {
+        file: 'machines/jobs/worker.ts',
+        find: "                'leader.announced': { guard: 'isCurrent', target: 'beating' },\n",
+        replace: '',
+      },
+    ],
+    plan: 'written-CL-2.json',
+  },
 ];

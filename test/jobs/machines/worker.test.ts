@@ -3,6 +3,7 @@ import { workerMachine } from '../../../machines/jobs/worker.ts';
 import {
   ATTEMPT,
   acked,
+  announced,
   composed,
   dispatch,
   HEALTH,
@@ -118,6 +119,15 @@ describe('heartbeats', () => {
   test('do not go before it is known', () => {
     const worker = new WorkerStepper(workerMachine, input).advance(60_000);
     expect(worker.asked('composeHeartbeat')).toEqual([]);
+  });
+
+  test('go when the answer was lost with its leader, and the next one announces itself', () => {
+    const worker = new WorkerStepper(workerMachine, input).take(announced()).advance(5_000);
+    expect(worker.asked('composeHeartbeat')).toHaveLength(1);
+    expect(region(worker, 'membership')).toBe('member');
+    // And that one is missed as any other would be.
+    worker.advance(10_001);
+    expect(region(worker, 'manager')).toEqual({ gone: 'waiting' });
   });
 
   test('list every attempt held when they leave, those that are over until their report is taken', () => {

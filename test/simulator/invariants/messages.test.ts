@@ -66,6 +66,14 @@ describe('MS-2, a message has one effect', () => {
       taking().add('a-1', commit('A', 1, { [J1]: null }), turn(J1, { turn: 1, ...from(2) })),
     ],
     [
+      'a receiver that was born again unseen, after its disk was lost',
+      takeover(
+        taking()
+          .add('', fault('diskLost', { place: 'A' }, 'hit'))
+          .add('a-1', commit('A', 1)),
+      ).add('a-2', commit('A', 2, { [J1]: record(4) }), turn(J1, from(2, { turn: 4 }))),
+    ],
+    [
       'a sender that was removed and counts from 1 again',
       taking()
         .add('b-1', commit('B', 1, { [J2]: null }))
