@@ -49,6 +49,9 @@ async function play(seed: number): Promise<void> {
   }
 }
 
+/** Whoever does not hear it any more has ended, and so does this. */
 function tell(message: FromPlayer): void {
-  process.send?.(message);
+  process.send?.(message, (failure: Error | null) => {
+    if (failure !== null) process.exit();
+  });
 }
