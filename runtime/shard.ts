@@ -265,8 +265,9 @@ export class Shard implements CommitListener {
     this.#batches.plan();
   }
 
-  /** A message of `sender` to `to` was taken. */
+  /** A message of `sender` to `to` was taken. One that has ended is kept from then on: see `#forgetAt`. */
   settled(sender: Actor, to: string): void {
+    if (sender.status !== 'active') sender.at = Math.max(sender.at, this.#services.clock.now());
     this.#bookkeeping.settled(sender, to);
     this.#batches.plan();
   }

@@ -47,6 +47,8 @@ export interface RunFacts {
   readonly deltaMs: number;
   /** No fault began before this; from `healedAtMs` on the core is healed and left alone. Null: never. */
   readonly healedAtMs: number | null;
+  /** How long a silent sender is remembered. Default: as long as by default. */
+  readonly dedupRetentionMs?: number;
   /** Nodes that are up and connected from then on. */
   readonly core: readonly string[];
   /** True: the run had no faults at all. */

@@ -5,7 +5,7 @@
  * A job of ten thousand workflows speaks to each of them in one turn, and has a large record.
  */
 
-import type { RuntimeLimits } from '../../runtime/options.ts';
+import { DEFAULT_LIMITS, type RuntimeLimits } from '../../runtime/options.ts';
 import type { JobsConfiguration } from './configuration.ts';
 
 export const JOBS_LIMITS = {
@@ -20,14 +20,26 @@ export const JOBS_LIMITS = {
 
 /** Of a manager or a gate. */
 export function jobsLimits(
-  { jobRetentionMs }: JobsConfiguration,
+  config: JobsConfiguration,
   { clientRequestsPerMinute }: { readonly clientRequestsPerMinute?: number },
 ): Partial<RuntimeLimits> {
   return {
     ...JOBS_LIMITS,
-    endedRetentionMs: jobRetentionMs,
+    endedRetentionMs: config.jobRetentionMs,
+    dedupRetentionMs: dedupRetentionMs(config),
     ...(clientRequestsPerMinute !== undefined && {
       clientMessagesPerMinute: clientRequestsPerMinute,
     }),
   };
+}
+
+/**
+ * How long whoever has taken a message knows it again. Who has sent one is kept at least as long, so
+ * it is never longer than jobs are kept: they would be kept for it.
+ */
+export function dedupRetentionMs({
+  dedupRetentionMs: given,
+  jobRetentionMs,
+}: Pick<JobsConfiguration, 'dedupRetentionMs' | 'jobRetentionMs'>): number {
+  return given ?? Math.min(jobRetentionMs, DEFAULT_LIMITS.dedupRetentionMs);
 }

@@ -11,7 +11,7 @@ import { errorFromShape } from '../../runtime/errors.ts';
 import { WINDOW_MAX } from '../../runtime/inbox.ts';
 import { DEFAULT_LIMITS } from '../../runtime/options.ts';
 import { UNDER_WAY_MAX } from '../../runtime/outbox.ts';
-import type { Invariant, Watcher } from '../invariant.ts';
+import type { Invariant, RunFacts, Watcher } from '../invariant.ts';
 import { Disks, lostDisk } from './reading-disks.ts';
 import { openFrame } from './reading-frames.ts';
 import { isWritten } from './reading-holders.ts';
@@ -24,8 +24,8 @@ export const effectOnce: Invariant = {
   id: 'MS-2',
   kind: 'safety',
   says: 'A message is taken at most once: no two turns of an actor have the same sender and counter, whether a copy comes at once or after a crash or a takeover of either side.',
-  watch: ({ epsilonMs }, verdict) =>
-    takings(epsilonMs, (taking, record) => {
+  watch: (facts, verdict) =>
+    takings(facts, (taking, record) => {
       verdict.exercised();
       if (taking !== 'again') return;
       const { address, from, counter, event } = record;
@@ -44,8 +44,8 @@ export const orderOfPairs: Invariant = {
   id: 'MS-3',
   kind: 'safety',
   says: 'Messages of one actor to another are taken in the order in which they were sent, in whatever order frames arrive.',
-  watch: ({ epsilonMs }, verdict) =>
-    takings(epsilonMs, (taking, record) => {
+  watch: (facts, verdict) =>
+    takings(facts, (taking, record) => {
       // What performers send has no order.
       if (record.from?.startsWith('effect:') === true) return;
       verdict.exercised();
@@ -108,8 +108,8 @@ export const boundsOfMessages: Invariant = {
 const FRAME_LENGTH_MAX = DEFAULT_LIMITS.messageBytesMax + 64 * 1024;
 
 /** Tells of every message with an identity that reached a machine. */
-function takings(epsilonMs: number, taken: (taking: Taking, record: TurnRecord) => void): Watcher {
-  const marks = new Marks(epsilonMs);
+function takings(facts: RunFacts, taken: (taking: Taking, record: TurnRecord) => void): Watcher {
+  const marks = new Marks(facts);
   const lines = new Lines((line, address, unshown) => {
     if (unshown > 0) marks.restore(address, line.text);
   });

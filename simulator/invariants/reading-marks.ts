@@ -4,10 +4,11 @@
  * Guarantees: it knows every message that an actor was seen to take, and after a takeover also those
  * that were taken durably without anybody seeing it. It forgets with the actors: the sender whose
  * record begins anew counts anew, and the receiver whose record begins anew has taken nothing. A
- * silent sender is forgotten after the time that the runtime remembers it by default.
+ * silent sender is forgotten after the time that the runtime remembers it.
  */
 
 import { DEFAULT_LIMITS } from '../../runtime/options.ts';
+import type { RunFacts } from '../invariant.ts';
 import type { TurnRecord } from './reading-lines.ts';
 import { partsOf } from './reading-records.ts';
 
@@ -33,8 +34,11 @@ export class Marks {
   readonly #retentionMs: number;
 
   /** `epsilonMs`: how far the clocks of two holders may be apart. */
-  constructor(epsilonMs: number) {
-    this.#retentionMs = DEFAULT_LIMITS.dedupRetentionMs - 2 * epsilonMs;
+  constructor({
+    epsilonMs,
+    dedupRetentionMs = DEFAULT_LIMITS.dedupRetentionMs,
+  }: Pick<RunFacts, 'epsilonMs' | 'dedupRetentionMs'>) {
+    this.#retentionMs = dedupRetentionMs - 2 * epsilonMs;
   }
 
   /** A message was taken; `from` and `counter` are there. */

@@ -8,6 +8,7 @@
 
 import { placeOf } from '../../runtime/address.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
+import { DEFAULT_LIMITS } from '../../runtime/options.ts';
 import { commitDelayOf } from '../commit-pace.ts';
 import type { CommitFact, History } from '../history.ts';
 import { Judge, type Judgement } from '../invariant.ts';
@@ -168,11 +169,13 @@ function isLead(step: Step): step is Extract<Step, { do: 'lead' }> {
 
 function factsOf(plan: Plan, system: JobsSystem, world: World): JobsFacts {
   const { loss, duplicate, reorder } = plan.network;
+  const { dedupRetentionMs, jobRetentionMs } = system.config;
   return {
     places: Object.fromEntries(world.nodes().map(({ node, place }) => [node, place])),
     epsilonMs: epsilonOf(plan),
     deltaMs: plan.network.delayMs[1],
     healedAtMs: plan.healAtMs,
+    dedupRetentionMs: dedupRetentionMs ?? Math.min(jobRetentionMs, DEFAULT_LIMITS.dedupRetentionMs),
     core: coreOf(plan),
     isFaultFree:
       plan.nemeses.length === 0 && loss + duplicate + reorder === 0 && !plan.steps.some(isFault),

@@ -59,7 +59,8 @@ function drawValue(name: OptionName, chance: Chance): unknown {
       return chance.pick<string>(option.choices);
     default: {
       const [min, max] = SLOWEST_USEFUL_MS[name] ?? [option.min, option.max];
-      if (option.default === null) return chance.is(0.3) ? 0 : whole(chance.scaled(1_000, 600_000));
+      if (option.default === null)
+        return chance.is(0.3) ? min : whole(chance.scaled(1_000, 600_000));
       if (chance.is(EXTREME_PROBABILITY)) return chance.is(0.5) ? min : max;
       if (option.default === 0) return chance.whole(min, Math.min(max, 5));
       const around = option.default * chance.scaled(1 / FACTOR, FACTOR);

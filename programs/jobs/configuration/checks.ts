@@ -140,6 +140,11 @@ const RELATIONS: readonly Relation[] = [
     text: '"dispatchBackoffMinMs" must not be above "dispatchBackoffMaxMs"',
     holds: (given) => given.dispatchBackoffMinMs <= given.dispatchBackoffMaxMs,
   },
+  {
+    names: ['dedupRetentionMs', 'jobRetentionMs'],
+    text: '"dedupRetentionMs" must not be above "jobRetentionMs"',
+    holds: (given) => (given.dedupRetentionMs ?? 0) <= given.jobRetentionMs,
+  },
 ];
 
 function describeRelation(relation: Relation, complete: JobsConfiguration): string {

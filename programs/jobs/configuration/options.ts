@@ -109,8 +109,9 @@ export const JOBS_OPTIONS = {
     meaning: 'whether a job can be stuck while all it does is wait for a worker',
   },
   jobRetentionMs: {
-    ...whole(7 * DAY_MS, 60_000, 30 * DAY_MS),
-    meaning: 'how long a job that has ended can be looked up',
+    ...whole(7 * DAY_MS, 1_000, 30 * DAY_MS),
+    meaning:
+      'how long a job that has ended can be looked up, and its id means that job; then its records go',
   },
   failFast: {
     ...flag(false),
@@ -197,6 +198,26 @@ export const JOBS_OPTIONS = {
   leaseJitterMs: {
     ...whole(1_000, 0, 60_000),
     meaning: 'the longest that a follower waits at random before it asks for a free lease',
+  },
+  // New ones come last: the simulator draws in this order, and one more then moves no other.
+  dedupRetentionMs: {
+    ...nullable(null, 1_000, 30 * DAY_MS),
+    meaning:
+      'how long a message is known again by whoever has taken it; null: as long as `jobRetentionMs`, 7 days at most',
+  },
+  backlogWorkflowsMax: {
+    ...whole(200_000, 1, 10_000_000),
+    meaning:
+      'workflows that may wait to begin in a datacenter; with as many, further jobs are refused as overload',
+  },
+  backlogWaitMaxMs: {
+    ...nullable(null, 1, SIXTY_DAYS_MS),
+    meaning:
+      'jobs are refused as overload where the work ahead of them would take longer; null: a tenth of their own timeout',
+  },
+  backlogFreeWorkflows: {
+    ...whole(100, 0, 10_000_000),
+    meaning: 'workflows that may wait whatever `backlogWaitMaxMs` says',
   },
 } as const satisfies Record<string, JobsOption>;
 

@@ -71,14 +71,14 @@ export class Disks {
     await this.reopen(place);
     const copy = recoveryDirectory();
     this.#copies.push(copy);
-    cpSync(this.#directoryOf(place), copy, { recursive: true });
+    cpSync(this.directoryOf(place), copy, { recursive: true });
     return copy;
   }
 
   /** An administrator puts a copy in the place of the files of a node that is down. */
   async restore(place: string, copy: string): Promise<void> {
     await this.reopen(place);
-    const directory = this.#directoryOf(place);
+    const directory = this.directoryOf(place);
     rmSync(directory, { recursive: true, force: true });
     cpSync(copy, directory, { recursive: true });
   }
@@ -92,7 +92,7 @@ export class Disks {
     for (const copy of this.#copies) rmSync(copy, { recursive: true, force: true });
   }
 
-  #directoryOf(place: string): string {
+  directoryOf(place: string): string {
     const store = this.#stores.get(place);
     if (store === undefined) throw new Error(`There is no disk of "${place}".`);
     return store.directory;
