@@ -1,14 +1,19 @@
 /**
  * A directory for data, checked once, and the errors that speak of it.
  *
- * Guarantees: it exists (it is made when it does not), it is a directory, and it could be written
- * when it was opened. Two paths to one directory, through a symlink or a bind mount, have the
- * same `identity`. It holds no lock: that is lock.ts.
+ * Guarantees: it exists (it is made when it does not, for its user alone), its name is on disk, it
+ * is a directory, and it could be written when it was opened. Two paths to one directory, through
+ * a symlink or a bind mount, have the same `identity`. It holds no lock: that is lock.ts.
  */
 
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { excerpt, messageOf, RuntimeError } from '../../runtime/errors.ts';
+import { syncEntriesNow } from './entries.ts';
+
+/** Records, payloads and results are the business of one user. */
+export const DIRECTORY_MODE = 0o700;
+export const FILE_MODE = 0o600;
 
 export interface DataDirectory {
   /** Without symlinks, and independent of the working directory. */
@@ -33,8 +38,9 @@ export function openDataDirectory(directory: string): DataDirectory {
     throw new RuntimeError('OPTION_INVALID', 'The directory must be a path, and not empty.');
   }
   try {
-    makeDirectory(directory);
+    makeDirectory(directory, DIRECTORY_MODE);
     const path = realpathSync(directory);
+    syncName(path);
     const { dev, ino } = statSync(path, { bigint: true });
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return { path, identity: `${dev.toString(36)}.${ino.toString(36)}` };
@@ -52,17 +58,30 @@ export function openDataDirectory(directory: string): DataDirectory {
 }
 
 /** With all that is missing above it. Node's own way to do that never comes to an end below `/proc`. */
-export function makeDirectory(path: string): void {
+export function makeDirectory(path: string, mode?: number): void {
   try {
-    mkdirSync(path);
+    mkdirSync(path, { mode });
   } catch (thrown) {
     const { code } = thrown as NodeJS.ErrnoException;
     const isThere = code === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory();
     if (isThere === true) return;
     const above = dirname(path);
     if (code !== 'ENOENT' || existsSync(above)) throw thrown;
-    makeDirectory(above);
-    makeDirectory(path);
+    makeDirectory(above, mode);
+    makeDirectory(path, mode);
+    syncName(above);
+  }
+}
+
+/**
+ * Syncs the entry of a directory in the one above it, also where a process before this one has made
+ * it: that one may have died before it could. A parent that only others may read is theirs to keep.
+ */
+function syncName(path: string): void {
+  try {
+    syncEntriesNow(dirname(path));
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EACCES') throw thrown;
   }
 }
 

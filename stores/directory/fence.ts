@@ -8,9 +8,10 @@
 
 import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
-import { platform } from 'node:os';
 import { join } from 'node:path';
 import { RuntimeError } from '../../runtime/errors.ts';
+import { FILE_MODE } from './data-directory.ts';
+import { syncEntries } from './entries.ts';
 
 const FENCE_FILE = 'lease.json';
 const FORMAT = 1;
@@ -44,7 +45,7 @@ export class LeaseFence {
     await writeDurably(draft, `${JSON.stringify({ format: FORMAT, fence })}\n`);
     if (!isOurs()) return undefined;
     await rename(draft, this.#path);
-    await syncDirectory(this.#directory);
+    await syncEntries(this.#directory);
     return fence;
   }
 
@@ -76,21 +77,9 @@ function fenceIn(text: string): number | undefined {
 }
 
 async function writeDurably(path: string, text: string): Promise<void> {
-  const handle = await open(path, 'w');
+  const handle = await open(path, 'w', FILE_MODE);
   try {
     await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Without it the new name may be gone after a power failure. */
-async function syncDirectory(directory: string): Promise<void> {
-  // Windows has no such call: there the file system's journal keeps the order.
-  if (platform() === 'win32') return;
-  const handle = await open(directory, 'r');
-  try {
     await handle.sync();
   } finally {
     await handle.close();

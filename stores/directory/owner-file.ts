@@ -10,6 +10,8 @@
 import { readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { FILE_MODE } from './data-directory.ts';
+import { syncEntries } from './entries.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
 const OWNER_FILE = 'owner.json';
@@ -96,11 +98,12 @@ export class OwnerFile {
     const path = join(directory, OWNER_FILE);
     const draft = join(directory, `${DRAFT_PREFIX}${record.id}${DRAFT_SUFFIX}`);
     const text = formatOwner(record);
-    const handle = await open(draft, 'wx');
+    const handle = await open(draft, 'wx', FILE_MODE);
     try {
       await handle.writeFile(text);
       await handle.sync();
       if (await publish(draft, path)) {
+        await syncEntries(directory);
         return new OwnerFile(path, record.id, handle, text.indexOf('"beat": "') + 9);
       }
     } catch (thrown) {

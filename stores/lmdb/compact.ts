@@ -8,6 +8,7 @@
 
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { syncEntriesNow } from '../directory/entries.ts';
 import { dataFile, Environment } from './environment.ts';
 
 export interface StoreCompaction {
@@ -29,7 +30,7 @@ export async function compactStore(directory: string): Promise<StoreCompaction> 
     const copy = dataFile(copies);
     flush(copy);
     renameSync(copy, file);
-    flush(directory);
+    syncEntriesNow(directory);
     return { beforeBytes, afterBytes: statSync(file).size };
   } finally {
     await environment.close();

@@ -19,6 +19,8 @@ import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Database, RootDatabase } from 'lmdb';
 import { messageOf, RuntimeError } from '../../runtime/errors.ts';
+import { FILE_MODE } from '../directory/data-directory.ts';
+import { syncEntriesNow } from '../directory/entries.ts';
 import type { ByteWriter } from './slab.ts';
 
 /** Keys are ASCII, so their bytes lie in the order of the texts. */
@@ -107,12 +109,15 @@ export class Environment {
         eventTurnBatching: false,
         // Writing begins while a group is handed over, not at the next turn of the event loop.
         ...({ batchStartThreshold: 16, txnStartThreshold: 1 } as object),
+        ...({ permissionsMode: FILE_MODE } as object),
         // On Windows the file would have that size from the start.
         ...(sizeBytesMax !== undefined && platform() !== 'win32' && { mapSize: sizeBytesMax }),
         maxDbs: 8,
         encoding: 'binary',
         keyEncoding: 'binary',
       });
+      // Also where it was there already: who made it may have died before it came to this.
+      if (!isReadOnly) syncEntriesNow(directory);
       return new Environment(root, path);
     } catch (thrown) {
       throw openError(directory, thrown);

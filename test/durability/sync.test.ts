@@ -22,13 +22,14 @@ async function traced(options: CommitterOptions): Promise<TraceVerdict> {
   const folder = newFolder('sync');
   const trace = join(folder, 'trace');
   const result = await runCommitter({
-    directory: join(folder, 'data'),
+    directory: join(folder, 'deep', 'data'),
     commits: COMMITS,
     options,
     strace: ['-y', '-s', '64', '-e', `trace=${TRACED_CALLS}`, '-e', SLOW_SYNC, '-o', trace],
   });
   expect(result).toMatchObject({ exitCode: 0, acknowledged: COMMITS, refused: [] });
-  return checkTrace(readFileSync(trace, 'utf8'), { file: '/data.mdb', acknowledgement: 'ack ' });
+  const question = { file: '/data.mdb', acknowledgement: 'ack ', entries: folder };
+  return checkTrace(readFileSync(trace, 'utf8'), question);
 }
 
 describe.skipIf(reason !== undefined)(`a trace of ${COMMITS} commits${because()}`, () => {

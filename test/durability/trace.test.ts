@@ -16,6 +16,20 @@ const before = [opened, openedSync];
 const check = (...lines: readonly string[]) =>
   checkTrace(lines.join('\n'), { file: '/data.mdb', acknowledgement: 'ack ' });
 
+const made = '7 mkdir("/new/data", 0700) = 0';
+const madeFile = openedSync.replace('"/data/', '"/new/data/').replace('O_DSYNC', 'O_CREAT|O_DSYNC');
+const moved = '7 rename("/new/data/lease.json.tmp", "/new/data/lease.json") = 0';
+const syncAbove = '7 fsync(9</new>) = 0';
+const syncData = '7 fsync(9</new/data>) = 0';
+const written = [meta, ack];
+
+const checkNames = (...lines: readonly string[]) =>
+  checkTrace([...lines, ...written].join('\n'), {
+    file: '/data.mdb',
+    acknowledgement: 'ack ',
+    entries: '/new',
+  }).faults.filter((fault) => fault.includes('the name of'));
+
 describe('a good trace', () => {
   test.each<[string, readonly string[]]>([
     ['of one commit', [...before, page, pages, sync, meta, ack]],
@@ -109,5 +123,31 @@ test('says how much it has seen', () => {
     acknowledgements: 1,
     writes: 3,
     syncs: 1,
+  });
+});
+
+describe('a name', () => {
+  test.each<[string, readonly string[]]>([
+    ['of a directory', [made, syncAbove]],
+    ['of a file', [madeFile, syncData]],
+    ['that was moved', [moved, syncData]],
+    ['that was not made after all', [made.replace('= 0', '= -1 EEXIST (File exists)')]],
+    ['elsewhere', ['7 mkdir("/tmp/x", 0700) = 0']],
+  ])('%s that is synced has no faults', (_, lines) => {
+    expect(checkNames(...before, ...lines)).toEqual([]);
+  });
+
+  test.each<[string, readonly string[]]>([
+    ['of a directory', [made]],
+    ['of a directory whose own entries are synced instead', [made, syncData]],
+    ['of a file', [madeFile]],
+    ['that was moved', [syncData, moved]],
+    ['whose sync fails', [moved, syncData.replace('= 0', '= -1 EIO (Input/output error)')]],
+    [
+      'whose sync began before it was made',
+      ['8 fsync(9</new/data> <unfinished ...>', moved, '8 <... fsync resumed>) = 0'],
+    ],
+  ])('%s that is not synced is found', (_, lines) => {
+    expect(checkNames(...before, ...lines)).toHaveLength(1);
   });
 });

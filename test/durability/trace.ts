@@ -7,13 +7,21 @@
  * followed by an fdatasync or fsync of the file that began after the write was finished, is
  * finished itself and did not fail. And each acknowledgement has writes of its own: one without
  * any was for something that had not been handed over.
+ *
+ * The same holds for names: what was made, renamed or linked below `entries` before an
+ * acknowledgement is followed by an fsync of the directory it stands in. A file whose name is not
+ * on disk is gone after a power cut, however well its bytes were synced.
  */
+
+import { dirname } from 'node:path';
 
 export interface TraceQuestion {
   /** How the path of the file ends. */
   readonly file: string;
   /** What an acknowledgement begins with, on standard output. */
   readonly acknowledgement: string;
+  /** The directory in which, and below which, names have to be on disk as well. */
+  readonly entries?: string;
 }
 
 export interface TraceVerdict {
@@ -28,6 +36,13 @@ interface Write {
   readonly line: number;
   isFinished: boolean;
   isSynced: boolean;
+}
+
+/** A name that is not known to be on disk, and the line of the call that made it. */
+interface Entry {
+  readonly path: string;
+  readonly line: number;
+  isMade: boolean;
 }
 
 /** A call whose end is on a later line. */
@@ -45,6 +60,9 @@ const UNFINISHED = / <unfinished \.\.\.>$/;
 const DESCRIPTOR = /^(\d+)<([^>]*)>/;
 const OPENED = /= (\d+)<([^>]*)>\s*$/;
 const FAILED = /\)\s+= -1 /;
+/** The last path among the arguments is the one that is made; strace puts the directory before a relative one. */
+const MADE = /(?:AT_FDCWD(?:<([^>]*)>)?, )?"([^"]+)"[^"]*$/;
+const MAKES = new Set(['mkdir', 'mkdirat', 'rename', 'renameat', 'renameat2', 'link', 'linkat']);
 const STANDARD_OUTPUT = '1';
 
 export function checkTrace(text: string, question: TraceQuestion): TraceVerdict {
@@ -60,6 +78,7 @@ class TraceReader {
   readonly #synchronous = new Set<string>();
   /** Writes that are not known to be on disk. */
   #open: Write[] = [];
+  #entries: Entry[] = [];
   #writes = 0;
   #syncs = 0;
   #acknowledgements = 0;
@@ -97,11 +116,19 @@ class TraceReader {
 
   /** A call has begun; returns what is to be done when it is finished. */
   #begin(name: string, rest: string, line: number): (whole: string) => void {
-    if (name === 'openat') return (whole) => this.#opened(whole);
+    if (name === 'openat') {
+      const entered = /\bO_CREAT\b/.test(rest) ? this.#enter(rest, line) : () => {};
+      return (whole) => {
+        entered(whole);
+        this.#opened(whole);
+      };
+    }
+    if (MAKES.has(name)) return this.#enter(rest, line);
     const [, descriptor = '', path = ''] = DESCRIPTOR.exec(rest) ?? [];
     const isFile = path.endsWith(this.#question.file);
     if (isFile && WRITES.has(name)) return this.#write(descriptor, line);
     if (isFile && SYNCS.has(name)) return this.#sync();
+    if (name === 'fsync') return this.#syncEntries(path);
     if (name === 'write' && descriptor === STANDARD_OUTPUT) {
       const written = rest.slice(rest.indexOf('"') + 1);
       if (written.startsWith(this.#question.acknowledgement)) this.#acknowledge(line);
@@ -138,6 +165,29 @@ class TraceReader {
     };
   }
 
+  #enter(rest: string, line: number): (whole: string) => void {
+    const { entries } = this.#question;
+    const path = MADE.exec(rest)?.[2];
+    if (entries === undefined || path === undefined || !path.startsWith(`${entries}/`))
+      return () => {};
+    const entry: Entry = { path, line, isMade: false };
+    this.#entries.push(entry);
+    return (whole) => {
+      entry.isMade = true;
+      if (FAILED.test(whole)) this.#entries = this.#entries.filter((one) => one !== entry);
+    };
+  }
+
+  #syncEntries(directory: string): (whole: string) => void {
+    const covered = this.#entries.filter(
+      ({ path, isMade }) => isMade && dirname(path) === directory,
+    );
+    return (whole) => {
+      if (!FAILED.test(whole))
+        this.#entries = this.#entries.filter((entry) => !covered.includes(entry));
+    };
+  }
+
   #settle(writes: readonly Write[]): void {
     for (const write of writes) write.isSynced = true;
     this.#open = this.#open.filter(({ isSynced }) => !isSynced);
@@ -153,5 +203,8 @@ class TraceReader {
     else if (this.#writesSince === 0)
       this.#faults.push(`line ${line}: nothing was written since the acknowledgement before`);
     this.#writesSince = 0;
+    for (const { path, line: made } of this.#entries)
+      this.#faults.push(`line ${line}: the name of ${path}, made in line ${made}, is not synced`);
+    this.#entries = [];
   }
 }

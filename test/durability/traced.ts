@@ -26,7 +26,8 @@ export function whyNotTraced(): string | undefined {
 }
 
 /** Written down by the trace of a commit, and what else shows that one is seen from outside. */
-export const TRACED_CALLS = 'openat,pwrite64,pwritev,writev,write,fdatasync,fsync,msync,sendmsg';
+export const TRACED_CALLS =
+  'openat,pwrite64,pwritev,writev,write,fdatasync,fsync,msync,sendmsg,mkdir,mkdirat,rename,renameat,renameat2,link,linkat';
 
 export interface CommitterRun {
   readonly directory: string;
