@@ -63,35 +63,37 @@ async function open(index: number, damage: Damage): Promise<Opened> {
 
 /**
  * Damage that nothing shows yet, such as a live page among the free ones, may show when something
- * is written: some records are, and the store is opened again.
+ * is written: some records are, and the store is opened again. A commit that meets a broken page
+ * fails, and the store with it: then what was acknowledged is there, and of the commit that failed
+ * all or nothing.
  */
 async function writeOn(store: Store, directory: string): Promise<Omit<Opened, 'index'>> {
   const fence = store.fence(PLACE) + 1;
   const actors = { ...expected.actors };
   const addresses = Object.keys(actors);
-  for (let number = 0; number < WRITES; number += 1) {
+  let unsure: Contents['actors'] | undefined;
+  for (let number = 0; number < WRITES && unsure === undefined; number += 1) {
     const address = addresses[number * 3] as string;
     const [, entry = ''] = actors[address] ?? [];
     const record = `{"written":${number},"note":"${'y'.repeat(number * 40)}"}`;
     const writes = [{ address, record, entry: JSON.parse(entry), history: [] }];
-    await new Promise<void>((resolve, reject) => {
-      store.commit({ shard: PLACE, fence, writes }, (refusal) =>
-        refusal === undefined ? resolve() : reject(refusal),
-      );
+    const refusal = await new Promise<Error | undefined>((resolve) => {
+      store.commit({ shard: PLACE, fence, writes }, resolve);
     });
-    actors[address] = [record, entry];
+    if (refusal === undefined) actors[address] = [record, entry];
+    else if ((refusal as { code?: string }).code !== 'STORE_FAILED') throw refusal;
+    else unsure = { ...actors, [address]: [record, entry] };
   }
   await store.close();
   const again = lmdbStore(directory);
   try {
     await again.open(PLACE);
     const damaged = [...again.damaged()].length;
-    return {
-      damaged,
-      problems: 0,
-      ...NOTHING,
-      records: differenceFrom({ ...expected, actors }, again).records,
-    };
+    const wrongIn = (held: Contents['actors']) =>
+      differenceFrom({ ...expected, actors: held }, again).records;
+    const wrong = wrongIn(actors);
+    const records = wrong.length > 0 && unsure !== undefined ? wrongIn(unsure) : wrong;
+    return { damaged, problems: 0, ...NOTHING, records };
   } finally {
     await again.close();
   }
