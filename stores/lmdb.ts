@@ -14,7 +14,7 @@ import { messageOf, RuntimeError } from '../runtime/errors.ts';
 import type { Group, IndexEntry, Settle, Store, StorePage, StoreQuery } from '../runtime/store.ts';
 import { DirectoryLock } from './directory/lock.ts';
 import { checkRecords, readHeadRow } from './lmdb/check.ts';
-import { Environment, damaged as storeDamaged } from './lmdb/environment.ts';
+import { Environment, markBegun, damaged as storeDamaged } from './lmdb/environment.ts';
 import type { Head } from './lmdb/head.ts';
 import { Heads } from './lmdb/heads.ts';
 import { readHistory } from './lmdb/history.ts';
@@ -189,7 +189,10 @@ class LmdbStore implements Store {
       const open = environment;
       const heads = new Heads((address) => headAt(open, address));
       writer = new LmdbWriter(open, head, heads, { ...this.#options, directory });
-      if (!isReadOnly) await writer.begin();
+      if (!isReadOnly) {
+        await writer.begin();
+        markBegun(directory);
+      }
       const checked = isReadOnly ? undefined : entries;
       return { environment, lock, damaged, writer, checked };
     } catch (thrown) {

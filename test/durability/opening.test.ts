@@ -10,6 +10,8 @@ import {
   mkdirSync,
   readdirSync,
   renameSync,
+  rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -53,6 +55,20 @@ describe('a store begins afresh', () => {
     expect(await runCommitter({ directory, commits: 1 })).toMatchObject({ exitCode: 0, found: 3 });
   });
 
+  test('that only its user can read', async () => {
+    const directory = join(newFolder('opening'), 'deep', 'data');
+    const committed = await runCommitter({ directory, commits: 1 });
+    expect(committed).toMatchObject({ exitCode: 0 });
+    const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+    expect([modeOf(directory), modeOf(join(directory, '..'))]).toEqual(['700', '700']);
+    const files = readdirSync(directory).map((name) => [name, modeOf(join(directory, name))]);
+    expect(files.sort()).toEqual([
+      ['data.mdb', '600'],
+      ['lock.mdb', '600'],
+      ['store.json', '600'],
+    ]);
+  });
+
   test('beside files that have nothing to do with it', async () => {
     const directory = newFolder('opening');
     writeFileSync(join(directory, 'notes.txt'), 'ours');
@@ -78,6 +94,16 @@ describe('a store is refused', () => {
     await environment.head.put(HEAD_KEY, encodeHead(head), head.commits);
     await environment.close();
     expect(await openingOf(directory)).toBe('STORE_NEWER');
+  });
+
+  test('whose data was removed, until somebody says that it may begin empty', async () => {
+    const directory = await newData();
+    rmSync(join(directory, 'data.mdb'));
+    expect(await openingOf(directory)).toBe('STORE_MISSING');
+    rmSync(join(directory, 'lock.mdb'));
+    expect(await openingOf(directory)).toBe('STORE_MISSING');
+    rmSync(join(directory, 'store.json'));
+    expect(await openingOf(directory)).toBe('taken');
   });
 
   test('in whose place there is a file', async () => {
