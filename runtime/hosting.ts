@@ -146,6 +146,9 @@ export class Hosting {
     if (!isHeld()) return;
     for (const [address, reason] of store.damaged())
       logger.error({ node, address, reason }, 'a record is damaged; its actor is left alone');
+    // Somebody hosted the place before, and nothing of it is here: that may be meant, and is never usual.
+    if (known > 0 && store.fence(place) === 0)
+      logger.warn({ node, place, known }, 'the place was hosted before, and its store is empty');
     const fence = await claim.raise(Math.max(known, store.fence(place)) + 1);
     if (!isHeld()) return;
     shard.open(fence, isHeld, () => {

@@ -13,8 +13,9 @@
 import { messageOf, RuntimeError } from '../runtime/errors.ts';
 import type { Group, IndexEntry, Settle, Store, StorePage, StoreQuery } from '../runtime/store.ts';
 import { DirectoryLock } from './directory/lock.ts';
+import { markBegun } from './lmdb/begun.ts';
 import { checkRecords, readHeadRow } from './lmdb/check.ts';
-import { Environment, markBegun, damaged as storeDamaged } from './lmdb/environment.ts';
+import { Environment, damaged as storeDamaged } from './lmdb/environment.ts';
 import type { Head } from './lmdb/head.ts';
 import { Heads } from './lmdb/heads.ts';
 import { readHistory } from './lmdb/history.ts';

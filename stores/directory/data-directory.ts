@@ -9,11 +9,7 @@
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { excerpt, messageOf, RuntimeError } from '../../runtime/errors.ts';
-import { syncEntriesNow } from './entries.ts';
-
-/** Records, payloads and results are the business of one user. */
-export const DIRECTORY_MODE = 0o700;
-export const FILE_MODE = 0o600;
+import { DIRECTORY_MODE, syncEntriesNow } from '../durable-files.ts';
 
 export interface DataDirectory {
   /** Without symlinks, and independent of the working directory. */

@@ -10,8 +10,7 @@ import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RuntimeError } from '../../runtime/errors.ts';
-import { FILE_MODE } from './data-directory.ts';
-import { syncEntries } from './entries.ts';
+import { FILE_MODE, syncEntries } from '../durable-files.ts';
 
 const FENCE_FILE = 'lease.json';
 const FORMAT = 1;

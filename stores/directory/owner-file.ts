@@ -10,8 +10,7 @@
 import { readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { FILE_MODE } from './data-directory.ts';
-import { syncEntries } from './entries.ts';
+import { FILE_MODE, syncEntries } from '../durable-files.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
 const OWNER_FILE = 'owner.json';

@@ -8,7 +8,7 @@
 
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncEntriesNow } from '../directory/entries.ts';
+import { syncEntriesNow } from '../durable-files.ts';
 import { dataFile, Environment } from './environment.ts';
 
 export interface StoreCompaction {

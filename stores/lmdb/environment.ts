@@ -8,21 +8,19 @@
 
 import {
   closeSync,
-  existsSync,
   lstatSync,
   openSync,
   readSync,
   type Stats,
   statfsSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Database, RootDatabase } from 'lmdb';
 import { messageOf, RuntimeError } from '../../runtime/errors.ts';
-import { FILE_MODE } from '../directory/data-directory.ts';
-import { syncEntriesNow } from '../directory/entries.ts';
+import { FILE_MODE, syncEntriesNow } from '../durable-files.ts';
+import { checkBegun } from './begun.ts';
 import type { ByteWriter } from './slab.ts';
 
 /** Keys are ASCII, so their bytes lie in the order of the texts. */
@@ -185,29 +183,6 @@ function pagesOf(stats: Pages): number {
 
 export function dataFile(directory: string): string {
   return join(directory, 'data.mdb');
-}
-
-/** Stands beside the data from the first commit on, so that data which was removed is missed. */
-const MARK_FILE = 'store.json';
-const MARK = {
-  format: 1,
-  note: 'A store was begun in this directory. Where data.mdb is missing beside this file, somebody has removed it: restore a copy, or remove this file to begin with an empty store.',
-};
-
-/** Says in the directory that there is a store, once its first commit is on disk. */
-export function markBegun(directory: string): void {
-  const path = join(directory, MARK_FILE);
-  if (existsSync(path)) return;
-  writeFileSync(path, `${JSON.stringify(MARK, null, 2)}\n`, { mode: FILE_MODE });
-  syncEntriesNow(directory);
-}
-
-/** @throws {RuntimeError} STORE_MISSING */
-function checkBegun(directory: string): void {
-  const path = join(directory, MARK_FILE);
-  if (!existsSync(path)) return;
-  const what = `There was a store in ${directory}, and its data.mdb is gone. Restore a copy; or, to begin with an empty store, remove ${path}.`;
-  throw new RuntimeError('STORE_MISSING', what);
 }
 
 /** The binding is native code: loaded only where somebody opens such a store. */

@@ -1,5 +1,5 @@
 /**
- * Directory entries that survive a power cut.
+ * Durable files: who may read them, and how their names survive a power cut.
  *
  * A file that was synced is on disk, and its name is not: the name belongs to the directory, which
  * has to be synced after a file was made, renamed or linked in it. Windows and some network file
@@ -9,6 +9,10 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { platform } from 'node:os';
+
+/** Records, payloads and results are the business of one user. */
+export const DIRECTORY_MODE = 0o700;
+export const FILE_MODE = 0o600;
 
 const IS_SYNCABLE = platform() !== 'win32';
 const IS_UNKNOWN = new Set(['EINVAL', 'ENOTSUP']);
