@@ -17,9 +17,9 @@ import { workerPoolMachine } from '../machines/jobs/worker-pool.ts';
 import { workflowMachine } from '../machines/jobs/workflow.ts';
 import { healthRules, resolveConfiguration } from '../programs/jobs/configuration.ts';
 import { Counters } from '../programs/jobs/counters.ts';
+import { admitToDesk } from '../programs/jobs/desk-admission.ts';
 import { JOBS_LIMITS } from '../programs/jobs/limits.ts';
 import {
-  admitToDesk,
   admitToHealth,
   admitToJob,
   admitToPool,
@@ -30,6 +30,7 @@ import type { ManagerKinds, ManagerNode } from '../programs/jobs/manager/node.ts
 import { startSweep } from '../programs/jobs/manager/sweep.ts';
 import type { ManagerOptions } from '../programs/jobs/manager.ts';
 import { notePerformer } from '../programs/jobs/notes.ts';
+import { Permissions } from '../programs/jobs/permissions.ts';
 import { SILENT_LOGGER } from '../runtime/options.ts';
 import { systemClock } from '../runtime/system-clock.ts';
 import type { StartedManager } from './jobs-system.ts';
@@ -70,14 +71,18 @@ async function startWith(
     ...(transport !== undefined && { transport }),
   });
   const logger = SILENT_LOGGER;
-  const who = { datacenter, manager, gates: [] };
+  const permissions = new Permissions({ gates: [] });
+  const who = { datacenter, manager, gates: [], permissions };
   const node: ManagerNode = { ...who, config, clock, logger, counters, runtime };
   const perform = { note: notePerformer(logger, counters, onNote) };
   runtime.register('job', machine, { perform, admit: admitToJob(new Set(), datacenter) });
   runtime.register('workflow', workflowMachine, { perform, admit: admitToWorkflow });
   runtime.register('worker-health', workerHealthMachine, { perform, admit: admitToHealth });
   runtime.register('worker-pool', workerPoolMachine, { admit: admitToPool });
-  runtime.register('desk', deskMachine, { perform: deskPerformers(node), admit: admitToDesk });
+  runtime.register('desk', deskMachine, {
+    perform: deskPerformers(node),
+    admit: admitToDesk(node),
+  });
   const term = runtime.fence;
   await runtime.spawn(workerPoolAddress(datacenter), {
     input: { datacenter, term, rules: healthRules(config) },

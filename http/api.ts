@@ -19,14 +19,14 @@ import { systemRandom } from '../runtime/system-random.ts';
 import { prometheusText } from '../telemetry/index.ts';
 import { sendAnswer, sendRefusal } from './answer.ts';
 import { type Body, checkMediaType, hasBody, ObjectReader, readBody } from './body.ts';
-import { type Caller, Callers, type HttpTokens, mayDo } from './callers.ts';
+import type { Caller, HttpTokens } from './callers.ts';
+import { Guard } from './guard.ts';
 import { checkHead } from './head.ts';
 import { IdempotencyKeys, readIdempotencyKey } from './idempotency.ts';
 import { type HttpLimits, resolveHttpLimits } from './limits.ts';
-import { Origins } from './origins.ts';
 import { Rates } from './rates.ts';
 import { HttpRefusal, invalid, notLeader, refusalOf, tryLater } from './refusal.ts';
-import { type Route, RouteTable, type Service } from './route.ts';
+import { isAction, type Route, RouteTable, type Service } from './route.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { probeRoutes } from './routes/probes.ts';
@@ -79,8 +79,7 @@ class Api {
   readonly #logger: Logger;
   readonly #table = new RouteTable([...jobRoutes, ...operationRoutes, ...probeRoutes]);
   readonly #prefix: string;
-  readonly #callers: Callers;
-  readonly #origins: Origins;
+  readonly #guard: Guard;
   readonly #rates: Rates;
   readonly #keys: IdempotencyKeys;
   readonly #counters = new Counters();
@@ -89,14 +88,14 @@ class Api {
   #isClosed = false;
 
   constructor(options: HttpHandlerOptions) {
-    const { program, clock = systemClock(), logger = SILENT_LOGGER, tokens, hosts } = options;
+    const { program, clock = systemClock(), logger = SILENT_LOGGER } = options;
+    const { tokens, hosts, ownHosts } = options;
     const limits = resolveHttpLimits(options.limits);
     const watchers = new Watchers({ clock, logger, limits });
     const { isReady = () => true, metrics = () => '' } = options;
     this.#logger = logger;
     this.#prefix = checkPrefix(options.prefix ?? '');
-    this.#callers = new Callers(tokens, clock);
-    this.#origins = new Origins(hosts ?? [], options.ownHosts ?? hosts === undefined);
+    this.#guard = new Guard({ tokens, hosts, ownHosts, clock, logger });
     this.#rates = new Rates(clock, limits.requestsPerMinute, limits.clientsMax);
     const { idempotencyKeepMs, idempotencyKeysMax } = limits;
     this.#keys = new IdempotencyKeys(clock, idempotencyKeepMs, idempotencyKeysMax);
@@ -149,11 +148,14 @@ class Api {
     checkHead(request, limits.headersMax);
     const { segments, query } = readTarget(request.url ?? '', this.#prefix, limits.urlBytesMax);
     const { route, parameters, methods } = this.#table.find(request.method ?? '', segments);
-    if (route?.role !== undefined || route === undefined) this.#origins.check(request);
+    if (route === undefined || isAction(route.name)) this.#guard.checkOrigin(request);
     if (route === undefined) throw missing(methods);
     found(route);
-    const caller = route.role === undefined ? NOBODY : this.#callers.identify(request, query);
-    this.#admit(route, caller);
+    const { name } = route;
+    const caller = isAction(name)
+      ? this.#guard.admit(request, query, name, parameters.jobId)
+      : NOBODY;
+    this.#spend(route, caller);
     const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
     const body = await this.#body(request, route);
     if (idempotencyKey !== undefined && body !== undefined) {
@@ -173,13 +175,9 @@ class Api {
   }
 
   /** Says nothing about what the request is for, so it asks nobody. */
-  #admit(route: Route, caller: Caller): void {
+  #spend(route: Route, caller: Caller): void {
     const { program, isReady } = this.#service;
-    if (route.role === undefined) return;
-    if (!mayDo(caller, route.role))
-      throw new HttpRefusal('forbidden', `This is for the role ${route.role}.`);
-    if (route.isAboutAll === true && caller.jobs !== undefined)
-      throw new HttpRefusal('forbidden', 'This token is for some jobs only.');
+    if (!isAction(route.name)) return;
     this.#rates.spend(caller.client);
     if (route.isHosted !== true) return;
     if (!isReady()) throw tryLater('notReady', 'This node is starting or stopping.');

@@ -1,37 +1,24 @@
 /**
- * Who calls, by the bearer token of a request, and what he may do.
+ * Who calls, by the bearer token of a request.
  *
- * Guarantees: how long a comparison takes tells nothing about any token, and no refusal says why.
+ * Guarantees: how long a comparison takes tells nothing about any token, and no refusal says why. A list
+ * that changes is checked; while it is bad the last good one holds.
  * Where no tokens are configured everybody on this machine is operator, and nobody else is anybody.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Asker, ClientRole } from '../programs/jobs/permissions.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { RuntimeError } from '../runtime/errors.ts';
+import { messageOf, RuntimeError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/options.ts';
 import { HttpRefusal } from './refusal.ts';
+import { findTokenFaults, type HttpToken } from './tokens.ts';
 
-/** Each may do what the ones before it may. */
-export const ROLES = ['reader', 'submitter', 'operator'] as const;
-export type Role = (typeof ROLES)[number];
-
-export interface HttpToken {
-  /** Who it belongs to: the name in logs, and who added time to a job. */
-  readonly name: string;
-  readonly role: Role;
-  readonly token: string;
-  /** How the ids of jobs begin that it is for. Default: all jobs. */
-  readonly jobs?: readonly string[];
-  /** When it ends, in milliseconds since the epoch. Default: never. */
-  readonly expiresAt?: number;
-}
-
-export interface Caller {
-  readonly name: string;
+export interface Caller extends Asker {
+  readonly role: ClientRole;
   /** Whose requests are counted together: those of a token, or of an address without one. */
   readonly client: string;
-  readonly role: Role;
-  readonly jobs: readonly string[] | undefined;
 }
 
 /** A list, or where to look for the one that holds now; undefined: there are none. */
@@ -53,23 +40,29 @@ const TOKEN_PARAMETERS = ['token', 'access_token', 'auth_token', 'api_key', 'api
 export class Callers {
   readonly #tokens: () => readonly HttpToken[] | undefined;
   readonly #clock: Clock;
+  readonly #logger: Logger;
+  /** What was looked at last, and what of it holds: the last list that was good. */
   #last: readonly HttpToken[] | undefined;
-  #known: readonly Known[] = [];
+  #known: readonly Known[] | undefined;
+  #told = '';
 
   /** @throws {RuntimeError} OPTION_INVALID */
-  constructor(tokens: HttpTokens, clock: Clock) {
+  constructor(tokens: HttpTokens, clock: Clock, logger: Logger) {
     this.#tokens = typeof tokens === 'function' ? tokens : () => tokens;
     this.#clock = clock;
-    this.#look();
+    this.#logger = logger;
+    this.#take(this.#tokens());
   }
 
   /** @throws {HttpRefusal} unauthorized: the same for every cause */
   identify(request: IncomingMessage, query: URLSearchParams): Caller {
-    const isOpen = this.#look();
+    this.#look();
     const shown = TOKEN_PARAMETERS.some((name) => query.has(name))
       ? undefined
       : bearerToken(request.headers.authorization);
-    const caller = isOpen ? this.#neighbour(request, query) : this.#owner(shown);
+    const known = this.#known;
+    const caller =
+      known === undefined ? this.#neighbour(request, query) : this.#owner(known, shown);
     if (caller !== undefined) return caller;
     const headers = { 'www-authenticate': 'Bearer' };
     throw new HttpRefusal('unauthorized', 'A valid token is needed, in the header Authorization.', {
@@ -77,15 +70,31 @@ export class Callers {
     });
   }
 
-  /** True when there are no tokens at all. */
-  #look(): boolean {
-    const tokens = this.#tokens();
-    if (tokens !== this.#last) {
-      checkTokens(tokens ?? []);
+  /** A list that is none, or cannot be had, changes nothing. */
+  #look(): void {
+    try {
+      const tokens = this.#tokens();
+      if (tokens === this.#last) return;
       this.#last = tokens;
-      this.#known = (tokens ?? []).map((token) => ({ digest: digestOf(token.token), token }));
+      this.#take(tokens);
+      this.#told = '';
+    } catch (thrown) {
+      const error = messageOf(thrown);
+      if (error === this.#told) return;
+      this.#told = error;
+      this.#logger.error({ event: 'tokens.refused', error }, 'the tokens stay as they were');
     }
-    return tokens === undefined;
+  }
+
+  /** @throws {RuntimeError} OPTION_INVALID */
+  #take(tokens: readonly HttpToken[] | undefined): void {
+    const [fault] = tokens === undefined ? [] : findTokenFaults(tokens);
+    if (fault !== undefined) {
+      const { index, field, what } = fault;
+      throw new RuntimeError('OPTION_INVALID', `tokens[${index}].${field}: ${what}.`);
+    }
+    this.#last = tokens;
+    this.#known = tokens?.map((token) => ({ digest: digestOf(token.token), token }));
   }
 
   #neighbour({ socket }: IncomingMessage, query: URLSearchParams): Caller | undefined {
@@ -96,26 +105,16 @@ export class Callers {
   }
 
   /** Looks at every token whichever it is, so that time says nothing. */
-  #owner(shown: string | undefined): Caller | undefined {
+  #owner(all: readonly Known[], shown: string | undefined): Caller | undefined {
     const digest = shown === undefined ? NOBODY : digestOf(shown);
     let found: HttpToken | undefined;
-    for (const { digest: known, token } of this.#known)
-      if (timingSafeEqual(known, digest)) found = token;
+    for (const { digest: known, token } of all) if (timingSafeEqual(known, digest)) found = token;
     if (found === undefined || shown === undefined) return undefined;
     const { name, role, jobs, expiresAt } = found;
     return expiresAt !== undefined && expiresAt <= this.#clock.now()
       ? undefined
       : { name, client: `token ${name}`, role, jobs };
   }
-}
-
-export function mayDo(caller: Caller, role: Role): boolean {
-  return ROLES.indexOf(caller.role) >= ROLES.indexOf(role);
-}
-
-/** Says the same of jobs that are there and of jobs that are not. */
-export function maySee({ jobs }: Caller, jobId: string): boolean {
-  return jobs === undefined || jobs.some((beginning) => jobId.startsWith(beginning));
 }
 
 function bearerToken(header: string | undefined): string | undefined {
@@ -125,17 +124,3 @@ function bearerToken(header: string | undefined): string | undefined {
 function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
-
-function checkTokens(tokens: readonly HttpToken[]): void {
-  const names = new Set<string>();
-  for (const { name, role, token } of tokens) {
-    if (!/^[A-Za-z0-9._:-]{1,64}$/.test(name))
-      throw wrong(`"name" of a token must be 1 to 64 letters, digits or "._:-"`);
-    if (names.size === names.add(name).size) throw wrong(`two tokens are called "${name}"`);
-    if (!ROLES.includes(role)) throw wrong(`"role" of token "${name}" must be ${ROLES.join(', ')}`);
-    if (!/^[^\s,]{16,4096}$/.test(token))
-      throw wrong(`token "${name}" must be 16 to 4,096 characters without blanks and commas`);
-  }
-}
-
-const wrong = (what: string): RuntimeError => new RuntimeError('OPTION_INVALID', `${what}.`);

@@ -5,8 +5,9 @@
  * guide.
  */
 
+export type { ClientRole as Role } from '../programs/jobs/permissions.ts';
 export { createHttpHandler, type HttpHandler, type HttpHandlerOptions } from './api.ts';
-export type { HttpToken, HttpTokens, Role } from './callers.ts';
+export type { HttpTokens } from './callers.ts';
 export type { HttpLimits } from './limits.ts';
 export { HTTP_CODES, type HttpCode } from './refusal.ts';
 export {
@@ -16,3 +17,4 @@ export {
   serverCounts,
   serverLimits,
 } from './server.ts';
+export type { HttpToken } from './tokens.ts';

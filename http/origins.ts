@@ -2,7 +2,8 @@
  * By which names a server may be called, and from which pages.
  *
  * A page of another site that makes a browser ask us (DNS rebinding, cross-site requests) is
- * refused by its Host or its Origin. No answer ever allows another origin.
+ * refused by its Host or its Origin; a page of another port of the same machine is one of another site.
+ * No answer ever allows another origin.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -24,20 +25,39 @@ export class Origins {
   check({ headers, socket }: IncomingMessage): void {
     if (!this.#knows(headers.host, socket.localAddress))
       throw new HttpRefusal('wrongHost', 'This server is not called by that name.');
-    const { origin } = headers;
-    if (origin === undefined) return;
-    const from = /^https?:\/\/([^/]+)$/.exec(origin)?.[1];
-    if (!this.#knows(from, socket.localAddress))
-      throw new HttpRefusal('forbidden', 'Pages of other sites have no access.');
+    if (headers.origin === undefined || this.#isOwn(headers.origin, headers.host, socket)) return;
+    throw new HttpRefusal('forbidden', 'Pages of other sites have no access.');
+  }
+
+  /** Of a page that this server was called by the same name for, or that is of one of the names given. */
+  #isOwn(origin: string, host: string | undefined, socket: IncomingMessage['socket']): boolean {
+    const [, scheme, from] = /^(https?):\/\/([^/]+)$/.exec(origin.toLowerCase()) ?? [];
+    if (scheme === undefined || from === undefined) return false;
+    const page = withoutDefault(from, scheme);
+    if (this.#hosts.has(page)) return true;
+    // Whoever ends TLS in front of us may speak plainly to us, but goes by a name that was given.
+    const isGiven = this.#hosts.has(nameIn(page));
+    const ownScheme = 'encrypted' in socket ? 'https' : 'http';
+    return (
+      (isGiven || scheme === ownScheme) &&
+      page === withoutDefault((host ?? '').toLowerCase(), isGiven ? scheme : ownScheme)
+    );
   }
 
   #knows(host: string | undefined, localAddress: string | undefined): boolean {
     if (host === undefined) return false;
     const whole = host.toLowerCase();
-    const name = whole.replace(/:\d{1,5}$/, '');
+    const name = nameIn(whole);
     if (this.#hosts.has(whole) || this.#hosts.has(name)) return true;
     return this.#hasOwn && (LOOPBACK_NAMES.has(name) || name === nameOf(localAddress));
   }
+}
+
+const nameIn = (host: string): string => host.replace(/:\d{1,5}$/, '');
+
+/** The port that goes without saying is not said. */
+function withoutDefault(host: string, scheme: string): string {
+  return host.replace(scheme === 'https' ? /:443$/ : /:80$/, '');
 }
 
 function nameOf(address: string | undefined): string | undefined {

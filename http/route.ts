@@ -7,9 +7,10 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Gate, JobsClient, Manager } from '../programs/jobs/index.ts';
+import { type Action, type ClientRole, leastRole } from '../programs/jobs/permissions.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Answer } from './answer.ts';
-import type { Caller, Role } from './callers.ts';
+import type { Caller } from './callers.ts';
 import type { HttpLimits } from './limits.ts';
 import type { Watchers } from './watchers.ts';
 
@@ -37,19 +38,32 @@ export interface Call {
 }
 
 export interface Route {
-  readonly name: string;
+  /** The action that it is in the table of permissions. */
+  readonly name: Action | (typeof PROBES)[number];
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Parts of the path; one that begins with ":" stands for any id. */
   readonly path: string;
-  /** Who may; undefined: everybody, without a token and by any name of the server. */
-  readonly role?: Role;
-  /** Not for callers who may see some jobs only. */
-  readonly isAboutAll?: true;
+  /** The least that may, as the table says; undefined: everybody, without a token and by any name of the server. */
+  readonly role?: ClientRole;
   /** Only where the place is hosted. */
   readonly isHosted?: true;
   readonly body?: 'small' | 'submission';
   /** `undefined`: it has answered by itself. */
   run(service: Service, call: Call): Promise<Answer | undefined> | Answer;
+}
+
+/** They tell nothing and change nothing. */
+const PROBES = ['livez', 'readyz'] as const;
+
+/** Routes, each with the role that the table of permissions asks for. */
+export function routes(all: ReadonlyArray<Omit<Route, 'role'>>): readonly Route[] {
+  return all.map((route) =>
+    isAction(route.name) ? { ...route, role: leastRole(route.name) } : route,
+  );
+}
+
+export function isAction(name: Route['name']): name is Action {
+  return !(PROBES as readonly string[]).includes(name);
 }
 
 export interface Found {

@@ -33,7 +33,7 @@ import { authorizedHello, checkEnvelopeOf, checkReceiptOf } from './peer-authori
 import { PeerConduct } from './peer-conduct.ts';
 import type { Peers } from './peers.ts';
 import type { Shard } from './shard.ts';
-import type { PeerIdentity, Transport } from './transport.ts';
+import type { PeerIdentity, ProvedPeer, Transport } from './transport.ts';
 import { decodeFrame, type Frame, type Hello } from './wire.ts';
 
 export interface ArrivalServices {
@@ -152,10 +152,10 @@ export class Arrivals {
       const { kinds } = this.#services.shard;
       checkEnvelopeOf(proved, envelope, (address) => kinds.isClosedToClients(address));
     }
-    this.#envelope(node, envelope);
+    this.#envelope(node, proved, envelope);
   }
 
-  #envelope(peer: string, envelope: Envelope): void {
+  #envelope(peer: string, proved: ProvedPeer | undefined, envelope: Envelope): void {
     const { shard, asks, peers } = this.#services;
     const { to, from, counter, after, event } = envelope;
     const isOurs = to.endsWith(this.#ending);
@@ -169,13 +169,14 @@ export class Arrivals {
     } else if (event.type === FETCH_EVENT) {
       this.#answerFetch(envelope);
     } else if (counter === 0) {
-      if (isOurs) shard.accept(to, message(event, { from, isHint: true }), 'sender');
+      if (isOurs) shard.accept(to, message(event, { from, isHint: true }), 'sender', proved);
     } else {
       const settle = (error?: Error): void => {
         const receipt = { from, to, counter };
         peers.sendReceipt(peer, error === undefined ? receipt : { ...receipt, error });
       };
-      if (isOurs) shard.accept(to, message(event, { from, counter, after, settle }), 'sender');
+      if (isOurs)
+        shard.accept(to, message(event, { from, counter, after, settle }), 'sender', proved);
       else settle(new RuntimeError('NOT_HOSTED', `This node does not host "${placeOf(to)}".`));
     }
   }

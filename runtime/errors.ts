@@ -35,6 +35,7 @@ export const ERROR_CODES = {
   MAILBOX_FULL: { retryable: true },
   MESSAGE_EARLY: { retryable: true },
   MICROSTEPS_EXCEEDED: { retryable: false },
+  NOT_ALLOWED: { retryable: false },
   NOT_HOSTED: { retryable: true },
   OPTION_INVALID: { retryable: false },
   OUTBOX_FULL: { retryable: true },

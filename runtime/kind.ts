@@ -11,6 +11,7 @@ import { SPAWN_EVENT } from './machine.ts';
 import type { Logger } from './options.ts';
 import type { Statechart, StatechartLimits } from './statechart.ts';
 import { statechartOf } from './statecharts.ts';
+import type { ProvedPeer } from './transport.ts';
 
 /** What a performer gets. `params` is the action's data, resolved in the turn. */
 export interface PerformerCall {
@@ -79,6 +80,8 @@ export interface ForeignMessage {
   /** The sending actor, or the session (`session:…@node`) or request (`request:…`) of code there. */
   readonly from: string | undefined;
   readonly event: { readonly type: string; readonly [field: string]: unknown };
+  /** Who handed it over, where the transport proves who its peers are. */
+  readonly peer?: ProvedPeer | undefined;
 }
 
 export interface KindOptions {
@@ -92,9 +95,10 @@ export interface KindOptions {
   readonly validate?: Readonly<Record<string, StandardSchema>>;
   /**
    * Asked for every message from another node, births and hints included, before it waits for its
-   * actor. A text is why its sender is refused for good, with SENDER_REFUSED; so is what it throws.
+   * actor. A text is why its sender is refused for good, with SENDER_REFUSED; so is what it throws. An
+   * error is told to the sender as it is.
    */
-  readonly admit?: (message: ForeignMessage) => string | undefined;
+  readonly admit?: (message: ForeignMessage) => string | RuntimeError | undefined;
   /** Whether clients, peers that show a token and are no part of the cluster, may speak to it. Default false. */
   readonly openToClients?: boolean;
   readonly supervise?: Partial<Supervision>;
@@ -193,7 +197,7 @@ export class Kind {
       this.#validate(validate[type] as StandardSchema, event as { type: string }, address);
   }
 
-  /** Asks `admit` about a sender on another node. @throws {RuntimeError} SENDER_REFUSED */
+  /** Asks `admit` about a sender on another node. @throws {RuntimeError} SENDER_REFUSED, or what `admit` says */
   checkSender(message: ForeignMessage): void {
     const { admit } = this.options;
     let why: unknown;
@@ -203,10 +207,11 @@ export class Kind {
       why = messageOf(thrown);
     }
     if (why === undefined) return;
+    if (why instanceof RuntimeError) throw why;
     if (typeof why !== 'string') {
       // An asynchronous one promises an answer that nobody will wait for, or hear fail.
       Promise.resolve(why).then(undefined, () => {});
-      why = 'admit must answer at once, with a text or nothing';
+      why = 'admit must answer at once, with a text, an error or nothing';
     }
     const { to: address, from, event } = message;
     const what = `${address} does not take ${excerpt(event.type)} from ${from ?? 'outside'}: ${why}`;

@@ -27,6 +27,7 @@ const USUAL_REFUSALS: readonly ErrorCode[] = [
   'KIND_UNKNOWN',
   'MAILBOX_FULL',
   'MESSAGE_EARLY',
+  'NOT_ALLOWED',
   'NOT_HOSTED',
   'SENDER_REFUSED',
   'TOO_MANY_SENDERS',

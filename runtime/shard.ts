@@ -28,6 +28,7 @@ import type { Random } from './random.ts';
 import { checkDeadlines, decodeRecord } from './record.ts';
 import type { Store } from './store.ts';
 import { Deadlines } from './timers.ts';
+import type { ProvedPeer } from './transport.ts';
 import { Turns } from './turn.ts';
 import type { Turn } from './turn-result.ts';
 
@@ -205,12 +206,18 @@ export class Shard implements CommitListener {
   }
 
   /** Puts a message into the actor's mailbox, or settles it with the reason why not. */
-  accept(address: string, message: Message, checks: Checks = 'event'): void {
+  accept(
+    address: string,
+    message: Message,
+    checks: Checks = 'event',
+    /** Who handed it over, where that is proved. */
+    peer?: ProvedPeer,
+  ): void {
     const { metrics } = this.#services;
     metrics.offered += 1;
     try {
       const isChecked =
-        checks === 'none' || (checks === 'sender' && this.#admits(address, message));
+        checks === 'none' || (checks === 'sender' && this.#admits(address, message, peer));
       const actor = this.#receiverOf(address, message);
       if (!isChecked) actor.kind.checkEvent(message.event, address);
       const { mailbox } = actor;
@@ -352,14 +359,18 @@ export class Shard implements CommitListener {
   }
 
   /** True when the kind chooses its senders, and this one passed with its event; false when it does not choose. */
-  #admits(address: string, { from, counter, event }: Message): boolean {
+  #admits(
+    address: string,
+    { from, counter, event }: Message,
+    peer: ProvedPeer | undefined,
+  ): boolean {
     if (!this.#isHosting) return false;
     const kind = this.live.get(address)?.kind ?? this.kinds.of(address);
     if (kind.options.admit === undefined) return false;
     kind.checkEvent(event, address);
     // A copy of what was taken is no new message, whatever the kind would say of it now.
     const isCopy = counter > 0 && this.find(address)?.inbox.has(from as string, counter) === true;
-    if (!isCopy) kind.checkSender({ to: address, from, event });
+    if (!isCopy) kind.checkSender({ to: address, from, event, peer });
     return true;
   }
 

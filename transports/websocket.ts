@@ -42,6 +42,8 @@ export interface WebSocketTransport extends Transport {
   readonly url: string | undefined;
   /** Who a peer that is connected has proved to be. */
   identityOf(node: string): PeerIdentity | undefined;
+  /** Asks `clientOf` again about every client that is connected, and hangs up on those whose token does not hold. */
+  recheckClients(): void;
   /** What has happened so far, by name; numbers only rise, except `links`. */
   counters(): Readonly<Record<string, number>>;
 }
@@ -67,6 +69,8 @@ class WebSockets implements WebSocketTransport {
   readonly #superseding: WebSocketOptions['onSuperseded'];
   /** Also those that are saying goodbye. */
   readonly #open = new Set<Link>();
+  /** Clients that came in, each with whether its token still holds. */
+  readonly #clients = new Map<Link, () => boolean>();
   #cancelTick: Cancel | undefined;
   readonly #slice: Slice;
   #pingAt = 0;
@@ -106,8 +110,14 @@ class WebSockets implements WebSocketTransport {
     this.#door = new Door({
       ...shared,
       doorway: new Doorway(shared),
-      opened: (webSocket, socket, { caller, linkId }) =>
-        this.#opened(webSocket, socket, caller, linkId, false),
+      opened: (webSocket, socket, { caller, linkId, holds }) => {
+        const link = this.#opened(webSocket, socket, caller, linkId, false);
+        if (holds === undefined) return;
+        this.#clients.set(link, holds);
+        void link.ended.then(() => this.#clients.delete(link));
+        // A list that changed while it came in was asked about others only.
+        if (!holds()) this.#hangUp(link);
+      },
     });
     const queue = new DialQueue(limits.dialsMax);
     const random = options.random ?? systemRandom();
@@ -176,6 +186,10 @@ class WebSockets implements WebSocketTransport {
     return peer && { role: peer.role, place: peer.place };
   }
 
+  recheckClients(): void {
+    for (const [link, holds] of this.#clients) if (!holds()) this.#hangUp(link);
+  }
+
   counters(): Readonly<Record<string, number>> {
     return { ...this.#counters, links: this.#links.size };
   }
@@ -202,7 +216,7 @@ class WebSockets implements WebSocketTransport {
     peer: Claim,
     linkId: string,
     isDialled: boolean,
-  ): void {
+  ): Link {
     const isClientSide = this.#settings.own.role === 'client';
     const link = new Link(
       { peer, linkId, isDialled, isClientSide, webSocket, socket },
@@ -222,10 +236,17 @@ class WebSockets implements WebSocketTransport {
     void link.ended.then(() => this.#open.delete(link));
     if (this.#state === 'stopped') {
       link.terminate();
-      return;
+      return link;
     }
     this.#counters.linksOpened += 1;
     this.#links.open(link);
+    return link;
+  }
+
+  #hangUp(link: Link): void {
+    const { node } = link.peer;
+    this.#logger.warn({ peer: node }, 'a client was parted from: its token does not hold any more');
+    link.close(CLOSE.policy, 'the token does not hold any more');
   }
 
   #superseded(by: string): void {

@@ -87,11 +87,7 @@ function shown(value: unknown): string {
 }
 
 /** A file for one role, started as another, is a mistake of whoever started it. */
-export function checkRole(
-  role: Role,
-  { role: named, clients }: Settings,
-  mistakes: Mistakes,
-): void {
+export function checkRole(role: Role, { role: named }: Settings, mistakes: Mistakes): void {
   if (named !== undefined && named !== role)
     mistakes.unusable('role', `the configuration is for a ${named}, not for a ${role}`);
   for (const [path, { roles }] of Object.entries(SETTINGS)) {
@@ -99,8 +95,6 @@ export function checkRole(
     const whose = roles.map((one) => `a ${one}`).join(' and ');
     mistakes.unusable(path, `a ${role} has no such setting, ${whose} has`);
   }
-  if (role === 'worker' && clients !== undefined)
-    mistakes.unusable('clients', 'a worker has no clients; they come to gates and managers');
 }
 
 const NEEDED: Readonly<Record<Role, ReadonlyArray<keyof Settings>>> = {

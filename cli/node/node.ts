@@ -11,6 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createHttpHandler, type HttpHandler } from '../../http/api.ts';
 import { Counters } from '../../programs/jobs/counters.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
+import type { WebSocketTransport } from '../../transports/websocket.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { type Listener, openListener } from './listener.ts';
 import type { NodeLog } from './log.ts';
@@ -18,7 +19,7 @@ import { probesHandler } from './probes.ts';
 import { type Program, startProgram } from './program.ts';
 import type { NodeClient } from './proofs.ts';
 import type { NodeConfiguration } from './resolve.ts';
-import { isAmong, openSockets, type Sockets } from './sockets.ts';
+import { openSockets } from './sockets.ts';
 import { openStorage, type Storage } from './storage.ts';
 
 export interface RunningNode {
@@ -60,7 +61,7 @@ class AssembledNode implements RunningNode {
   #clients: readonly NodeClient[] | undefined;
   #listener: Listener | undefined;
   #storage: Storage | undefined;
-  #sockets: Sockets | undefined;
+  #sockets: WebSocketTransport | undefined;
   #program: Program | undefined;
   #handler: HttpHandler | undefined;
   #draining: Promise<void> | undefined;
@@ -90,8 +91,9 @@ class AssembledNode implements RunningNode {
     });
     let isHosting = role === 'worker';
     const program = await startProgram(configuration, {
-      transport: this.#sockets.transport,
+      transport: this.#sockets,
       storage: this.#storage,
+      clients: () => this.#clients,
       logger,
       hosting: (fence) => {
         isHosting = true;
@@ -112,11 +114,9 @@ class AssembledNode implements RunningNode {
   }
 
   reload({ clients, log }: NodeConfiguration): void {
-    const before = this.#clients ?? [];
     this.#clients = clients;
     this.#log.setLevel(log.level);
-    for (const { name } of before.filter((one) => !isAmong(clients ?? [], one)))
-      this.#sockets?.part(name);
+    this.#sockets?.recheckClients();
     const fields = { event: 'node.reloaded', clients: clients?.length, level: log.level };
     this.#log.logger.info(fields, 'took over the tokens and the level of the log');
   }
@@ -168,12 +168,19 @@ class AssembledNode implements RunningNode {
 
   #probes(): RequestListener {
     const metrics = () => (this.#program?.metrics() ?? '') + this.#ownMetrics();
-    return probesHandler({ state: () => this.#state, metrics });
+    const { role, hosts } = this.#configuration;
+    return probesHandler({
+      state: () => this.#state,
+      metrics,
+      tokens: () => this.#clients,
+      ...(role !== 'worker' && { hosts }),
+      logger: this.#log.logger,
+    });
   }
 
   #ownMetrics(): string {
     const counters = new Counters();
-    for (const [name, value] of Object.entries(this.#sockets?.transport.counters() ?? {}))
+    for (const [name, value] of Object.entries(this.#sockets?.counters() ?? {}))
       counters.observe(metricName(name), () => value);
     counters.add('escapement_log_lines_lost_total', {}, this.#log.lost);
     return counters.text();

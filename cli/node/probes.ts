@@ -1,47 +1,71 @@
 /**
  * The probes of a node without an HTTP API: a worker, and any node that is still starting.
  *
- * `/livez` says that the process answers, `/readyz` that it takes work, `/metrics` what it counts.
- * They speak in the words of the API. By whatever name they are called they answer: they change nothing.
+ * `/livez` says that the process answers, `/readyz` that it takes work, to whoever asks. What `/metrics`
+ * counts they tell those that the API would tell it: past the same guard. They speak in the words of the
+ * API, and change nothing.
  */
 
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { type Answer, sendAnswer } from '../../http/answer.ts';
-import { HttpRefusal, tryLater } from '../../http/refusal.ts';
+import { type Answer, sendAnswer, sendRefusal } from '../../http/answer.ts';
+import type { HttpTokens } from '../../http/callers.ts';
+import { Guard } from '../../http/guard.ts';
+import { HttpRefusal, refusalOf, tryLater } from '../../http/refusal.ts';
+import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
+import { systemClock } from '../../runtime/system-clock.ts';
 import { PROMETHEUS_CONTENT_TYPE } from '../../telemetry/prometheus.ts';
 
 export interface Probes {
   readonly state: () => 'starting' | 'ready' | 'draining';
   readonly metrics: () => string;
+  /** Who may see the metrics. Default: everybody on this machine, and nobody else. */
+  readonly tokens?: HttpTokens;
+  /**
+   * By which names the metrics may be asked for, besides those of loopback and where a request arrived.
+   * Default: none, and any where a token has to be shown: what is fetched for a page shows none.
+   */
+  readonly hosts?: readonly string[];
+  readonly logger?: Logger;
 }
 
 const PATHS: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz', '/metrics']);
 
+/** @throws {RuntimeError} OPTION_INVALID */
 export function probesHandler(probes: Probes): RequestListener {
+  const { tokens, hosts, logger = SILENT_LOGGER } = probes;
+  const clock = systemClock();
+  const guard = new Guard({ tokens, hosts, ownHosts: true, clock, logger });
   return (request, response) => {
-    const answer = answerTo(request, probes);
-    if (!(answer instanceof HttpRefusal)) sendAnswer(response, answer);
-    else {
-      const { status, headers } = answer;
-      sendAnswer(response, { status, body: answer.toJSON(), headers });
+    try {
+      sendAnswer(response, answerTo(request, probes, guard));
+    } catch (thrown) {
+      const refusal = refusalOf(thrown);
+      if (refusal === undefined) throw thrown;
+      sendRefusal(request, response, refusal, clock);
     }
   };
 }
 
-function answerTo({ url, method }: IncomingMessage, probes: Probes): Answer | HttpRefusal {
-  const path = url?.split('?', 1)[0];
+/** @throws {HttpRefusal} */
+function answerTo(request: IncomingMessage, probes: Probes, guard: Guard): Answer {
+  const { url = '', method } = request;
+  const [path, query] = url.split('?', 2);
   const state = probes.state();
   if (!PATHS.has(path)) {
-    if (state === 'starting') return tryLater('notReady', 'This node is starting.');
+    if (state === 'starting') throw tryLater('notReady', 'This node is starting.');
     const what = 'There is nothing at this path: a worker has probes. Ask a gate or a manager.';
-    return new HttpRefusal('notFound', what);
+    throw new HttpRefusal('notFound', what);
   }
   if (method !== 'GET' && method !== 'HEAD')
-    return new HttpRefusal('methodNotAllowed', 'This is not done here.', {
+    throw new HttpRefusal('methodNotAllowed', 'This is not done here.', {
       headers: { allow: 'GET, HEAD' },
     });
   if (path === '/livez') return { status: 200, body: { status: 'alive' } };
   if (path === '/metrics') {
+    const { hosts, tokens } = probes;
+    const listed = typeof tokens === 'function' ? tokens() : tokens;
+    if (hosts !== undefined || listed === undefined) guard.checkOrigin(request);
+    guard.admit(request, new URLSearchParams(query), 'metrics');
     const headers = { 'content-type': PROMETHEUS_CONTENT_TYPE };
     return { status: 200, body: probes.metrics(), headers };
   }

@@ -11,12 +11,15 @@ import type { Logger } from '../../runtime/options.ts';
 import type { Transport } from '../../runtime/transport.ts';
 import { prometheusText } from '../../telemetry/prometheus.ts';
 import { loadHandlers } from './handlers-module.ts';
+import type { NodeClient } from './proofs.ts';
 import type { NodeConfiguration } from './resolve.ts';
 import type { Storage } from './storage.ts';
 
 export interface ProgramParts {
   readonly transport: Transport;
   readonly storage: Storage;
+  /** As they are now: they can change while the node runs. */
+  readonly clients: () => readonly NodeClient[] | undefined;
   readonly logger: Logger;
   readonly hosting: (fence: number) => void;
   readonly fatal: (failure: Error) => void;
@@ -70,15 +73,13 @@ async function asManager(configuration: NodeConfiguration, parts: ProgramParts):
 }
 
 function sharedOptions(configuration: NodeConfiguration, parts: ProgramParts) {
-  const { transport, storage, logger, hosting, fatal } = parts;
+  const { transport, storage, clients, logger, hosting, fatal } = parts;
   const { store, lease } = storage;
   // One limit, whichever way a client comes.
   const { requestsPerMinute } = configuration.limits.http;
-  const operators = configuration.clients
-    ?.filter(({ role }) => role === 'operator')
-    .map(({ name }) => name);
   return {
     config: configuration.jobs,
+    clients,
     transport,
     logger,
     onHosting: hosting,
@@ -86,7 +87,6 @@ function sharedOptions(configuration: NodeConfiguration, parts: ProgramParts) {
     ...(requestsPerMinute !== undefined && { clientRequestsPerMinute: requestsPerMinute }),
     ...(store !== undefined && { store }),
     ...(lease !== undefined && { lease }),
-    ...(operators !== undefined && { operators }),
   };
 }
 

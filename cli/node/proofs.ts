@@ -5,18 +5,13 @@
 
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import { findTokenFaults, type HttpToken, TOKEN_BYTES_MIN } from '../../http/tokens.ts';
 import { excerpt, messageOf } from '../../runtime/errors.ts';
 import { originOf, valueAt } from './layers.ts';
 import { isLoopback, type ListenAddress } from './listen-address.ts';
 import type { Mistakes } from './mistakes.ts';
-import type { CLIENT_ROLES, Settings } from './schema.ts';
-import {
-  checkSecret,
-  readable,
-  readSecretFile,
-  SECRET_BYTES_MIN,
-  TOKEN_BYTES_MIN,
-} from './secrets.ts';
+import type { Settings } from './schema.ts';
+import { checkSecret, readable, readSecretFile, SECRET_BYTES_MIN } from './secrets.ts';
 
 export interface NodeTls {
   readonly cert: Buffer;
@@ -25,11 +20,7 @@ export interface NodeTls {
   readonly requireClientCertificate: boolean;
 }
 
-export interface NodeClient {
-  readonly name: string;
-  readonly role: (typeof CLIENT_ROLES)[number];
-  readonly token: string;
-}
+export type NodeClient = Omit<HttpToken, 'expiresAt'>;
 
 export interface Proofs {
   readonly secret: string | undefined;
@@ -136,23 +127,22 @@ function readTls({ tls }: Settings, mistakes: Mistakes): NodeTls | undefined {
   return { ...files, requireClientCertificate };
 }
 
+/** With the same check as the API makes of its tokens: what is good here is good there, at the start and later. */
 function readClients(settings: Settings, mistakes: Mistakes): readonly NodeClient[] | undefined {
   const { clients } = settings;
-  const tokens = new Set<string>();
-  const roles = new Map<string, string>();
-  const taken = [settings.node, settings.gate, settings.datacenter, ...(settings.gates ?? [])];
-  return clients?.map(({ name, role, tokenFile }, index) => {
-    // What a client may do over a socket is decided by its name.
+  const { node, gate, datacenter, gates = [], datacenters = [] } = settings;
+  const taken = [node, gate, datacenter, ...gates, ...datacenters];
+  const read = clients?.map(({ name, role, tokenFile, jobs }, index) => {
+    // Logs tell a client from a node by nothing else.
     if (taken.includes(name)) mistakes.unusable(`clients.${index}.name`, 'a node has this name');
-    if ((roles.get(name) ?? role) !== role)
-      mistakes.unusable(`clients.${index}.role`, `${name} has another role above`);
-    roles.set(name, role);
     const path = `clients.${index}.tokenFile`;
     const token = secretText(path, tokenFile, TOKEN_BYTES_MIN, mistakes) ?? '';
-    if (token !== '' && !/^[\x21-\x7e]+$/.test(token))
-      mistakes.unusable(path, 'a token has no spaces and no letters but those of ASCII');
-    if (token !== '' && tokens.has(token)) mistakes.unusable(path, 'two clients have this token');
-    tokens.add(token);
-    return { name, role, token };
+    return { name, role, token, ...(jobs !== undefined && { jobs }) };
   });
+  for (const { index, field, what } of findTokenFaults(read ?? [])) {
+    // A file that cannot be read has been told of.
+    if (field === 'token' && read?.[index]?.token === '') continue;
+    mistakes.unusable(`clients.${index}.${field === 'token' ? 'tokenFile' : field}`, what);
+  }
+  return read;
 }

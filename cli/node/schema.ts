@@ -8,11 +8,10 @@
 import { z } from 'zod';
 import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
 import { CORES_MAX } from '../../machines/jobs/messages/client.ts';
+import { CLIENT_ROLES } from '../../programs/jobs/permissions.ts';
 import { durationMs } from './duration.ts';
 import { isHost } from './listen-address.ts';
 import { EXTEND_POLICIES, LOG_FORMATS, LOG_LEVELS, ROLES } from './settings.ts';
-
-export const CLIENT_ROLES = ['reader', 'submitter', 'operator'] as const;
 
 const PEERS_MAX = 1_000;
 const HOSTS_MAX = 1_000;
@@ -43,9 +42,10 @@ const stopLimit = z.string(must(STOP_LIMIT)).refine((text) => {
   return ms !== undefined && ms <= STOP_LIMIT_MS_MAX;
 }, must(STOP_LIMIT));
 
+const beginnings = z.array(id, must('a list of beginnings of ids of jobs'));
 const client = z.strictObject(
-  { name: id, role: choice(CLIENT_ROLES), tokenFile: path },
-  must('a client: name, role and tokenFile'),
+  { name: id, role: choice(CLIENT_ROLES), tokenFile: path, jobs: beginnings.optional() },
+  must('a client: name, role and tokenFile, and perhaps jobs'),
 );
 
 const limits = z.record(z.string(), z.number(must('a number')), must('limits by name'));

@@ -11,7 +11,6 @@ import { platform } from 'node:os';
 import { messageOf } from '../../runtime/errors.ts';
 
 export const SECRET_BYTES_MIN = 32;
-export const TOKEN_BYTES_MIN = 16;
 const SECRET_FILE_BYTES_MAX = 4_096;
 /** Permissions of everybody who is neither the owner nor of the group. */
 const OTHERS = 0o007;

@@ -21,25 +21,17 @@ export interface SocketParts {
   readonly superseded: (peer: string) => void;
 }
 
-export interface Sockets {
-  readonly transport: WebSocketTransport;
-  /** Ends the connections of a client whose token does not hold any more. */
-  part(client: string): void;
-}
-
 /** Of whoever comes without a token where there are none. */
 const LOCAL_CLIENT = 'local';
-/** Between the name of a client and what it calls itself. */
-const CLIENT_MARK = '~';
 
 /** @throws {RuntimeError} OPTION_INVALID */
 export function openSockets(
   configuration: NodeConfiguration,
   { server, clients, logger, superseded }: SocketParts,
-): Sockets {
+): WebSocketTransport {
   const { node, role, place, listen, peers, secret, tls, limits } = configuration;
   const isOpen = listen !== undefined && isLoopback(listen.host);
-  const transport = websocketTransport({
+  return websocketTransport({
     node,
     role,
     place,
@@ -53,17 +45,9 @@ export function openSockets(
     ...(secret !== undefined && { secret }),
     ...(tls !== undefined && { tls }),
   });
-  return {
-    transport,
-    part: (client) => {
-      for (const peer of transport.peers())
-        if (peer.startsWith(client + CLIENT_MARK))
-          transport.expel?.(peer, 'the token does not hold any more');
-    },
-  };
 }
 
-/** Whoever may only read does so over HTTP: a socket reaches the desk, which takes jobs. */
+/** What it may do there is asked at each question. */
 function clientOf(
   token: string | undefined,
   clients: readonly NodeClient[] | undefined,
@@ -72,18 +56,11 @@ function clientOf(
   if (clients === undefined) return isOpen ? { name: LOCAL_CLIENT } : undefined;
   if (token === undefined) return undefined;
   const [client] = clients.filter((known) => isSame(known.token, token));
-  return client === undefined || client.role === 'reader' ? undefined : { name: client.name };
+  return client && { name: client.name };
 }
 
 /** In the same time whatever they are, and however long. */
 function isSame(one: string, other: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(one), hash(other));
-}
-
-export function isAmong(
-  clients: readonly NodeClient[],
-  { name, role, token }: NodeClient,
-): boolean {
-  return clients.some((one) => one.name === name && one.role === role && one.token === token);
 }

@@ -6,29 +6,27 @@ import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
 import { count, id, requestId } from '../../machines/jobs/messages/fields.ts';
 import { JOB_STATUSES } from '../../machines/jobs/words.ts';
 import type { NewJob } from '../../programs/jobs/index.ts';
+import { isOwn, refusalOf } from '../../programs/jobs/permissions.ts';
 import type { Answer } from '../answer.ts';
-import { maySee } from '../callers.ts';
 import { duration, pageLimit, parameter } from '../parameters.ts';
 import { HttpRefusal, invalid, notLeader, tryLater } from '../refusal.ts';
-import type { Call, Route, Service } from '../route.ts';
+import { type Call, routes, type Service } from '../route.ts';
 import { read } from '../schema.ts';
 
-export const jobRoutes: readonly Route[] = [
+export const jobRoutes = routes([
   {
     name: 'jobs.submit',
     method: 'POST',
     path: '/v1/jobs',
-    role: 'submitter',
     isHosted: true,
     body: 'submission',
     run: submit,
   },
-  { name: 'jobs.list', method: 'GET', path: '/v1/jobs', role: 'reader', isHosted: true, run: list },
+  { name: 'jobs.list', method: 'GET', path: '/v1/jobs', isHosted: true, run: list },
   {
     name: 'jobs.show',
     method: 'GET',
     path: '/v1/jobs/:jobId',
-    role: 'reader',
     isHosted: true,
     run: show,
   },
@@ -36,7 +34,6 @@ export const jobRoutes: readonly Route[] = [
     name: 'jobs.cancel',
     method: 'POST',
     path: '/v1/jobs/:jobId/cancel',
-    role: 'operator',
     isHosted: true,
     body: 'small',
     run: cancel,
@@ -45,7 +42,6 @@ export const jobRoutes: readonly Route[] = [
     name: 'jobs.extend',
     method: 'POST',
     path: '/v1/jobs/:jobId/extend',
-    role: 'operator',
     isHosted: true,
     body: 'small',
     run: extend,
@@ -54,18 +50,18 @@ export const jobRoutes: readonly Route[] = [
     name: 'jobs.watch',
     method: 'GET',
     path: '/v1/jobs/:jobId/events',
-    role: 'reader',
     isHosted: true,
     run: watch,
   },
-];
+]);
 
 async function submit({ client }: Service, call: Call): Promise<Answer> {
   const job = call.body as NewJob;
   const jobId = job.jobId ?? call.idempotencyKey;
-  if (jobId !== undefined) checkSeen(call, jobId);
-  else if (call.caller.jobs !== undefined)
+  if (jobId === undefined && call.caller.jobs !== undefined)
     throw new HttpRefusal('forbidden', 'Name the job: this token is for some jobs only.');
+  const refusal = refusalOf(call.caller, 'jobs.submit', jobId);
+  if (refusal !== undefined) throw new HttpRefusal('forbidden', refusal);
   const answer = await client.submit(jobId === undefined ? job : { ...job, jobId });
   if (answer.accepted) {
     const headers = { location: `${pathOf(call.request)}/${answer.jobId}` };
@@ -108,7 +104,7 @@ async function list({ client }: Service, { query, caller }: Call): Promise<Answe
     ...(deadlineBefore !== undefined && { deadlineBeforeMs: deadlineBefore }),
     ...(cursor !== undefined && { cursor }),
   });
-  const jobs = page.jobs.filter(({ jobId }) => maySee(caller, jobId));
+  const jobs = page.jobs.filter(({ jobId }) => isOwn(caller.jobs, jobId));
   return { status: 200, body: { ...page, jobs } };
 }
 
@@ -183,13 +179,7 @@ function jobIdOf(call: Call): string {
   const jobId = call.parameters.jobId ?? '';
   if (!ID_PATTERN.test(jobId))
     throw invalid('Must be 1 to 128 letters, digits or "._:-".', 'jobId');
-  checkSeen(call, jobId);
   return jobId;
-}
-
-function checkSeen({ caller }: Call, jobId: string): void {
-  if (!maySee(caller, jobId))
-    throw new HttpRefusal('forbidden', 'This token is not for jobs of that name.');
 }
 
 const unknownJob = (): HttpRefusal => new HttpRefusal('notFound', 'There is no such job.');

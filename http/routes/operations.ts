@@ -10,21 +10,18 @@ import type { Manager, WorkerPage, WorkerView } from '../../programs/jobs/index.
 import { messageOf, RuntimeError } from '../../runtime/errors.ts';
 import type { Undelivered } from '../../runtime/undelivered.ts';
 import type { Answer } from '../answer.ts';
-import { maySee } from '../callers.ts';
 import { duration, pageLimit } from '../parameters.ts';
 import { HttpRefusal, invalid } from '../refusal.ts';
-import type { Call, Route, Service } from '../route.ts';
+import { type Call, routes, type Service } from '../route.ts';
 import { read } from '../schema.ts';
 
 const hosted = { isHosted: true } as const;
-const whole = { isHosted: true, isAboutAll: true } as const;
 
-export const operationRoutes: readonly Route[] = [
+export const operationRoutes = routes([
   {
     name: 'workers.list',
     method: 'GET',
     path: '/v1/workers',
-    role: 'reader',
     ...hosted,
     run: workers,
   },
@@ -32,33 +29,29 @@ export const operationRoutes: readonly Route[] = [
     name: 'jobs.history',
     method: 'GET',
     path: '/v1/jobs/:jobId/history',
-    role: 'reader',
     ...hosted,
     run: history,
   },
-  { name: 'timers.list', method: 'GET', path: '/v1/timers', role: 'reader', ...whole, run: timers },
+  { name: 'timers.list', method: 'GET', path: '/v1/timers', ...hosted, run: timers },
   {
     name: 'undelivered.list',
     method: 'GET',
     path: '/v1/undelivered',
-    role: 'reader',
-    ...whole,
+    ...hosted,
     run: undelivered,
   },
   {
     name: 'undelivered.show',
     method: 'GET',
     path: '/v1/undelivered/:id',
-    role: 'reader',
-    ...whole,
+    ...hosted,
     run: showUndelivered,
   },
   {
     name: 'undelivered.retry',
     method: 'POST',
     path: '/v1/undelivered/:id/retry',
-    role: 'operator',
-    ...whole,
+    ...hosted,
     body: 'small',
     run: retry,
   },
@@ -66,11 +59,10 @@ export const operationRoutes: readonly Route[] = [
     name: 'undelivered.drop',
     method: 'DELETE',
     path: '/v1/undelivered/:id',
-    role: 'operator',
-    ...whole,
+    ...hosted,
     run: drop,
   },
-];
+]);
 
 /** Workers of one answer; a gate has those of all its datacenters. */
 const WORKERS_MAX = 10_000;
@@ -94,12 +86,10 @@ async function workers({ client }: Service, { query }: Call): Promise<Answer> {
 
 const historyQuery = z.strictObject({ limit: pageLimit(1_000) });
 
-function history({ program }: Service, { parameters, query, caller }: Call): Answer {
+function history({ program }: Service, { parameters, query }: Call): Answer {
   const jobId = parameters.jobId ?? '';
   if (!ID_PATTERN.test(jobId))
     throw invalid('Must be 1 to 128 letters, digits or "._:-".', 'jobId');
-  if (!maySee(caller, jobId))
-    throw new HttpRefusal('forbidden', 'This token is not for jobs of that name.');
   const { limit } = read(historyQuery, query);
   // Both have jobs, a gate by another name.
   const runtime = program.runtime as Manager['runtime'];

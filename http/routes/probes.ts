@@ -2,14 +2,13 @@
 
 import { PROMETHEUS_CONTENT_TYPE } from '../../telemetry/index.ts';
 import type { Answer } from '../answer.ts';
-import { HttpRefusal } from '../refusal.ts';
-import type { Call, Route, Service } from '../route.ts';
+import { routes, type Service } from '../route.ts';
 
-export const probeRoutes: readonly Route[] = [
+export const probeRoutes = routes([
   { name: 'livez', method: 'GET', path: '/livez', run: () => alive() },
   { name: 'readyz', method: 'GET', path: '/readyz', run: ready },
-  { name: 'metrics', method: 'GET', path: '/metrics', role: 'reader', run: metrics },
-];
+  { name: 'metrics', method: 'GET', path: '/metrics', run: metrics },
+]);
 
 function alive(): Answer {
   return { status: 200, body: { status: 'alive' } };
@@ -24,9 +23,7 @@ function ready({ program, isReady }: Service): Answer {
   };
 }
 
-function metrics(service: Service, { caller }: Call): Answer {
-  if (caller.jobs !== undefined)
-    throw new HttpRefusal('forbidden', 'This token is for some jobs only.');
+function metrics(service: Service): Answer {
   const headers = { 'content-type': PROMETHEUS_CONTENT_TYPE };
   return { status: 200, body: service.metrics(), headers };
 }

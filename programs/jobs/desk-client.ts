@@ -39,6 +39,7 @@ export interface WaitOptions {
   readonly seenSeq?: number;
 }
 
+/** Whatever this client may not ask is refused with NOT_ALLOWED, except where its answer has a word for that. */
 export interface JobsClient {
   submit(job: NewJob): Promise<SubmissionAnswer>;
   /** The job with all its workflows; undefined when there is none. */
@@ -109,6 +110,13 @@ export interface DeskLine {
   stop(): Promise<void>;
 }
 
+function unlessNotAllowed<TAnswer>(answer: TAnswer): (thrown: unknown) => TAnswer {
+  return (thrown) => {
+    if (thrown instanceof RuntimeError && thrown.code === 'NOT_ALLOWED') return answer;
+    throw thrown;
+  };
+}
+
 export class DeskClient implements JobsClient {
   readonly #line: DeskLine;
   readonly #clock: Clock;
@@ -175,14 +183,19 @@ export class DeskClient implements JobsClient {
 
   cancel(jobId: string): Promise<CancelAnswer> {
     const asked = { type: 'jobCancel.requested', ...this.#request(), jobId };
-    return this.#ask<CancelAnswer>(asked, { patience: LONG_PATIENCE_MS });
+    return this.#ask<CancelAnswer>(asked, { patience: LONG_PATIENCE_MS }).catch(
+      unlessNotAllowed({ accepted: false, reason: 'notAllowed' }),
+    );
   }
 
   extend(
     jobId: string,
     { requestId = this.#random.id(), ...more }: Parameters<JobsClient['extend']>[1],
   ): Promise<ExtendAnswer> {
-    return this.#ask<ExtendAnswer>({ type: 'jobExtend.requested', requestId, jobId, ...more });
+    const asked = { type: 'jobExtend.requested', requestId, jobId, ...more };
+    return this.#ask<ExtendAnswer>(asked).catch(
+      unlessNotAllowed({ accepted: false, reason: 'notAllowed', extensionsMs: 0 }),
+    );
   }
 
   async timeSinceProgress(jobId: string, workflowId?: string): Promise<number | undefined> {

@@ -25,6 +25,7 @@ import { systemRandom } from '../../runtime/system-random.ts';
 import type { Transport } from '../../runtime/transport.ts';
 import { gateRules, type JobsConfiguration, resolveConfiguration } from './configuration.ts';
 import { Counters } from './counters.ts';
+import { admitToDesk } from './desk-admission.ts';
 import { admitNobody, admitToGateJob } from './gate/admission.ts';
 import { deskPerformers } from './gate/desk.ts';
 import { dispatch } from './gate/dispatch.ts';
@@ -32,8 +33,8 @@ import { type GateKinds, type GateNode, readGateJob } from './gate/node.ts';
 import { startSweep } from './gate/sweep.ts';
 import { viewAt } from './gate/views.ts';
 import { jobsLimits } from './limits.ts';
-import { admitToDesk } from './manager/admission.ts';
 import { notePerformer } from './notes.ts';
+import { type ClientGrant, Permissions } from './permissions.ts';
 
 export interface GateOptions {
   /** Name of the gate: the place of its actors, and of its node unless that has another one. */
@@ -41,7 +42,9 @@ export interface GateOptions {
   readonly node?: string;
   /** The datacenters it sends jobs to, and takes reports from. */
   readonly datacenters: readonly string[];
-  /** Nodes that may add time to jobs. Default: every node that reaches the desk. */
+  /** Clients by name, as they are now: who may do what is docs/jobs-operations.md. Default: every client is an operator. */
+  readonly clients?: () => readonly ClientGrant[] | undefined;
+  /** Without `clients`: nodes that may cancel jobs and add time to them. Default: every node that reaches the desk. */
   readonly operators?: readonly string[];
   /** Options that differ from their defaults. */
   readonly config?: Partial<JobsConfiguration>;
@@ -86,7 +89,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
   const counters = new Counters();
   const ending = new AbortController();
   let node: GateNode | undefined;
-  const { transport, store, lease, onFatal, telemetry, inspect } = options;
+  const { operators, transport, store, lease, onFatal, telemetry, inspect } = options;
   const runtime = await createRuntime<GateKinds>({
     node: options.node ?? gate,
     place: gate,
@@ -109,7 +112,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
   const program: GateNode = {
     gate,
     datacenters,
-    operators: options.operators && [...options.operators, runtime.node],
+    permissions: new Permissions({ clients: options.clients, operators, gates: [] }),
     config,
     clock,
     logger,
@@ -187,7 +190,7 @@ function registerKinds(
   });
   runtime.register('desk', deskMachine, {
     perform: deskPerformers(node),
-    admit: admitToDesk,
+    admit: admitToDesk(node),
     openToClients: true,
   });
 }

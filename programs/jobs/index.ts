@@ -53,6 +53,7 @@ export { type ElectedLeaseOptions, electedLease } from './elected-lease.ts';
 export { type Gate, type GateOptions, startGate } from './gate.ts';
 export { type LocalClientOptions, localClient } from './local-client.ts';
 export { type Manager, type ManagerOptions, startManager } from './manager.ts';
+export type { ClientGrant, ClientRole } from './permissions.ts';
 export {
   type ObservedJob,
   type Recommendation,

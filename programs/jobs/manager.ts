@@ -25,20 +25,16 @@ import { systemRandom } from '../../runtime/system-random.ts';
 import type { Transport } from '../../runtime/transport.ts';
 import { healthRules, type JobsConfiguration, resolveConfiguration } from './configuration.ts';
 import { Counters } from './counters.ts';
+import { admitToDesk } from './desk-admission.ts';
 import { jobsLimits } from './limits.ts';
-import {
-  admitToDesk,
-  admitToHealth,
-  admitToJob,
-  admitToPool,
-  admitToWorkflow,
-} from './manager/admission.ts';
+import { admitToHealth, admitToJob, admitToPool, admitToWorkflow } from './manager/admission.ts';
 import { deskPerformers } from './manager/desk.ts';
 import { observeDatacenter } from './manager/gauges.ts';
 import type { ManagerKinds, ManagerNode } from './manager/node.ts';
 import { observedJobs } from './manager/observed.ts';
 import { startSweep } from './manager/sweep.ts';
 import { notePerformer } from './notes.ts';
+import { type ClientGrant, Permissions } from './permissions.ts';
 import { type Recommendation, type RecommendOptions, recommend } from './recommend.ts';
 
 export interface ManagerOptions {
@@ -48,7 +44,9 @@ export interface ManagerOptions {
   readonly manager?: string;
   /** The gates that may send jobs here. Default: none. */
   readonly gates?: readonly string[];
-  /** Nodes that may add time to jobs, besides the gates. Default: every node that reaches the desk. */
+  /** Clients by name, as they are now: who may do what is docs/jobs-operations.md. Default: every client is an operator. */
+  readonly clients?: () => readonly ClientGrant[] | undefined;
+  /** Without `clients`: nodes that may cancel jobs and add time to them, besides the gates. Default: every node that reaches the desk. */
   readonly operators?: readonly string[];
   /** Options that differ from their defaults. */
   readonly config?: Partial<JobsConfiguration>;
@@ -126,7 +124,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     datacenter,
     manager,
     gates,
-    operators: operators && [...operators, ...gates, manager],
+    permissions: new Permissions({ clients: options.clients, operators, gates }),
     config,
     clock,
     logger,
@@ -174,7 +172,7 @@ function registerKinds(node: ManagerNode, { onNote }: ManagerOptions): void {
   });
   runtime.register('desk', deskMachine, {
     perform: deskPerformers(node),
-    admit: admitToDesk,
+    admit: admitToDesk(node),
     openToClients: true,
   });
 }

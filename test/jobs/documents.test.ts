@@ -11,6 +11,7 @@ import { describe, expect, test } from 'vitest';
 import { NOTES, type NoteName } from '../../machines/jobs/notes.ts';
 import { Counters } from '../../programs/jobs/counters.ts';
 import { notePerformer } from '../../programs/jobs/notes.ts';
+import { PERMISSIONS } from '../../programs/jobs/permissions.ts';
 import type { Performer } from '../../runtime/kind.ts';
 import { SILENT_LOGGER } from '../../runtime/options.ts';
 import { listProjectFiles, readProjectFile } from '../project-files.ts';
@@ -36,6 +37,22 @@ describe('the guide for operators', () => {
     );
     const actual = new Set(named.map(([, name]) => name));
     expect(rows.map(([, name]) => name).sort()).toEqual([...actual].sort());
+  });
+
+  test('shows the table of permissions as it is', () => {
+    const [, section = ''] = readProjectFile(OPERATIONS).split('\n## Who may do what\n');
+    const [head = [], ...rows] = (section.split('\n## ')[0] ?? '')
+      .split('\n')
+      .filter((line) => line.startsWith('| ') && !line.startsWith('| --'))
+      .map((line) => line.split('|').slice(1, -1))
+      .map((cells) => cells.map((cell) => cell.trim()));
+    const documented = rows.map(([action = '', ...reaches]) => [
+      action.replaceAll('`', ''),
+      Object.fromEntries(
+        head.slice(1).map((role, at) => [role, reaches[at]?.replace('–', 'never')]),
+      ),
+    ]);
+    expect(Object.fromEntries(documented)).toEqual(PERMISSIONS);
   });
 });
 

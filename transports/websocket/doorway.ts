@@ -38,6 +38,8 @@ export interface Admission {
   readonly linkId: string;
   /** What the answer says of this node, and its own proof. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Of a client: whether the token that it has shown still holds. */
+  readonly holds?: () => boolean;
 }
 
 export interface DoorwayServices {
@@ -104,7 +106,8 @@ export class Doorway {
     const transcript = { version, caller, listener: settings.own, callerNonce, listenerNonce: '' };
     // No secret is shared with clients; the id only keeps connections apart.
     const linkId = linkIdOf('', transcript);
-    return { caller, linkId, headers: this.#saying(version) };
+    const holds = () => options.clientOf?.(token, caller.node)?.name === client.name;
+    return { caller, linkId, headers: this.#saying(version), holds };
   }
 
   #judgePeer(

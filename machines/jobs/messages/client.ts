@@ -133,7 +133,10 @@ export const clientCancelRequested = z.strictObject({
 
 export interface CancelAnswer {
   readonly accepted: boolean;
-  readonly reason: 'alreadyCancelled' | 'alreadyFinal' | 'unknown' | 'notLeader' | null;
+  readonly reason:
+    | 'alreadyCancelled'
+    | Exclude<ExtendRefusal, 'alreadyReported' | 'invalid'>
+    | null;
 }
 
 /** JobExtend of an operator */

@@ -1,8 +1,8 @@
 /**
  * Who may say what to the actors of a gate.
  *
- * A datacenter's job speaks about itself, to the job of the same id; anybody may ask the desk, and
- * nobody outside speaks to the pages of submissions. Each message has the fields its schema says.
+ * A datacenter's job speaks about itself, to the job of the same id; nobody outside speaks to the pages
+ * of submissions, and who may ask the desk is in desk-admission.ts. Each message has the fields its schema says.
  * What is refused reaches no machine and is counted by the runtime.
  */
 

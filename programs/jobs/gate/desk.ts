@@ -24,7 +24,6 @@ import type {
 } from '../../../machines/jobs/messages/client.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
-import { refuseStranger } from '../operators.ts';
 import { isBreach, Submissions } from '../submission.ts';
 import { accept, addressed, refused } from './acceptance.ts';
 import { type GateNode, isGone, jobOf, readGateJob } from './node.ts';
@@ -41,6 +40,7 @@ type Call<TQuestion> = PerformerCall & { readonly params: TQuestion };
 type Question = { readonly type: string };
 
 export function deskPerformers(node: GateNode) {
+  const { permissions } = node;
   const submissions = new Submissions(node.clock);
   const count = (reason: string) => node.counters.add('job_submissions_refused_total', { reason });
   return {
@@ -69,7 +69,8 @@ export function deskPerformers(node: GateNode) {
       reply(replyTo, { found: job !== undefined, job: job ?? null });
     },
     listJobs: ({ params, reply }: Call<JobsAsked>) => {
-      reply(params.replyTo, listJobs(node, params));
+      const page = listJobs(node, params);
+      reply(params.replyTo, { ...page, jobs: permissions.ownOf(params.replyTo, page.jobs) });
     },
     watchJob: ({ params, reply }: Call<JobWatched>) => {
       watchJob(node, params, (answer) => reply(params.replyTo, answer));
@@ -78,11 +79,10 @@ export function deskPerformers(node: GateNode) {
       reply(params.replyTo, await cancelJob(node, params.jobId));
     },
     extendJob: async ({ params, reply }: Call<ClientExtendRequested>) => {
-      const refusal = refuseStranger(node.operators, params, node.counters);
-      reply(params.replyTo, refusal ?? (await extendJob(node, params)));
+      reply(params.replyTo, await extendJob(node, params));
     },
     listStuck: async ({ params, reply }: Call<StuckAsked>) => {
-      reply(params.replyTo, await stuckWorkflows(node, params));
+      reply(params.replyTo, permissions.ownOf(params.replyTo, await stuckWorkflows(node, params)));
     },
     tellSinceProgress: async ({ params, reply }: Call<SinceProgressAsked>) => {
       reply(params.replyTo, await sinceProgress(node, params));

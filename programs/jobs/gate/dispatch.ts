@@ -22,7 +22,12 @@ const PAGE_PATIENCE_MS = 20;
 /** Answers after which it is worth trying again. */
 const PASSING = new Set(['notLeader', 'overloaded']);
 /** What a datacenter that does not want to hear of us says; any other error may pass. */
-const FINAL = new Set<ErrorCode>(['SENDER_REFUSED', 'EVENT_REFUSED', 'EVENT_UNDECLARED']);
+const FINAL = new Set<ErrorCode>([
+  'NOT_ALLOWED',
+  'SENDER_REFUSED',
+  'EVENT_REFUSED',
+  'EVENT_UNDECLARED',
+]);
 
 export async function dispatch(
   node: GateNode,

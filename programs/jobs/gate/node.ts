@@ -13,6 +13,7 @@ import type { Logger } from '../../../runtime/options.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import type { Counters } from '../counters.ts';
+import type { Permissions } from '../permissions.ts';
 
 export type GateKinds = {
   readonly 'gate-job': typeof gateJobMachine;
@@ -23,8 +24,8 @@ export type GateKinds = {
 export interface GateNode {
   readonly gate: string;
   readonly datacenters: readonly string[];
-  /** undefined: anybody. */
-  readonly operators?: readonly string[] | undefined;
+  /** Who may ask the desk what. */
+  readonly permissions: Permissions;
   readonly config: JobsConfiguration;
   readonly clock: Clock;
   readonly logger: Logger;

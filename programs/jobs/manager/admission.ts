@@ -1,22 +1,12 @@
 /**
  * Who may say what to the actors of a datacenter.
  *
- * A gate speaks about its jobs, a worker about itself, anybody may ask the desk; and each message
- * has the fields its schema says. What is refused is refused by name, reaches no machine, and is
- * counted by the runtime.
+ * A gate speaks about its jobs, a worker about itself, and each message has the fields its schema says;
+ * who may ask the desk is in desk-admission.ts. What is refused is refused by name, reaches no machine,
+ * and is counted by the runtime.
  */
 
 import type { ZodType } from 'zod';
-import {
-  clientCancelRequested,
-  clientExtendRequested,
-  jobAsked,
-  jobsAsked,
-  jobWatched,
-  sinceProgressAsked,
-  stuckAsked,
-  workersAsked,
-} from '../../../machines/jobs/messages/client.ts';
 import {
   ackReceived,
   cancelRequested,
@@ -65,18 +55,6 @@ const TO_HEALTH: Schemas = {
 
 const TO_POOL: Schemas = { 'worker.registered': workerRegistered };
 
-/** The desk checks a submission itself, so that it can name the field that is wrong. */
-const TO_DESK: Schemas = {
-  'job.asked': jobAsked,
-  'jobs.asked': jobsAsked,
-  'job.watched': jobWatched,
-  'jobCancel.requested': clientCancelRequested,
-  'jobExtend.requested': clientExtendRequested,
-  'stuckWorkflows.asked': stuckAsked,
-  'sinceProgress.asked': sinceProgressAsked,
-  'workers.asked': workersAsked,
-};
-
 /** Of jobs: their own gate, which has to be one of those configured. */
 export function admitToJob(gates: ReadonlySet<string>, datacenter: string): Admit {
   return (message) => {
@@ -99,9 +77,6 @@ export const admitToHealth: Admit = (message) =>
     : 'a worker speaks for itself only';
 
 export const admitToPool: Admit = (message) => fromItself(TO_POOL, message);
-
-export const admitToDesk: Admit = (message) =>
-  message.event.type === 'job.submitted' ? undefined : checked(TO_DESK, message);
 
 /** Workers name themselves in what they say. */
 function fromItself(schemas: Schemas, message: Message): string | undefined {

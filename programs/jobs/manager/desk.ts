@@ -21,7 +21,6 @@ import type {
 } from '../../../machines/jobs/messages/client.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
-import { refuseStranger } from '../operators.ts';
 import { isBreach, Submissions } from '../submission.ts';
 import { Acceptances, refused } from './acceptance.ts';
 import { type ManagerNode, readJob } from './node.ts';
@@ -38,6 +37,7 @@ type Call<TQuestion> = PerformerCall & { readonly params: TQuestion };
 export function deskPerformers(node: ManagerNode) {
   const submissions = new Submissions(node.clock);
   const acceptances = new Acceptances(node);
+  const { permissions } = node;
   return {
     submitJob: async ({ params, reply }: Call<JobSubmitted>) => {
       const { jobId, replyTo = '' } = params;
@@ -65,7 +65,8 @@ export function deskPerformers(node: ManagerNode) {
       reply(replyTo, { found: job !== undefined, job: job ?? null });
     },
     listJobs: ({ params, reply }: Call<JobsAsked>) => {
-      reply(params.replyTo ?? '', listJobs(node, params));
+      const page = listJobs(node, params);
+      reply(params.replyTo ?? '', { ...page, jobs: permissions.ownOf(params.replyTo, page.jobs) });
     },
     watchJob: ({ params, reply }: Call<JobWatched>) => {
       watchJob(node, params, (answer) => reply(params.replyTo ?? '', answer));
@@ -74,11 +75,11 @@ export function deskPerformers(node: ManagerNode) {
       reply(params.replyTo ?? '', await cancelJob(node, params.jobId));
     },
     extendJob: async ({ params, reply }: Call<ClientExtendRequested>) => {
-      const refusal = refuseStranger(node.operators, params, node.counters);
-      reply(params.replyTo ?? '', refusal ?? (await extendJob(node, params)));
+      reply(params.replyTo ?? '', await extendJob(node, params));
     },
     listStuck: ({ params, reply }: Call<StuckAsked>) => {
-      reply(params.replyTo ?? '', stuckWorkflows(node, params.thresholdMs, params.limit));
+      const stuck = stuckWorkflows(node, params.thresholdMs, params.limit);
+      reply(params.replyTo ?? '', permissions.ownOf(params.replyTo, stuck));
     },
     tellSinceProgress: ({ params, reply }: Call<SinceProgressAsked>) => {
       const { jobId, workflowId, replyTo = '' } = params;

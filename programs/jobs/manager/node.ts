@@ -14,6 +14,7 @@ import type { Logger } from '../../../runtime/options.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import type { Counters } from '../counters.ts';
+import type { Permissions } from '../permissions.ts';
 
 export type ManagerKinds = {
   readonly job: typeof jobMachine;
@@ -28,8 +29,8 @@ export interface ManagerNode {
   readonly manager: string;
   /** Those that may send jobs here. */
   readonly gates: readonly string[];
-  /** undefined: anybody. */
-  readonly operators?: readonly string[] | undefined;
+  /** Who may ask the desk what. */
+  readonly permissions: Permissions;
   readonly config: JobsConfiguration;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -2,8 +2,11 @@
 
 import { describe, expect, test } from 'vitest';
 import { watchJob } from '../../../programs/jobs/gate/watch.ts';
+import { Permissions } from '../../../programs/jobs/permissions.ts';
 import { SILENT_LOGGER } from '../../../runtime/options.ts';
 import { final, running, TO } from './running-job.ts';
+
+const permissions = new Permissions({ gates: [] });
 
 describe('a watch', () => {
   test('tells each status once and ends with the job', async () => {
@@ -27,7 +30,7 @@ describe('a watch', () => {
     const ending = new AbortController();
     const { gate, clock } = stage;
     const { runtime, config, counters } = gate;
-    const parts = { gate: 'gate-1', datacenters: [], logger: SILENT_LOGGER };
+    const parts = { gate: 'gate-1', datacenters: [], logger: SILENT_LOGGER, permissions };
     const node = { ...parts, runtime, config, counters, clock, ending: ending.signal };
     const answers: unknown[] = [];
     const watch = () =>
@@ -56,7 +59,7 @@ test('any number of clients may watch, without a warning', async () => {
   const { gate, clock } = stage;
   const { runtime, config, counters } = gate;
   const ending = new AbortController();
-  const parts = { gate: 'gate-1', datacenters: [], logger: SILENT_LOGGER };
+  const parts = { gate: 'gate-1', datacenters: [], logger: SILENT_LOGGER, permissions };
   const node = { ...parts, runtime, config, counters, clock, ending: ending.signal };
   let answers = 0;
   for (let number = 1; number <= 30; number += 1)
