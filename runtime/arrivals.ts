@@ -29,7 +29,13 @@ import { REPLY_EVENT } from './machine.ts';
 import { message } from './mailbox.ts';
 import type { Metrics } from './metrics.ts';
 import type { Logger, RuntimeLimits } from './options.ts';
-import { authorizedHello, checkEnvelopeOf, checkReceiptOf } from './peer-authority.ts';
+import {
+  checkEnvelopeOf,
+  checkFences,
+  checkHelloOf,
+  checkReceiptOf,
+  type KnownFences,
+} from './peer-authority.ts';
 import { PeerConduct } from './peer-conduct.ts';
 import type { Peers } from './peers.ts';
 import type { Shard } from './shard.ts';
@@ -130,14 +136,22 @@ export class Arrivals {
     }
   }
 
-  #hello({ node: peer, proved }: PeerConduct, said: Hello): void {
+  #hello({ node: peer, proved }: PeerConduct, hello: Hello): void {
     const { peers, delivery, place } = this.#services;
-    const hello = proved === undefined ? said : authorizedHello(proved, said);
+    if (proved === undefined) checkFences(hello);
+    else checkHelloOf(proved, hello, this.#knownFences());
     if (peers.heard(peer, hello.places))
       delivery.resend([...hello.places.map(([claimed]) => claimed), peer]);
     if (hello.isAsking) peers.greet(peer);
     for (const [claimed, known, isHosted] of hello.outranked ?? [])
       if (claimed === place) this.#services.outranked(known, isHosted);
+  }
+
+  #knownFences(): KnownFences {
+    const { peers, place, shard, limits } = this.#services;
+    const fenceOf = (name: string): number =>
+      Math.max(peers.fenceOf(name), name === place ? shard.fence : 0);
+    return { place, stepMax: limits.fenceStepMax, fenceOf };
   }
 
   #receipt({ proved }: PeerConduct, value: unknown): void {
@@ -215,6 +229,7 @@ export class Arrivals {
     const code = thrown instanceof RuntimeError ? thrown.code : 'INTERNAL';
     if (code === 'PEER_OVERSTEPPED') {
       metrics.peersOverstepped += 1;
+      logger.error({ peer, role: conduct.proved?.role, error }, 'peer overstepped its role');
       this.#expel(conduct, error);
     } else if (code === 'PEER_FLOODED') {
       this.#expel(conduct, error);

@@ -27,6 +27,7 @@ export const ERROR_CODES = {
   EVENT_REFUSED: { retryable: false },
   EVENT_RESERVED: { retryable: false },
   EVENT_UNDECLARED: { retryable: false },
+  FENCE_EXHAUSTED: { retryable: false },
   FENCE_STALE: { retryable: false },
   INTERNAL: { retryable: false },
   INVARIANT_BROKEN: { retryable: false },

@@ -6,6 +6,7 @@
  * who wait. Nothing is stored: fences of an earlier process are known only through `lastFence`.
  */
 
+import { checkFence } from './fence.ts';
 import type { Lease, LeaseClaim, LeaseHolder } from './lease.ts';
 
 export interface LocalLeaseOptions {
@@ -65,7 +66,7 @@ class Contest {
     return {
       isHeld: () => this.#held === entrant,
       raise: async (fence) => {
-        if (this.#held === entrant) this.#fence = Math.max(this.#fence, fence);
+        if (this.#held === entrant) this.#fence = checkFence(Math.max(this.#fence, fence));
         return this.#fence;
       },
       release: () => this.#leave(entrant),

@@ -82,7 +82,7 @@ export class Node {
     if (ports.inspect !== undefined) inspection.read(ports.inspect);
     const observers = new Observers(logger);
     const asks = new Asks(node, clock, random);
-    const peers = new Peers(node, transport, logger);
+    const peers = new Peers(node, transport, logger, ports);
     const children = new Children((address, session, result) =>
       this.#childSettled(address, session, result),
     );
@@ -161,7 +161,7 @@ export class Node {
     await this.ports.transport.start({
       peerUp: (peer, identity) => {
         this.#arrivals.connected(peer, identity);
-        this.#peers.connected(peer);
+        this.#peers.connected(peer, identity !== undefined);
         this.#delivery.resend([peer]);
         this.#tell({ type: 'peer', peer, change: 'up' });
       },
@@ -222,6 +222,7 @@ export class Node {
     this.#performers.stop(new RuntimeError('RUNTIME_STOPPED', 'The runtime has stopped.'));
     this.#children.stopAll();
     this.#delivery.stop();
+    this.#peers.stop();
     this.#asks.stop();
     this.#session.stop();
     this.ending.abort();

@@ -60,6 +60,10 @@ export interface RuntimeLimits {
   readonly peerMessagesPerSecond: number;
   /** Messages that one client may send in a minute; more end its connection. Default 100. */
   readonly clientMessagesPerMinute: number;
+  /** How far above a fence that is known another one may be claimed by a peer; who claims more is sent away. Default 10,000. */
+  readonly fenceStepMax: number;
+  /** How long a fence is held against others once the node that claimed it is gone. Default 60,000. */
+  readonly fenceMemoryMs: number;
   /** How long `stop` waits for performers and mailboxes before it aborts them. Default 5,000. */
   readonly drainMs: number;
   /** How long an ended actor can still be looked up; then it is forgotten, if it has sent something not before `dedupRetentionMs`. Default 7 days. */
@@ -90,6 +94,8 @@ export const DEFAULT_LIMITS: RuntimeLimits = {
   peerFaultsWindowMs: 60_000,
   peerMessagesPerSecond: 500_000,
   clientMessagesPerMinute: 100,
+  fenceStepMax: 10_000,
+  fenceMemoryMs: 60_000,
   drainMs: 5_000,
   endedRetentionMs: 7 * 86_400_000,
 };

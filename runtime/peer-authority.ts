@@ -11,10 +11,11 @@
 import { placeOf } from './address.ts';
 import { type Envelope, FETCH_EVENT, type Receipt } from './envelope.ts';
 import { excerpt, RuntimeError } from './errors.ts';
+import { FENCE_MAX, isFence } from './fence.ts';
 import type { JsonBounds } from './json-scan.ts';
 import { REPLY_EVENT } from './machine.ts';
 import type { RuntimeLimits } from './options.ts';
-import type { PeerIdentity, ProvedPeer } from './transport.ts';
+import { isHostOf, type PeerIdentity, type ProvedPeer } from './transport.ts';
 import type { Hello } from './wire.ts';
 
 /** What a request is sent under, see `Calls.request`: a name that belongs to no place. */
@@ -47,13 +48,49 @@ export function messageBytesOf(peer: PeerIdentity | undefined, limits: RuntimeLi
   return peer?.role === 'client' ? limits.clientMessageBytesMax : limits.messageBytesMax;
 }
 
-/** The part of a hello that is the peer's to say. @throws {RuntimeError} PEER_OVERSTEPPED */
-export function authorizedHello(peer: ProvedPeer, hello: Hello): Hello {
+/** What is known of the places that a hello speaks of. */
+export interface KnownFences {
+  /** The place of this node. */
+  readonly place: string;
+  /** How far above what is known a claim may be. */
+  readonly stepMax: number;
+  /** The greatest fence known of a place, 0 where none is. */
+  fenceOf(place: string): number;
+}
+
+/**
+ * Checks the claims of a hello. A place is claimed by who may host it, and that another is outranked is
+ * said by who may host the same place alone: whoever hosts gives way to nobody else's word. No
+ * claim goes further above what is known than a step.
+ *
+ * @throws {RuntimeError} PEER_OVERSTEPPED
+ */
+export function checkHelloOf(peer: ProvedPeer, hello: Hello, known: KnownFences): void {
   if (hello.node !== peer.node) throw overstepped(peer, `calls itself ${excerpt(hello.node)}`);
-  for (const [place] of hello.places)
+  for (const [place, fence] of hello.places) {
     if (!isPlaceOf(peer, place)) throw overstepped(peer, `claims ${excerpt(place)}`);
-  // A client may have heard of a greater fence; whoever hosts does not give way to its word.
-  return peer.role === 'client' ? { ...hello, outranked: [] } : hello;
+    checkStep(peer, place, fence, known);
+  }
+  for (const [place, fence] of hello.outranked ?? []) {
+    if (place !== known.place || !isHostOf(peer, place))
+      throw overstepped(peer, `says that fence ${fence} of ${excerpt(place)} is known`);
+    checkStep(peer, place, fence, known);
+  }
+}
+
+/** Of a place that was never heard of, any fence is the first. */
+function checkStep(peer: ProvedPeer, place: string, fence: number, known: KnownFences): void {
+  const before = known.fenceOf(place);
+  const highest = before === 0 ? FENCE_MAX : before + known.stepMax;
+  if (isFence(fence) && fence <= highest) return;
+  throw overstepped(peer, `claims fence ${fence} of ${excerpt(place)}, where ${before} is known`);
+}
+
+/** Of a peer that proves nothing. @throws {RuntimeError} ENVELOPE_MALFORMED */
+export function checkFences({ places, outranked = [] }: Hello): void {
+  for (const [place, fence] of [...places, ...outranked])
+    if (!isFence(fence))
+      throw new RuntimeError('ENVELOPE_MALFORMED', `${fence} is no fence of ${excerpt(place)}.`);
 }
 
 /** @throws {RuntimeError} PEER_OVERSTEPPED */
@@ -81,8 +118,8 @@ export function checkEnvelopeOf(
 }
 
 /** Whether it may speak for actors of that place. */
-export function isPlaceOf({ node, place }: ProvedPeer, name: string): boolean {
-  return name === place || name === node;
+export function isPlaceOf(peer: ProvedPeer, name: string): boolean {
+  return name === peer.node || isHostOf(peer, name);
 }
 
 function overstepped({ node, role }: ProvedPeer, what: string): RuntimeError {

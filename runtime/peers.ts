@@ -5,11 +5,17 @@
  * or several of about 32 KiB; a frame that is larger than the peer takes is sent in pieces. It promises nothing: what a lost connection swallowed is
  * sent again by delivery.ts. Of two nodes that claim a place the one with the higher
  * fence is believed, in whatever order they were heard.
+ *
+ * Whoever claims a place under a fence that is too low is told so by who may host the same place, and
+ * by everybody where nobody proves who he is. Others only hold the greater fence against it: until the
+ * node that claimed it claims less in a later connection, as after the restoring of an old copy, or
+ * has been gone for a while.
  */
 
+import type { Cancel, Clock } from './clock.ts';
 import type { Receipt } from './envelope.ts';
 import { messageOf } from './errors.ts';
-import type { Logger } from './options.ts';
+import type { Logger, RuntimeLimits } from './options.ts';
 import type { OutboxRow } from './outbox.ts';
 import { Outgoing } from './outgoing.ts';
 import { cutFrame, isLonger } from './pieces.ts';
@@ -21,14 +27,32 @@ const FRAME_LENGTH = 32 * 1024;
 /** Places whose greatest fence is remembered; beyond it the one heard of longest ago is forgotten. */
 const PLACES_REMEMBERED = 10_000;
 
+/** How fences of others are remembered. */
+export interface FenceMemory {
+  /** The place of this node. */
+  readonly place: string;
+  readonly clock: Clock;
+  readonly limits: Pick<RuntimeLimits, 'fenceMemoryMs'>;
+}
+
+interface HeardFence {
+  readonly fence: number;
+  readonly node: string;
+  /** Set while that node is not connected: it will be forgotten. */
+  forgetting?: Cancel;
+}
+
 export class Peers {
   readonly #node: string;
   readonly #transport: Transport;
   readonly #logger: Logger;
   /** What each connected node said that it hosts. */
   readonly #claims = new Map<string, ReadonlyMap<string, number>>();
-  /** The greatest fence ever heard of, by place. */
-  readonly #highest = new Map<string, number>();
+  /** The greatest fence heard of, by place. */
+  readonly #highest = new Map<string, HeardFence>();
+  readonly #memory: FenceMemory | undefined;
+  /** Peers that have proved who they are. */
+  readonly #proved = new Set<string>();
   /** Who hosts which place, by what all of them said. */
   #routes = new Map<string, string>();
   #outgoing = new Map<string, Outgoing>();
@@ -36,7 +60,8 @@ export class Peers {
   #hosted: readonly HostedPlace[] = [];
   #framesCut = 0;
 
-  constructor(node: string, transport: Transport, logger: Logger) {
+  constructor(node: string, transport: Transport, logger: Logger, memory?: FenceMemory) {
+    this.#memory = memory;
     this.#node = node;
     this.#transport = transport;
     this.#logger = logger;
@@ -62,7 +87,7 @@ export class Peers {
   /** True when this peer claims the place under a fence lower than one that was heard of. */
   isOutranked(peer: string, place: string): boolean {
     const fence = this.#claims.get(peer)?.get(place);
-    return fence !== undefined && fence < this.#fenceOf(place);
+    return fence !== undefined && fence < this.fenceOf(place);
   }
 
   /** Asks everyone what they host. */
@@ -70,12 +95,17 @@ export class Peers {
     for (const peer of this.#transport.peers()) this.greet(peer, true);
   }
 
-  connected(peer: string): void {
+  /** `isProved`: it has proved who it is, and asks the same of others. */
+  connected(peer: string, isProved: boolean = false): void {
+    if (isProved) this.#proved.add(peer);
     if (!this.#claims.has(peer)) this.#claims.set(peer, new Map());
     this.greet(peer);
   }
 
   disconnected(peer: string): void {
+    for (const [place, heard] of this.#highest)
+      if (heard.node === peer) this.#forgetLater(place, heard);
+    this.#proved.delete(peer);
     this.#claims.delete(peer);
     this.#outgoing.delete(peer);
     this.#routes = this.#chosen();
@@ -86,13 +116,19 @@ export class Peers {
     const isNew = !this.#claims.has(peer);
     this.#claims.set(peer, new Map(places));
     for (const [place, fence] of places) {
-      if (fence > this.#fenceOf(place)) this.#note(place, fence);
+      if (fence > this.fenceOf(place) || this.#isNewLife(peer, place))
+        this.#note(place, fence, peer);
       else this.#alarm(peer, place, fence);
     }
     const before = this.#routes;
     this.#routes = this.#chosen();
     if (this.#outranked(peer).length > 0) this.greet(peer);
     return isNew || !isSame(before, this.#routes);
+  }
+
+  /** Nothing is forgotten any more. */
+  stop(): void {
+    for (const { forgetting } of this.#highest.values()) forgetting?.();
   }
 
   /** True while a peer takes frames more slowly than they are sent. */
@@ -115,25 +151,53 @@ export class Peers {
   }
 
   /** The greatest fence heard of for a place; also of holders that are gone. */
-  #fenceOf(place: string): number {
-    return this.#highest.get(place) ?? 0;
+  fenceOf(place: string): number {
+    return this.#highest.get(place)?.fence ?? 0;
   }
 
-  #note(place: string, fence: number): void {
-    this.#highest.delete(place);
-    this.#highest.set(place, fence);
+  #note(place: string, fence: number, node: string): void {
+    this.#forget(place);
+    this.#highest.set(place, { fence, node });
     if (this.#highest.size <= PLACES_REMEMBERED) return;
     for (const oldest of this.#highest.keys()) {
-      this.#highest.delete(oldest);
+      this.#forget(oldest);
       return;
     }
   }
 
+  #forget(place: string): void {
+    this.#highest.get(place)?.forgetting?.();
+    this.#highest.delete(place);
+  }
+
+  /** The node that claimed the greatest fence claims the place in a connection made since. */
+  #isNewLife(peer: string, place: string): boolean {
+    const heard = this.#highest.get(place);
+    return heard?.forgetting !== undefined && heard.node === peer;
+  }
+
+  /** Nothing is forgotten of a place whose holders are told: they go above it themselves. */
+  #forgetLater(place: string, heard: HeardFence): void {
+    if (this.#memory === undefined || this.#isHeeded(heard.node, place)) return;
+    const { clock, limits } = this.#memory;
+    heard.forgetting?.();
+    heard.forgetting = clock.schedule(clock.now() + limits.fenceMemoryMs, () => {
+      this.#highest.delete(place);
+      // Whoever hosts it may have been refused until now: the answers choose the routes anew.
+      this.inquire();
+    });
+  }
+
+  /** Whether this peer believes this node that the place is outranked. */
+  #isHeeded(peer: string, place: string): boolean {
+    return !this.#proved.has(peer) || place === this.#memory?.place;
+  }
+
   #outranked(peer: string): OutrankedPlace[] {
-    const places = [...(this.#claims.get(peer) ?? [])].filter(([place]) =>
-      this.isOutranked(peer, place),
+    const places = [...(this.#claims.get(peer) ?? [])].filter(
+      ([place]) => this.#isHeeded(peer, place) && this.isOutranked(peer, place),
     );
-    return places.map(([place]) => [place, this.#fenceOf(place), this.#routes.has(place)]);
+    return places.map(([place]) => [place, this.fenceOf(place), this.#routes.has(place)]);
   }
 
   /** Under one fence only one node hosts a place: of two that say so, the first is believed. */
@@ -143,7 +207,7 @@ export class Peers {
     for (const [peer, claim] of this.#claims) {
       for (const [place, fence] of claim) {
         const best = fences.get(place);
-        if (fence < (best ?? this.#fenceOf(place))) continue;
+        if (fence < (best ?? this.fenceOf(place))) continue;
         if (fence === best && this.#routes.get(place) !== peer) continue;
         fences.set(place, fence);
         routes.set(place, peer);

@@ -50,6 +50,11 @@ export interface PeerIdentity {
   readonly place: string;
 }
 
+/** Whether it hosts that place, or stands by for it: of workers and clients their name is all they host. */
+export function isHostOf({ role, place }: PeerIdentity, name: string): boolean {
+  return place === name && role !== 'worker' && role !== 'client';
+}
+
 /** A peer that has proved to be this node. */
 export interface ProvedPeer extends PeerIdentity {
   readonly node: string;

@@ -7,6 +7,7 @@
  */
 
 import type { Clock } from '../runtime/clock.ts';
+import { checkFence } from '../runtime/fence.ts';
 import type { LeaseBoard } from '../runtime/lease-board.ts';
 
 export interface MemoryLeaseBoard extends LeaseBoard {
@@ -38,7 +39,7 @@ class MemoryBoard implements MemoryLeaseBoard {
 
   async acquire(name: string, holder: string, leaseMs: number): Promise<number | undefined> {
     if (this.#find(name) !== undefined) return undefined;
-    const fence = this.#fenceOf(name) + 1;
+    const fence = checkFence(this.#fenceOf(name) + 1);
     this.#hold(name, holder, fence, this.#clock.now() + leaseMs);
     return fence;
   }
@@ -61,7 +62,7 @@ class MemoryBoard implements MemoryLeaseBoard {
   ): Promise<number | undefined> {
     const holding = this.#find(name);
     if (holding === undefined || !this.#isHeldBy(name, holder, fence)) return undefined;
-    const raised = Math.max(fence, atLeast);
+    const raised = checkFence(Math.max(fence, atLeast));
     this.#hold(name, holder, raised, holding.endsAt);
     return raised;
   }

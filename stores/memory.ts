@@ -9,6 +9,7 @@
  */
 
 import { RuntimeError } from '../runtime/errors.ts';
+import { fenceExhausted, isFence } from '../runtime/fence.ts';
 import type {
   ActorWrite,
   Group,
@@ -106,6 +107,10 @@ class MemoryStore implements Store {
 
   commit(group: Group, settle: Settle): void {
     const known = this.fence(group.shard);
+    if (!isFence(group.fence)) {
+      queueMicrotask(() => settle(fenceExhausted(group.fence)));
+      return;
+    }
     if (group.fence < known) {
       const what = `Shard "${group.shard}" has a newer holder (fence ${known}); this one has fence ${group.fence}.`;
       queueMicrotask(() => settle(new RuntimeError('FENCE_STALE', what)));

@@ -14,6 +14,7 @@ import { type LeadershipEvent, leadershipMachine } from '../../machines/jobs/lea
 import type { LeaseRules } from '../../machines/jobs/rules.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
+import { checkFence } from '../../runtime/fence.ts';
 import type { InspectionReader } from '../../runtime/inspection.ts';
 import type { Performer } from '../../runtime/kind.ts';
 import type { Lease, LeaseClaim, LeaseHolder } from '../../runtime/lease.ts';
@@ -87,6 +88,7 @@ class ElectedClaim implements LeaseClaim {
   }
 
   async raise(fence: number): Promise<number> {
+    checkFence(fence);
     while (this.isHeld() && this.#fence < fence) {
       const settled = new Promise<void>((resolve) => this.#raising.push(resolve));
       this.#tell({ type: 'fence.raise', atLeast: fence });

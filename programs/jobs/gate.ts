@@ -26,7 +26,7 @@ import type { Transport } from '../../runtime/transport.ts';
 import { gateRules, type JobsConfiguration, resolveConfiguration } from './configuration.ts';
 import { Counters } from './counters.ts';
 import { admitToDesk } from './desk-admission.ts';
-import { admitNobody, admitToGateJob } from './gate/admission.ts';
+import { admitNobody, admitToGateJobOf } from './gate/admission.ts';
 import { deskPerformers } from './gate/desk.ts';
 import { dispatch } from './gate/dispatch.ts';
 import { type GateKinds, type GateNode, readGateJob } from './gate/node.ts';
@@ -156,7 +156,7 @@ function registerKinds(
   node: GateNode,
   perform: { readonly note: ReturnType<typeof notePerformer> },
 ): void {
-  const { runtime, gate, datacenters, config } = node;
+  const { runtime, config } = node;
   // First, because jobs that are being dispatched go on as soon as their kind is known.
   runtime.register('submission-page', submissionPageMachine, { admit: admitNobody });
   runtime.register('gate-job', gateJobMachine, {
@@ -186,7 +186,7 @@ function registerKinds(
         },
       },
     },
-    admit: admitToGateJob(new Set(datacenters), gate),
+    admit: admitToGateJobOf(node),
   });
   runtime.register('desk', deskMachine, {
     perform: deskPerformers(node),

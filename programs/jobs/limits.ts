@@ -27,6 +27,7 @@ export function jobsLimits(
     ...JOBS_LIMITS,
     endedRetentionMs: config.jobRetentionMs,
     dedupRetentionMs: dedupRetentionMs(config),
+    fenceStepMax: config.fenceStepMax,
     ...(clientRequestsPerMinute !== undefined && {
       clientMessagesPerMinute: clientRequestsPerMinute,
     }),

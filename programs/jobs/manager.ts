@@ -27,7 +27,13 @@ import { healthRules, type JobsConfiguration, resolveConfiguration } from './con
 import { Counters } from './counters.ts';
 import { admitToDesk } from './desk-admission.ts';
 import { jobsLimits } from './limits.ts';
-import { admitToHealth, admitToJob, admitToPool, admitToWorkflow } from './manager/admission.ts';
+import {
+  admitToHealth,
+  admitToJobOf,
+  admitToPool,
+  admitToWorkflow,
+  withinReach,
+} from './manager/admission.ts';
 import { deskPerformers } from './manager/desk.ts';
 import { observeDatacenter } from './manager/gauges.ts';
 import type { ManagerKinds, ManagerNode } from './manager/node.ts';
@@ -158,17 +164,23 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
 }
 
 function registerKinds(node: ManagerNode, { onNote }: ManagerOptions): void {
-  const { runtime, gates, datacenter, logger, counters } = node;
+  const { runtime, logger, counters } = node;
   const perform = { note: notePerformer(logger, counters, onNote) };
   runtime.register('job', jobMachine, {
     perform,
-    admit: admitToJob(new Set(gates), datacenter),
+    admit: admitToJobOf(node),
   });
-  runtime.register('workflow', workflowMachine, { perform, admit: admitToWorkflow });
-  runtime.register('worker-health', workerHealthMachine, { perform, admit: admitToHealth });
+  runtime.register('workflow', workflowMachine, {
+    perform,
+    admit: withinReach(node, admitToWorkflow),
+  });
+  runtime.register('worker-health', workerHealthMachine, {
+    perform,
+    admit: withinReach(node, admitToHealth),
+  });
   runtime.register('worker-pool', workerPoolMachine, {
     perform: { ...perform, announceRoom: () => announceRoom(node) },
-    admit: admitToPool,
+    admit: withinReach(node, admitToPool),
   });
   runtime.register('desk', deskMachine, {
     perform: deskPerformers(node),

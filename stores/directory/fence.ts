@@ -10,6 +10,7 @@ import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RuntimeError } from '../../runtime/errors.ts';
+import { checkFence } from '../../runtime/fence.ts';
 import { FILE_MODE, syncEntries } from '../durable-files.ts';
 
 const FENCE_FILE = 'lease.json';
@@ -30,7 +31,7 @@ export class LeaseFence {
    * A fence greater than all before, and not below `atLeast`. Nothing when `isOurs`, asked right
    * before the file is replaced, says that the directory belongs to somebody else meanwhile.
    *
-   * @throws {RuntimeError} RECORD_INVALID @throws the file system's error when it cannot be written.
+   * @throws {RuntimeError} RECORD_INVALID, FENCE_EXHAUSTED @throws the file system's error when it cannot be written.
    */
   raise(isOurs: () => boolean, atLeast = 0): Promise<number | undefined> {
     const raised = this.#last.then(() => this.#raise(isOurs, atLeast));
@@ -39,7 +40,8 @@ export class LeaseFence {
   }
 
   async #raise(isOurs: () => boolean, atLeast: number): Promise<number | undefined> {
-    const fence = Math.max(this.#read() + 1, atLeast);
+    // What could not be read back is not written.
+    const fence = checkFence(Math.max(this.#read() + 1, atLeast));
     const draft = `${this.#path}.tmp`;
     await writeDurably(draft, `${JSON.stringify({ format: FORMAT, fence })}\n`);
     if (!isOurs()) return undefined;

@@ -7,6 +7,7 @@
  */
 
 import { messageOf, RuntimeError } from '../../runtime/errors.ts';
+import { fenceExhausted, isFence } from '../../runtime/fence.ts';
 import type { Group, Settle } from '../../runtime/store.ts';
 import { HEAD_KEY, readHeadRow } from './check.ts';
 import { CommitEncoder, type CommitLimits } from './commit.ts';
@@ -132,6 +133,7 @@ export class LmdbWriter {
   #refusalOf(group: Group): Error | undefined {
     if (this.#failure !== undefined) return this.#failure;
     const known = this.head.fences[group.shard] ?? 0;
+    if (!isFence(group.fence)) return fenceExhausted(group.fence);
     if (group.fence < known) return staleFence(group, known);
     try {
       const sizeBytes = this.#environment.sizeBytes();

@@ -4,6 +4,7 @@
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FENCE_MAX } from '../../runtime/fence.ts';
 import type { LeaseBoard } from '../../runtime/lease-board.ts';
 
 export interface LeaseBoardDriver {
@@ -71,6 +72,13 @@ export function describeLeaseBoard(name: string, open: () => Promise<LeaseBoardD
         await driver.other.release('A', holder, given);
       }
       expect(await driver.one.renew('A', 'one', fence, LEASE_MS)).toBe(true);
+    });
+
+    test('raises no fence to what could not be read back', async () => {
+      const fence = (await driver.one.acquire('A', 'one', 10_000)) as number;
+      const raised = driver.one.raise('A', 'one', fence, FENCE_MAX + 1);
+      await expect(raised).rejects.toThrow('is no fence');
+      expect(await driver.one.renew('A', 'one', fence, 10_000)).toBe(true);
     });
 
     test('raises the fence of a holder, who has it under that one from then on', async () => {

@@ -4,6 +4,7 @@
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FENCE_MAX } from '../../runtime/fence.ts';
 import type { Lease, LeaseClaim } from '../../runtime/lease.ts';
 
 export interface LeaseContenders {
@@ -71,6 +72,18 @@ function testHolding(hold: Hold): void {
     const second = hold('other');
     await second.until(() => second.isHeld());
     expect(second.fence()).toBeGreaterThan(raised);
+  });
+
+  test('is not raised to what could not be read back', async () => {
+    const first = hold('one');
+    await first.until(() => first.isHeld());
+    const fence = first.fence();
+    for (const beyond of [FENCE_MAX + 1, 2 ** 53 - 1, Number.POSITIVE_INFINITY])
+      await expect((async () => first.raise(beyond))()).rejects.toThrow('is no fence');
+    first.release();
+    const second = hold('other');
+    await second.until(() => second.isHeld());
+    expect(second.fence()).toBeLessThan(fence + 100);
   });
 
   test('of different names does not collide', async () => {

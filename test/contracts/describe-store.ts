@@ -4,6 +4,7 @@
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FENCE_MAX } from '../../runtime/fence.ts';
 import type { Store } from '../../runtime/store.ts';
 import { testQueries } from './describe-store-queries.ts';
 import { commitAll, entry, group, removal, write } from './store-groups.ts';
@@ -123,6 +124,17 @@ function testFences(driver: () => StoreDriver): void {
     expect(store.fence('A')).toBe(0);
     await commitAll(store, group([], { fence: 3 }), group([], { shard: 'B', fence: 9 }));
     expect([store.fence('A'), store.fence('B'), store.fence('C')]).toEqual([3, 9, 0]);
+  });
+
+  test('writes no fence that could not be read back', async () => {
+    const { store, reopen } = driver();
+    await commitAll(store, group([write('order/1@A', 'first')], { fence: FENCE_MAX }));
+    for (const fence of [FENCE_MAX + 1, 2 ** 53 - 1, Number.NaN])
+      expect(await commitAll(store, group([write('order/1@A', 'late')], { fence }))).toEqual([
+        'FENCE_EXHAUSTED',
+      ]);
+    const again = (await reopen?.()) ?? store;
+    expect([again.fence('A'), again.load('order/1@A')]).toEqual([FENCE_MAX, 'first']);
   });
 
   test('an empty group raises the fence', async () => {

@@ -1,14 +1,16 @@
 /** Frames to other nodes, and which node is believed to host a place. */
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SILENT_LOGGER } from '../../runtime/options.ts';
-import { Peers } from '../../runtime/peers.ts';
+import { type FenceMemory, Peers } from '../../runtime/peers.ts';
 import { isPiece } from '../../runtime/pieces.ts';
 import type { Transport } from '../../runtime/transport.ts';
+import { SimulatedClock } from '../../simulator/testing.ts';
 
 function start(
   send: (node: string, frame: string) => boolean = () => true,
   more: Partial<Transport> = {},
+  memory?: FenceMemory,
 ) {
   const frames: Array<{ readonly node: string; readonly frame: string }> = [];
   const connected = new Set<string>();
@@ -24,10 +26,10 @@ function start(
   };
   const errors: object[] = [];
   const logger = { ...SILENT_LOGGER, error: (fields: object) => void errors.push(fields) };
-  const peers = new Peers('me', transport, logger);
+  const peers = new Peers('me', transport, logger, memory);
   const connect = (node: string) => {
     connected.add(node);
-    peers.connected(node);
+    peers.connected(node, memory !== undefined);
   };
   return { peers, frames, errors, connect };
 }
@@ -62,6 +64,55 @@ test('H53: of two nodes that claim a place under one fence the first is believed
   expect(errors).toHaveLength(1);
   peers.disconnected('first');
   expect(peers.nodeOf('p')).toBe('second');
+});
+
+describe('a node that does not host the place', () => {
+  const clock = new SimulatedClock();
+  const memory = { place: 'me', clock, limits: { fenceMemoryMs: 60_000 } };
+
+  test('tells nobody of a greater fence, and holds it against others until its holder is gone for long', () => {
+    const { peers, frames, connect } = start(() => true, {}, memory);
+    connect('one');
+    peers.heard('one', [['p', 9]]);
+    connect('other');
+    peers.heard('other', [['p', 8]]);
+    expect(peers.isOutranked('other', 'p')).toBe(true);
+    expect(frames.filter(({ frame }) => frame.includes('outranked'))).toEqual([]);
+    peers.disconnected('one');
+    clock.advanceBy(59_999);
+    expect([peers.isOutranked('other', 'p'), peers.nodeOf('p')]).toEqual([true, undefined]);
+    frames.length = 0;
+    clock.advanceBy(1);
+    expect(peers.isOutranked('other', 'p')).toBe(false);
+    expect(frames).toMatchObject([{ node: 'one' }, { node: 'other' }]);
+    peers.heard('other', [['p', 8]]);
+    expect(peers.nodeOf('p')).toBe('other');
+  });
+
+  test('takes the word of the same node for less when it has come back, and not before', () => {
+    const { peers, connect } = start(() => true, {}, memory);
+    connect('one');
+    peers.heard('one', [['p', 9]]);
+    peers.heard('one', [['p', 3]]);
+    expect(peers.isOutranked('one', 'p')).toBe(true);
+    peers.disconnected('one');
+    connect('one');
+    peers.heard('one', [['p', 3]]);
+    expect([peers.isOutranked('one', 'p'), peers.nodeOf('p')]).toEqual([false, 'one']);
+  });
+
+  test('still holds it when its holder has come back with it', () => {
+    const { peers, connect } = start(() => true, {}, memory);
+    connect('one');
+    peers.heard('one', [['p', 9]]);
+    peers.disconnected('one');
+    connect('one');
+    peers.heard('one', [['p', 9]]);
+    clock.advanceBy(120_000);
+    connect('other');
+    peers.heard('other', [['p', 8]]);
+    expect([peers.isOutranked('other', 'p'), peers.nodeOf('p')]).toEqual([true, 'one']);
+  });
 });
 
 test('a node is reached under its own name before it has said what it hosts', () => {

@@ -1,8 +1,8 @@
 /**
  * The fields that messages are made of, each checked once where a message enters a place.
  *
- * Durations are whole milliseconds, fences and counters whole numbers up to 2^53 − 1, progress
- * is a finite number from 0 to 1. Unknown fields are refused.
+ * Durations are whole milliseconds and counters whole numbers up to 2^48, fences up to 2^40, so that
+ * what is added to one is exact; progress is a finite number from 0 to 1. Unknown fields are refused.
  */
 
 import { z } from 'zod';
@@ -12,6 +12,9 @@ import { ID_PATTERN } from '../addresses.ts';
 export const PAGE_ENTRIES_MAX = 500;
 export const TIMEOUT_MS_MAX = 5_184_000_000;
 export const PAYLOAD_BYTES_MAX = 64 * 1024;
+/** As the runtime's: no lease has a greater fence. */
+export const FENCE_MAX = 2 ** 40;
+const COUNT_MAX = 2 ** 48;
 
 export const id = z.string().regex(ID_PATTERN, 'must be 1 to 128 letters, digits or "._:-"');
 /** `workflowId#n` */
@@ -20,9 +23,13 @@ export const attemptId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}#[1-9][0-9]{0,
 export const operationId = z
   .string()
   .regex(/^[A-Za-z0-9._:-]{1,128}\/[A-Za-z0-9._:-]{1,128}#[1-9][0-9]{0,5}$/);
-export const count = z.int().min(0);
-export const fence = z.int().min(1);
-export const durationMs = z.int().min(0);
+export const count = z.int().min(0).max(COUNT_MAX);
+export const fence = z.int().min(1).max(FENCE_MAX);
+/** The fence of a leader's lease; 0 before a worker has heard of any. */
+export const term = z.int().min(0).max(FENCE_MAX);
+/** When a worker was started, by its clock. */
+export const bootEpoch = z.int().min(1).max(COUNT_MAX);
+export const durationMs = z.int().min(0).max(COUNT_MAX);
 export const timeoutMs = z.int().min(1).max(TIMEOUT_MS_MAX);
 export const progress = z.number().min(0).max(1);
 export const text = z.string().max(8_192);
@@ -33,7 +40,7 @@ export const payload = z
   .refine(fits, `must take at most ${PAYLOAD_BYTES_MAX} bytes`);
 export const requestId = z.string().regex(/^[A-Za-z0-9._:~-]{1,128}$/);
 /** `[gateBoot, counter]`, compared left to right. */
-export const decisionEpoch = z.tuple([count, count]).readonly();
+export const decisionEpoch = z.tuple([term, term]).readonly();
 export type DecisionEpoch = z.infer<typeof decisionEpoch>;
 
 /** Set by `ask` of the runtime. */

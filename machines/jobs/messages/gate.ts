@@ -21,6 +21,7 @@ import {
   replyTo,
   requestId,
   tally,
+  term,
   text,
   timeoutMs,
 } from './fields.ts';
@@ -50,7 +51,7 @@ export const leaderTransferred = z.strictObject({
   type: z.literal('leader.transferred'),
   ...origin,
   figures,
-  term: count,
+  term,
 });
 
 export const workflowResult = z
@@ -181,7 +182,7 @@ export const ackReceived = z.strictObject({
   duplicate: z.boolean(),
   reason: z.enum(ACK_REFUSALS).nullable(),
   leaderFence: fence,
-  gateBoot: count.nullable(),
+  gateBoot: term.nullable(),
   highestDecisionEpoch: decisionEpoch.nullable(),
   /** Of an acknowledged `timeout.declared` or `cancel.requested`. */
   decisionEpoch: decisionEpoch.nullable(),

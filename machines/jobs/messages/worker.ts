@@ -10,9 +10,9 @@ import { z } from 'zod';
 import {
   attemptId,
   attemptReport,
+  bootEpoch,
   count,
   durationMs,
-  fence,
   id,
   operationId,
   paging,
@@ -20,6 +20,7 @@ import {
   progress,
   replyTo,
   requestId,
+  term,
   text,
 } from './fields.ts';
 
@@ -27,7 +28,7 @@ import {
 export const workerRegistered = z.strictObject({
   type: z.literal('worker.registered'),
   workerId: id,
-  bootEpoch: fence,
+  bootEpoch,
   coresTotal: z.int().min(1).max(1_024),
   handlers: z.array(id).max(1_000).readonly(),
   attempts: z.array(attemptReport).max(500).readonly(),
@@ -38,10 +39,10 @@ export const workerRegistered = z.strictObject({
 export const registerAnswered = z.strictObject({
   type: z.literal('register.answered'),
   workerId: id,
-  bootEpoch: fence,
+  bootEpoch,
   accepted: z.boolean(),
   reason: z.enum(['duplicateNode', 'invalid']).nullable(),
-  term: count,
+  term,
   deadlineInMs: durationMs,
   stopAttempts: z.array(operationId).max(500).readonly(),
 });
@@ -50,8 +51,8 @@ export const registerAnswered = z.strictObject({
 export const heartbeatReceived = z.strictObject({
   type: z.literal('heartbeat.received'),
   workerId: id,
-  bootEpoch: fence,
-  term: count,
+  bootEpoch,
+  term,
   heartbeatSeq: count,
   coresTotal: z.int().min(1).max(1_024),
   coresFree: count,
@@ -63,7 +64,7 @@ export const heartbeatReceived = z.strictObject({
 export const heartbeatAcked = z.strictObject({
   type: z.literal('heartbeat.acked'),
   workerId: id,
-  term: count,
+  term,
   heartbeatSeq: count,
   registerAgain: z.boolean(),
   stopAttempts: z.array(operationId).max(500).readonly(),
@@ -72,7 +73,7 @@ export const heartbeatAcked = z.strictObject({
 /** LeaderAnnounce → `worker` */
 export const leaderAnnounced = z.strictObject({
   type: z.literal('leader.announced'),
-  term: count,
+  term,
   attempts: z.array(operationId).max(500).readonly(),
   ...paging,
 });
@@ -81,10 +82,10 @@ export const leaderAnnounced = z.strictObject({
 export const announceAnswered = z.strictObject({
   type: z.literal('announce.answered'),
   workerId: id,
-  bootEpoch: fence,
+  bootEpoch,
   accepted: z.boolean(),
   /** The highest known. */
-  term: count,
+  term,
 });
 
 /** WorkflowDispatch → `worker` */
@@ -93,7 +94,7 @@ export const dispatchRequested = z.strictObject({
   jobId: id,
   attemptId,
   datacenter: id,
-  term: count,
+  term,
   handler: id,
   payload,
   cores: z.int().min(1).max(1_024),
@@ -111,12 +112,12 @@ export const DISPATCH_REFUSALS = [
 export const dispatchAnswered = z.strictObject({
   type: z.literal('dispatch.answered'),
   workerId: id,
-  bootEpoch: fence,
+  bootEpoch,
   jobId: id,
   attemptId,
   accepted: z.boolean(),
   reason: z.enum(DISPATCH_REFUSALS).nullable(),
-  term: count,
+  term,
   /** The last one sent: the heartbeats after it list the attempt. */
   heartbeatSeq: count,
 });
@@ -152,7 +153,7 @@ export const cancelOrdered = z.strictObject({
   jobId: id,
   attemptId,
   datacenter: id,
-  term: count,
+  term,
   cause: text,
 });
 
@@ -163,7 +164,7 @@ export const cancelAnswered = z.strictObject({
   jobId: id,
   attemptId,
   accepted: z.boolean(),
-  term: count,
+  term,
 });
 
 /** WorkflowStopped → `workflow` */

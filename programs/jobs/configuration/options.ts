@@ -219,6 +219,14 @@ export const JOBS_OPTIONS = {
     ...whole(100, 0, 10_000_000),
     meaning: 'workflows that may wait whatever `backlogWaitMaxMs` says',
   },
+  fenceStepMax: {
+    ...whole(10_000, 1, 1_000_000_000),
+    meaning: 'how far above the number on disk a term, fence or epoch may be that a peer tells of',
+  },
+  bootAheadMaxMs: {
+    ...whole(DAY_MS, 1_000, SIXTY_DAYS_MS),
+    meaning: 'how far ahead of the clock the start of a worker may be',
+  },
 } as const satisfies Record<string, JobsOption>;
 
 function whole(defaultValue: number, min: number, max: number) {

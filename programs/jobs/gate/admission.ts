@@ -8,6 +8,7 @@
 
 import type { ZodType } from 'zod';
 import { placeOf } from '../../../machines/jobs/addresses.ts';
+import type { DecisionEpoch } from '../../../machines/jobs/messages/fields.ts';
 import {
   ackReceived,
   finalReported,
@@ -20,6 +21,8 @@ import {
 } from '../../../machines/jobs/messages/gate.ts';
 import type { KindOptions } from '../../../runtime/kind.ts';
 import { SPAWN_EVENT } from '../../../runtime/machine.ts';
+import { refuseEpoch } from '../claims.ts';
+import { type GateNode, readGateJob } from './node.ts';
 
 type Admit = NonNullable<KindOptions['admit']>;
 
@@ -46,6 +49,27 @@ export function admitToGateJob(datacenters: ReadonlySet<string>, gate: string): 
     return breachOf(schema, event) ?? refuseSum(event) ?? refuseOther(event, jobId, datacenter);
   };
 }
+
+/** The same, and how far the epochs are believed that a datacenter tells of. */
+export function admitToGateJobOf(node: GateNode): Admit {
+  const admit = admitToGateJob(new Set(node.datacenters), node.gate);
+  return (message) => {
+    const refusal = admit(message);
+    if (refusal !== undefined) return refusal;
+    const { rebuiltFrom } = (message.event.input ?? {}) as { readonly rebuiltFrom?: ToldByJob };
+    const { highestDecisionEpoch } = rebuiltFrom ?? (message.event as ToldByJob);
+    return refuseEpoch(node, highestDecisionEpoch, () => {
+      const { gateBoot, counter } = readGateJob(node, keyOf(message.to)) ?? NOTHING_DECIDED;
+      return [gateBoot, counter];
+    });
+  };
+}
+
+interface ToldByJob {
+  readonly highestDecisionEpoch?: DecisionEpoch | null;
+}
+
+const NOTHING_DECIDED = { gateBoot: 0, counter: 0 };
 
 export const admitNobody: Admit = () => 'nobody outside speaks to it';
 

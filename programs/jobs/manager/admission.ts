@@ -26,6 +26,8 @@ import {
   workerRegistered,
 } from '../../../machines/jobs/messages/worker.ts';
 import type { KindOptions } from '../../../runtime/kind.ts';
+import { refuseNumber, refuseStart } from '../claims.ts';
+import { type ManagerNode, readJob, readTerm } from './node.ts';
 
 type Admit = NonNullable<KindOptions['admit']>;
 type Schemas = Readonly<Record<string, ZodType>>;
@@ -69,6 +71,32 @@ export function admitToJob(gates: ReadonlySet<string>, datacenter: string): Admi
   };
 }
 
+/**
+ * The same, and what only the job itself can tell: that the gate is its own, and how far the numbers are
+ * believed that it tells of.
+ */
+export function admitToJobOf(node: ManagerNode): Admit {
+  const admit = admitToJob(new Set(node.gates), node.datacenter);
+  return (message) => {
+    const refusal = admit(message);
+    const job = refusal === undefined ? readJob(node, keyOf(message.to)) : undefined;
+    if (job === undefined) return refusal;
+    if (job.gateId !== placeOf(message.from ?? '')) return 'it is not a job of that gate';
+    const { leaderFence, gateBoot, decisionEpoch } = message.event as ToldByGate;
+    const boot = Math.max(gateBoot ?? 0, decisionEpoch?.[0] ?? 0);
+    const [known] = job.highestDecisionEpoch;
+    if (boot > known + node.config.fenceStepMax)
+      return `decisionEpoch: ${boot} is too far above what is known here`;
+    return refuseNumber(node, 'leaderFence', leaderFence, () => job.leaderFence);
+  };
+}
+
+interface ToldByGate {
+  readonly leaderFence?: number;
+  readonly gateBoot?: number | null;
+  readonly decisionEpoch?: readonly [number, number] | null;
+}
+
 export const admitToWorkflow: Admit = (message) => fromItself(TO_WORKFLOW, message);
 
 export const admitToHealth: Admit = (message) =>
@@ -77,6 +105,24 @@ export const admitToHealth: Admit = (message) =>
     : 'a worker speaks for itself only';
 
 export const admitToPool: Admit = (message) => fromItself(TO_POOL, message);
+
+/** Of workers: the numbers that they tell of are believed as far as this place can go above them. */
+export function withinReach(node: ManagerNode, admit: Admit): Admit {
+  return (message) => {
+    const refusal = admit(message);
+    if (refusal !== undefined) return refusal;
+    const { term, bootEpoch } = message.event as ToldByWorker;
+    return (
+      refuseStart(node, bootEpoch) ??
+      refuseNumber(node, 'term', term, () => readTerm(node, placeOf(message.from ?? '')))
+    );
+  };
+}
+
+interface ToldByWorker {
+  readonly term?: number;
+  readonly bootEpoch?: number;
+}
 
 /** Workers name themselves in what they say. */
 function fromItself(schemas: Schemas, message: Message): string | undefined {

@@ -2,7 +2,7 @@
  * What the parts of a manager share: its runtime with the kinds of a datacenter, and who it is.
  */
 
-import { jobAddress } from '../../../machines/jobs/addresses.ts';
+import { jobAddress, workerHealthAddress } from '../../../machines/jobs/addresses.ts';
 import type { deskMachine } from '../../../machines/jobs/desk.ts';
 import type { JobContext, jobMachine } from '../../../machines/jobs/job.ts';
 import type { workerHealthMachine } from '../../../machines/jobs/worker-health.ts';
@@ -44,6 +44,12 @@ export function readJob(
   jobId: string,
 ): JobContext | undefined {
   return read(() => runtime.actor(jobAddress(jobId, datacenter)).getSnapshot().context);
+}
+
+/** The term that a worker was told last; 0 of one that is not known. */
+export function readTerm({ runtime, datacenter }: ManagerNode, workerId: string): number {
+  const address = workerHealthAddress(workerId, datacenter);
+  return read(() => runtime.actor(address).getSnapshot().context.term) ?? 0;
 }
 
 export function readWorkflow(

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Disks } from '../cluster/disks.ts';
 import { scripted, startCluster } from '../cluster.ts';
 import { watchTurns } from './scene.ts';
-import { contextOf, endsOf, healthOf, transitionsOf } from './witness.ts';
+import { contextOf, endsOf, transitionsOf } from './witness.ts';
 
 test('S53 a manager restored from an old copy goes above the term that its worker knows', async () => {
   const disks = new Disks();
@@ -38,18 +38,17 @@ test('S53 a manager restored from an old copy goes above the term that its worke
   });
   await cluster.runUntil(80_000);
   const { runtime } = cluster.manager('A.manager-1');
-  expect(runtime.fence).toBeGreaterThan(highest);
-  expect(healthOf(cluster, 'A.worker-1')).toMatchObject({ state: 'healthy', term: runtime.fence });
-  // One takeover under a fence that was too low, one under the raised one.
-  expect(contextOf(cluster, 'job/j1@A')).toMatchObject({ term: runtime.fence, leaderFence: 3 });
   const stepsDown = cluster.recorder
     .lines()
-    .filter(({ message }) => message === 'no longer hosting');
-  expect(stepsDown.map(({ fields }) => fields['reason'])).toEqual([
-    `A peer knows fence ${runtime.fence - 1}.`,
-  ]);
+    .filter(({ message }) => message === 'no longer hosting')
+    .map(({ fields }) => fields['reason']);
+  const { term } = contextOf(cluster, 'worker-health/A.worker-1@A') as { readonly term: number };
+  expect(term).toBeGreaterThan(highest);
+  // A worker brings no manager down: what it is told by is a term above the one that it knows.
+  expect(stepsDown).toEqual([]);
+  expect(runtime.fence).toBeLessThan(highest);
   const last = turns.filter(({ event }) => event.type === 'leader.announced').at(-1);
-  expect(last?.event).toMatchObject({ term: runtime.fence, attempts: ['j1/w1#1'] });
+  expect(last?.event).toMatchObject({ term, attempts: ['j1/w1#1'] });
   await cluster.runUntil(200_000);
   expect(transitionsOf(cluster).at(-1)).toBe('RUNNING>COMPLETED #1 @120');
   expect(endsOf(cluster)).toMatchObject([{ status: 'completed', reason: null }]);
