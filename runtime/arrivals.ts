@@ -229,7 +229,7 @@ export class Arrivals {
     const code = thrown instanceof RuntimeError ? thrown.code : 'INTERNAL';
     if (code === 'PEER_OVERSTEPPED') {
       metrics.peersOverstepped += 1;
-      logger.error({ peer, role: conduct.proved?.role, error }, 'peer overstepped its role');
+      logger.warn({ peer, role: conduct.proved?.role, error }, 'peer overstepped its role');
       this.#expel(conduct, error);
     } else if (code === 'PEER_FLOODED') {
       this.#expel(conduct, error);

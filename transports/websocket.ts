@@ -96,6 +96,7 @@ class WebSockets implements WebSocketTransport {
       clock,
       logger,
       handshakeMs: limits.handshakeMs,
+      bootAheadMaxMs: limits.bootAheadMaxMs,
       changed: (node, isUp) => this.#changed(node, isUp),
     });
     const shared = {

@@ -8,7 +8,11 @@ import { join } from 'node:path';
 export interface CertificateAuthority {
   readonly ca: string;
   /** For a node on this machine; its name is the subject. `dnsName`: one more that it has. */
-  issue(name: string, dnsName?: string): { readonly cert: string; readonly key: string };
+  issue(
+    name: string,
+    dnsName?: string,
+    more?: { readonly uri?: string; readonly days?: number },
+  ): { readonly cert: string; readonly key: string };
   close(): void;
 }
 
@@ -43,14 +47,15 @@ export function certificateAuthority(): CertificateAuthority {
   );
   return {
     ca: readFileSync(caCert, 'utf8'),
-    issue: (name, dnsName = 'localhost') => {
+    issue: (name, dnsName = 'localhost', { uri, days = 2 } = {}) => {
       const [nodeKey, request, cert, extensions] = ['key', 'csr', 'pem', 'ext'].map((ending) =>
         at(`${name}.${ending}`),
       ) as [string, string, string, string];
       const names = ['IP.1=127.0.0.1', 'DNS.1=localhost', `DNS.2=${dnsName}`];
+      if (uri !== undefined) names.push(`URI.1=${uri}`);
       writeFileSync(extensions, ['subjectAltName=@names', '[names]', ...names].join('\n'));
       openssl('req', ...key, '-keyout', nodeKey, '-out', request, '-subj', `/CN=${name}`);
-      const signed = ['-CA', caCert, '-CAkey', caKey, '-CAcreateserial', '-days', '2'];
+      const signed = ['-CA', caCert, '-CAkey', caKey, '-CAcreateserial', '-days', String(days)];
       openssl('x509', '-req', '-in', request, ...signed, '-extfile', extensions, '-out', cert);
       return { cert: readFileSync(cert, 'utf8'), key: readFileSync(nodeKey, 'utf8') };
     },

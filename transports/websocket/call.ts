@@ -82,7 +82,7 @@ export class Call {
       maxBufferedChunks: BUFFERED_CHUNKS_MAX,
       // Masks guard proxies against scripts in browsers. There is none here: a mask of zeros costs nothing.
       generateMask: () => {},
-      ...dialTls(options.tls, settings.isMutual),
+      ...dialTls(options.tls, settings.isMutual, settings.own.role === 'client'),
     });
     this.#webSocket = webSocket;
     const isCurrent = () => this.#webSocket === webSocket;
@@ -110,7 +110,7 @@ export class Call {
     return {
       ...said,
       [HEADERS.challenge]: transcript.listenerNonce,
-      [HEADERS.proof]: proofOf('caller', settings.secret, transcript),
+      [HEADERS.proof]: proofOf('caller', this.#secret(transcript), transcript),
     };
   }
 
@@ -125,11 +125,10 @@ export class Call {
     const isAsked = statusCode === 401 && listener !== undefined && nonce !== undefined;
     if (!isAsked || shown !== undefined || own.role === 'client') {
       const reason = `${statusCode}: ${String(headers[HEADERS.reason] ?? 'refused')}`;
-      const { secret } = this.#services.settings;
       const isLater =
         shown !== undefined &&
         statusCode === 409 &&
-        isProof(headers[HEADERS.proof], 'later', secret, shown);
+        isProof(headers[HEADERS.proof], 'later', this.#secret(shown), shown);
       this.breakOff();
       if (isLater) this.#end.superseded(shown.listener.node, reason);
       else this.#end.failed(reason, statusCode);
@@ -162,18 +161,25 @@ export class Call {
   }
 
   #letIn(webSocket: WebSocket, { headers, socket }: IncomingMessage, shown?: Transcript): void {
-    const { settings, links } = this.#services;
+    const { settings, links, options } = this.#services;
     const isClient = settings.own.role === 'client';
     const transcript = isClient ? this.#clientTranscript(headers) : shown;
     const isProved =
-      isClient || (shown && isProof(headers[HEADERS.proof], 'listener', settings.secret, shown));
+      isClient ||
+      (shown && isProof(headers[HEADERS.proof], 'listener', this.#secret(shown), shown));
     if (transcript === undefined || !isProved) {
       this.#fail('it does not prove that it knows the secret');
       return;
     }
     const { listener } = transcript;
-    if (settings.isMutual && !isCertified(socket, listener.node)) {
-      this.#fail('its certificate names another node');
+    if (settings.isMutual && !isCertified(socket, listener)) {
+      this.#fail('its certificate says something else');
+      return;
+    }
+    const { node, role, place } = listener;
+    const unwanted = options.admit?.({ node, role, place }) ?? links.refusalOfEpoch(listener);
+    if (unwanted !== undefined) {
+      this.#fail(unwanted);
       return;
     }
     this.#webSocket = undefined;
@@ -189,8 +195,12 @@ export class Call {
       webSocket,
       socket,
       listener,
-      linkIdOf(isClient ? '' : settings.secret, transcript),
+      linkIdOf(isClient ? '' : this.#secret(transcript), transcript),
     );
+  }
+
+  #secret({ listener }: Transcript): string {
+    return this.#services.settings.secrets.with(listener.role);
   }
 
   #clientTranscript(headers: IncomingMessage['headers']): Transcript | undefined {

@@ -1,15 +1,28 @@
 /**
- * Certificates: what TLS is told to ask for, and whose name one carries.
+ * Certificates: what TLS is told to ask for, and who a certificate says somebody is.
  *
- * Between nodes that show certificates to each other it is the name of the node that counts, not
- * the host name under which it was dialled.
+ * A certificate says it by a URI among its alternative names, `escapement:role/place/node`, and has one
+ * for each thing that its holder may be. One without any says a name alone, as common name or DNS name:
+ * then the holder is what the name says, `A.manager-1` a manager of A, `A.worker-1` a worker, and any
+ * other a node that hosts nothing but what is called like itself. Between nodes that show certificates to
+ * each other it is this that counts, not the host name under which one was dialled.
  */
 
 import type { Socket } from 'node:net';
-import { createSecureContext, type SecureContextOptions, TLSSocket } from 'node:tls';
+import {
+  checkServerIdentity,
+  createSecureContext,
+  type PeerCertificate,
+  type SecureContextOptions,
+  TLSSocket,
+} from 'node:tls';
+import type { ProvedPeer } from '../../runtime/transport.ts';
 import type { WebSocketTls } from './options.ts';
 
 const VERSION_MIN = 'TLSv1.2';
+const SCHEME = 'escapement:';
+/** Names that say a place and a role. */
+const ROLE_IN_NAME = /^(.+)\.(manager|worker|gate)-[^.]*$/;
 
 /** For a listener: `https.createServer`. */
 export function listenTls(tls: WebSocketTls, isMutual: boolean): SecureContextOptions {
@@ -17,10 +30,15 @@ export function listenTls(tls: WebSocketTls, isMutual: boolean): SecureContextOp
   return { ...contextOf(tls), ...asked };
 }
 
-/** For a caller: `https.request`. */
-export function dialTls(tls: WebSocketTls | undefined, isMutual: boolean): SecureContextOptions {
+/** For a caller: `https.request`. A client shows its token at once, so it looks at who is there before. */
+export function dialTls(
+  tls: WebSocketTls | undefined,
+  isMutual: boolean,
+  isClient: boolean,
+): SecureContextOptions {
   if (tls === undefined) return { minVersion: VERSION_MIN };
-  const named = isMutual ? { checkServerIdentity: () => undefined } : {};
+  const check = isClient ? checkDesk : () => undefined;
+  const named = isMutual ? { checkServerIdentity: check } : {};
   return { ...contextOf(tls), ...named };
 }
 
@@ -29,13 +47,42 @@ export function checkPem(tls: WebSocketTls): void {
   createSecureContext(contextOf(tls));
 }
 
-/** True when the other end has shown a certificate that TLS accepted and that names this node. */
-export function isCertified(socket: Socket, node: string): boolean {
+/** True when the other end has shown a certificate that TLS accepted and that says it is this peer. */
+export function isCertified(socket: Socket, peer: ProvedPeer): boolean {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return false;
-  const { subject, subjectaltname = '' } = socket.getPeerCertificate();
+  return saysOf(socket.getPeerCertificate(), peer);
+}
+
+function saysOf(certificate: PeerCertificate, { node, role, place }: ProvedPeer): boolean {
+  const said = identitiesIn(certificate);
+  if (said.length > 0) return said.includes(`${role}/${place}/${node}`);
   // Who has several common names, which is a list here, is nobody in particular.
-  if (subject?.CN === node) return true;
-  return subjectaltname.split(', ').includes(`DNS:${node}`);
+  const isNamed = certificate.subject?.CN === node || namesIn(certificate).includes(`DNS:${node}`);
+  if (!isNamed) return false;
+  const [, namedPlace, namedRole] = ROLE_IN_NAME.exec(node) ?? [];
+  if (namedRole === undefined) return place === node;
+  return role === namedRole && (place === node || (role !== 'worker' && place === namedPlace));
+}
+
+/** A certificate of a gate or a manager; one that says a name alone is that of the host dialled. */
+function checkDesk(host: string, certificate: PeerCertificate): Error | undefined {
+  const said = identitiesIn(certificate);
+  if (said.some((identity) => /^(gate|manager)\//.test(identity))) return undefined;
+  const [, , role] = ROLE_IN_NAME.exec(String(certificate.subject?.CN)) ?? [];
+  if (said.length > 0 || role === 'worker')
+    return new Error('its certificate is neither that of a gate nor that of a manager');
+  return role === undefined ? checkServerIdentity(host, certificate) : undefined;
+}
+
+function identitiesIn(certificate: PeerCertificate): string[] {
+  const start = `URI:${SCHEME}`;
+  return namesIn(certificate).flatMap((name) =>
+    name.startsWith(start) ? [name.slice(start.length)] : [],
+  );
+}
+
+function namesIn({ subjectaltname = '' }: PeerCertificate): string[] {
+  return subjectaltname.split(', ');
 }
 
 function contextOf({ cert, key, ca }: WebSocketTls): SecureContextOptions {

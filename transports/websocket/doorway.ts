@@ -117,6 +117,7 @@ export class Doorway {
     version: number,
   ): Admission | Refusal {
     const { settings } = this.#services;
+    const secret = settings.secrets.with(caller.role);
     const listenerNonce = readNonce(headers[HEADERS.challenge]);
     const isFresh =
       listenerNonce !== undefined && this.#challenges.isGood(listenerNonce, caller, callerNonce);
@@ -127,19 +128,19 @@ export class Doorway {
       callerNonce,
       listenerNonce: listenerNonce ?? '',
     };
-    if (!isFresh || !isProof(headers[HEADERS.proof], 'caller', settings.secret, transcript))
+    if (!isFresh || !isProof(headers[HEADERS.proof], 'caller', secret, transcript))
       return this.#challenge(caller, callerNonce, version, headers[HEADERS.proof] === undefined);
-    if (settings.isMutual && !isCertified(socket, caller.node))
-      return refusal(403, 'the certificate names another node');
+    if (settings.isMutual && !isCertified(socket, caller))
+      return refusal(403, 'the certificate says something else');
     const refused = this.#refusalOf(caller);
     if (refused !== undefined) return this.#proved(refused, transcript);
     if (!this.#challenges.use(listenerNonce)) return refusal(503, 'too many handshakes');
     return {
       caller,
-      linkId: linkIdOf(settings.secret, transcript),
+      linkId: linkIdOf(secret, transcript),
       headers: {
         ...this.#saying(version),
-        [HEADERS.proof]: proofOf('listener', settings.secret, transcript),
+        [HEADERS.proof]: proofOf('listener', secret, transcript),
       },
     };
   }
@@ -165,6 +166,8 @@ export class Doorway {
     const { node, role, place } = caller;
     const unwanted = options.admit?.({ node, role, place });
     if (unwanted !== undefined) return refusal(403, unwanted);
+    const ahead = links.refusalOfEpoch(caller);
+    if (ahead !== undefined) return refusal(403, ahead);
     const taken = links.refusalOfCaller(caller);
     if (taken !== undefined) return refusal(409, taken);
     if (links.size >= settings.limits.connectionsMax && links.get(node) === undefined)
@@ -176,7 +179,8 @@ export class Doorway {
   #proved(refused: Refusal, transcript: Transcript): Refusal {
     const { links, settings } = this.#services;
     if (refused.status !== 409 || !links.isSuperseded(transcript.caller)) return refused;
-    const proof = proofOf('later', settings.secret, transcript);
+    const secret = settings.secrets.with(transcript.caller.role);
+    const proof = proofOf('later', secret, transcript);
     return { ...refused, headers: { ...refused.headers, [HEADERS.proof]: proof } };
   }
 

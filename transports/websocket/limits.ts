@@ -50,6 +50,8 @@ export interface WebSocketLimits {
   readonly handshakesPerSecond: number;
   /** Connections in all; a further one is answered with 503. Default 1,024. */
   readonly connectionsMax: number;
+  /** How far ahead of the clock here the boot epoch of a node may be; one above it is answered with 403. Default 1 day. */
+  readonly bootAheadMaxMs: number;
   /** How long a peer that broke the rules is kept away. Default 30,000. */
   readonly banMs: number;
   /** Connections that are being made at one moment; others wait their turn. Default 32. */
@@ -83,6 +85,7 @@ export const DEFAULT_WEBSOCKET_LIMITS: WebSocketLimits = {
   handshakesPerAddressMax: 64,
   handshakesPerSecond: 200,
   connectionsMax: 1_024,
+  bootAheadMaxMs: 86_400_000,
   banMs: 30_000,
   dialsMax: 32,
   redialMinMs: 100,

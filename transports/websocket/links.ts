@@ -23,6 +23,7 @@ export interface LinksServices {
   readonly logger: Logger;
   /** How long two handshakes can take to cross each other. */
   readonly handshakeMs: number;
+  readonly bootAheadMaxMs: number;
   changed(node: string, isUp: boolean): void;
 }
 
@@ -66,6 +67,15 @@ export class Links {
   /** Whether a later start of that node has been connected. */
   isSuperseded({ node, bootEpoch }: Claim): boolean {
     return bootEpoch < (this.#epochs.get(node) ?? 0);
+  }
+
+  /** Why a start is not believed: it would keep every true one out until the clock has passed it. */
+  refusalOfEpoch({ bootEpoch }: Claim): string | undefined {
+    const { clock, bootAheadMaxMs } = this.#services;
+    const aheadMs = bootEpoch - clock.now();
+    return aheadMs > bootAheadMaxMs
+      ? 'the boot epoch is too far ahead of the clock here'
+      : undefined;
   }
 
   /** Whether this start of this node was ever connected to that one. */

@@ -16,6 +16,7 @@ import { checkPem } from './certificate.ts';
 import { type Claim, isNodeName } from './claim.ts';
 import { resolveWebSocketLimits, type WebSocketLimits } from './limits.ts';
 import { isLoopback } from './loopback.ts';
+import { isRoleWithSecret, type RoleSecrets, Secrets } from './secrets.ts';
 
 export interface WebSocketOptions {
   /** The name of this node. Clients are called `<name of their token>~<anything>`. */
@@ -34,6 +35,8 @@ export interface WebSocketOptions {
   readonly peers?: readonly string[];
   /** What all nodes of the cluster know: at least 32 bytes. It is proved to each other, never sent. */
   readonly secret?: string;
+  /** Instead, or for some roles: what nodes of a role and those above it know, see docs/websocket.md. */
+  readonly secrets?: RoleSecrets;
   readonly tls?: WebSocketTls;
   /** Rises with each start of the node; of two nodes of one name the greater one stays. Default: the clock's now. */
   readonly bootEpoch?: number;
@@ -64,7 +67,7 @@ export interface WebSocketTls {
   readonly cert?: string | Buffer;
   readonly key?: string | Buffer;
   readonly ca?: string | Buffer;
-  /** Both ends show a certificate that `ca` has signed and that names their node. */
+  /** Both ends show a certificate that `ca` has signed and that says their role, place and name. */
   readonly requireClientCertificate?: boolean;
 }
 
@@ -79,7 +82,7 @@ export interface Settings {
   readonly host: string;
   readonly path: string;
   readonly peers: readonly URL[];
-  readonly secret: string;
+  readonly secrets: Secrets;
   readonly isMutual: boolean;
   readonly limits: WebSocketLimits;
 }
@@ -94,6 +97,7 @@ export function resolveSettings(options: WebSocketOptions, now: number): Setting
     throw invalid(`"bootEpoch" must be an integer from 0 up, got ${excerpt(bootEpoch)}`);
   if (secret !== undefined && Buffer.byteLength(secret) < SECRET_BYTES_MIN)
     throw invalid(`"secret" must have at least ${SECRET_BYTES_MIN} bytes`);
+  checkRoleSecrets(options.secrets ?? {});
   if (options.listen !== undefined && options.server !== undefined)
     throw invalid('"listen" and "server" exclude each other');
   const path = options.path ?? DEFAULT_PATH;
@@ -110,7 +114,7 @@ export function resolveSettings(options: WebSocketOptions, now: number): Setting
     host,
     path,
     peers: peerUrls(options.peers ?? [], role),
-    secret: secret ?? '',
+    secrets: new Secrets(role, secret, options.secrets),
     isMutual,
     limits: resolveWebSocketLimits(options.limits),
   };
@@ -122,8 +126,18 @@ export function checkReachable(options: WebSocketOptions, address: string | unde
   throw notSafe(address);
 }
 
-export function isSafeOffLoopback({ tls, secret }: WebSocketOptions): boolean {
-  return tls !== undefined && (secret !== undefined || tls.requireClientCertificate === true);
+export function isSafeOffLoopback({ tls, secret, secrets }: WebSocketOptions): boolean {
+  const hasSecret = secret !== undefined || Object.keys(secrets ?? {}).length > 0;
+  return tls !== undefined && (hasSecret || tls.requireClientCertificate === true);
+}
+
+function checkRoleSecrets(secrets: RoleSecrets): void {
+  for (const [role, secret] of Object.entries(secrets)) {
+    if (!isRoleWithSecret(role))
+      throw invalid(`${excerpt(role)} in "secrets" is no role of a node`);
+    if (Buffer.byteLength(secret) < SECRET_BYTES_MIN)
+      throw invalid(`"secrets.${role}" must have at least ${SECRET_BYTES_MIN} bytes`);
+  }
 }
 
 function checkTls({ listen, tls, server }: WebSocketOptions, isMutual: boolean): void {

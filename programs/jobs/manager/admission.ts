@@ -87,6 +87,8 @@ export function admitToJobOf(node: ManagerNode): Admit {
     const [known] = job.highestDecisionEpoch;
     if (boot > known + node.config.fenceStepMax)
       return `decisionEpoch: ${boot} is too far above what is known here`;
+    // A decision that echoes a later leader is answered; only an acknowledgement has the job go above it.
+    if (message.event.type !== 'ack.received') return undefined;
     return refuseNumber(node, 'leaderFence', leaderFence, () => job.leaderFence);
   };
 }
