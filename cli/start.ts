@@ -14,7 +14,7 @@ import {
   type NodeOptions,
   roleArgument,
 } from './node/command-options.ts';
-import { refuseOpenDebugger } from './node/debugger.ts';
+import { refuseOpenDebugger, refuseUncheckedCertificates } from './node/debugger.ts';
 import type { Host } from './node/host.ts';
 import { openLog } from './node/log.ts';
 import type { NodeConfiguration } from './node/resolve.ts';
@@ -53,6 +53,7 @@ export function startCommand({ output, setExitCode, host, input }: Surroundings)
     .action(async (role: Role, options: StartOptions) => {
       const process = host as Host;
       refuseOpenDebugger(process);
+      refuseUncheckedCertificates(process);
       const read = (): NodeConfiguration => configurationOf(role, options, process).configuration;
       const configuration = read();
       const log = openLog(configuration, process.stdout);

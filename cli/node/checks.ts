@@ -70,10 +70,11 @@ function tellUnknown(mistakes: Mistakes, within: string, key: string): void {
 
 /** The keys that there are at a place of the configuration. */
 function knownKeys(within: string): string[] {
-  const { tls, log, limits, clients } = SCHEMA.shape;
+  const { tls, log, limits, clients, secretFiles } = SCHEMA.shape;
   if (within.startsWith('clients.')) return Object.keys(clients.unwrap().unwrap().shape);
   const shapes: Readonly<Record<string, object>> = {
     '': SCHEMA.shape,
+    secretFiles: secretFiles.unwrap().shape,
     tls: tls.unwrap().shape,
     log: log.unwrap().shape,
     limits: limits.unwrap().shape,

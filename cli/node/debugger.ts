@@ -1,5 +1,6 @@
 /**
- * Refuses to start with a debugger that others can reach: whoever does may run anything.
+ * Refuses to start in an environment that undoes what the node is protected by: with a debugger that
+ * others can reach, who may run anything then, or with certificates that are not checked.
  */
 
 import { url } from 'node:inspector';
@@ -21,6 +22,14 @@ export function refuseOpenDebugger({ env, execArgv }: Pick<Host, 'env' | 'execAr
   const open = hosts.find((host) => host !== undefined && !isLoopback(host));
   if (open === undefined) return;
   const what = `A debugger would listen on ${open}, where whoever reaches it may run anything. Leave it out, or bind it to 127.0.0.1.`;
+  throw new CommandFailure(EXIT.configuration, what);
+}
+
+/** Node reads it at each TLS connection, also of sockets between nodes. @throws {CommandFailure} */
+export function refuseUncheckedCertificates({ env }: Pick<Host, 'env'>): void {
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
+  const what =
+    'NODE_TLS_REJECT_UNAUTHORIZED=0 has Node take any certificate for a good one. Leave it out, and name the authority by "tls.ca" or NODE_EXTRA_CA_CERTS.';
   throw new CommandFailure(EXIT.configuration, what);
 }
 

@@ -11,8 +11,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createHttpHandler, type HttpHandler } from '../../http/api.ts';
 import { Counters } from '../../programs/jobs/counters.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
+import { systemClock } from '../../runtime/system-clock.ts';
 import type { WebSocketTransport } from '../../transports/websocket.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
+import { CertificateWatch } from './certificate-watch.ts';
 import { type Listener, openListener } from './listener.ts';
 import type { NodeLog } from './log.ts';
 import { probesHandler } from './probes.ts';
@@ -57,6 +59,7 @@ class AssembledNode implements RunningNode {
   readonly #configuration: NodeConfiguration;
   readonly #log: NodeLog;
   #fail!: (failure: Error) => void;
+  readonly #certificate: CertificateWatch | undefined;
   #state: State = 'starting';
   #clients: readonly NodeClient[] | undefined;
   #listener: Listener | undefined;
@@ -71,6 +74,9 @@ class AssembledNode implements RunningNode {
     this.#configuration = configuration;
     this.#log = log;
     this.#clients = configuration.clients;
+    const { tls } = configuration;
+    this.#certificate =
+      tls && new CertificateWatch({ ...tls, clock: systemClock(), logger: log.logger });
     this.failed = new Promise((resolve) => {
       this.#fail = resolve;
     });
@@ -80,6 +86,7 @@ class AssembledNode implements RunningNode {
     const configuration = this.#configuration;
     const { listen, role, node, place } = configuration;
     const { logger } = this.#log;
+    this.#certificate?.start();
     if (listen !== undefined)
       this.#listener = await openListener(listen, configuration, this.#probes());
     this.#storage = await openStorage(configuration, logger);
@@ -144,6 +151,7 @@ class AssembledNode implements RunningNode {
     this.#state = 'draining';
     // Whoever has asked gets the answer, and nobody may ask for ever.
     await Promise.race([this.#handler?.close(), delay(ANSWERS_MS, undefined, { ref: false })]);
+    this.#certificate?.stop();
     await this.#program?.stop();
     await this.#listener?.close();
     this.#storage?.close();
@@ -183,6 +191,11 @@ class AssembledNode implements RunningNode {
     for (const [name, value] of Object.entries(this.#sockets?.counters() ?? {}))
       counters.observe(metricName(name), () => value);
     counters.add('escapement_log_lines_lost_total', {}, this.#log.lost);
+    const certificate = this.#certificate;
+    if (certificate !== undefined)
+      counters.observe('escapement_certificate_left_seconds', () =>
+        Math.floor(certificate.leftMs / 1_000),
+      );
     return counters.text();
   }
 }

@@ -7,6 +7,8 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { findTokenFaults, type HttpToken, TOKEN_BYTES_MIN } from '../../http/tokens.ts';
 import { excerpt, messageOf } from '../../runtime/errors.ts';
+import type { RoleSecrets } from '../../transports/websocket/secrets.ts';
+import { durationMs } from './duration.ts';
 import { originOf, valueAt } from './layers.ts';
 import { isLoopback, type ListenAddress } from './listen-address.ts';
 import type { Mistakes } from './mistakes.ts';
@@ -18,12 +20,14 @@ export interface NodeTls {
   readonly key: Buffer;
   readonly ca?: Buffer;
   readonly requireClientCertificate: boolean;
+  readonly warnBeforeMs: number;
 }
 
 export type NodeClient = Omit<HttpToken, 'expiresAt'>;
 
 export interface Proofs {
   readonly secret: string | undefined;
+  readonly secrets: RoleSecrets | undefined;
   readonly tls: NodeTls | undefined;
   /** Nothing: whoever reaches a loopback listener is operator, and nobody comes to any other. */
   readonly clients: readonly NodeClient[] | undefined;
@@ -40,6 +44,7 @@ export function readProofs(
 ): Proofs {
   const proofs = {
     secret: readSecret(settings, env[SECRET_VARIABLE], mistakes),
+    secrets: readRoleSecrets(settings, mistakes),
     tls: readTls(settings, mistakes),
     clients: readClients(settings, mistakes),
   };
@@ -50,11 +55,12 @@ export function readProofs(
 /** Off loopback whoever comes has to prove who it is, and nobody may listen in. */
 function checkOpenness(
   listen: ListenAddress | undefined,
-  { secret, tls }: Proofs,
+  { secret, secrets, tls }: Proofs,
   mistakes: Mistakes,
 ): void {
   if (listen === undefined || isLoopback(listen.host)) return;
-  if (tls !== undefined && (secret !== undefined || tls.requireClientCertificate)) return;
+  const hasSecret = secret !== undefined || secrets !== undefined;
+  if (tls !== undefined && (hasSecret || tls.requireClientCertificate)) return;
   const missing =
     tls === undefined ? '"tls" and "secretFile"' : '"secretFile" or "tls.requireClientCertificate"';
   mistakes.unusable('listen', `${excerpt(listen.host)} is not loopback: set ${missing}`);
@@ -77,6 +83,19 @@ function readSecret(
   }
 }
 
+function readRoleSecrets({ secretFiles }: Settings, mistakes: Mistakes): RoleSecrets | undefined {
+  if (secretFiles === undefined) return undefined;
+  const secrets: Record<string, string> = {};
+  for (const [role, file] of Object.entries(secretFiles)) {
+    const text = file && secretText(`secretFiles.${role}`, file, SECRET_BYTES_MIN, mistakes);
+    if (text !== undefined) secrets[role] = text;
+  }
+  // One that two roles have makes the lesser of them as mighty as the greater.
+  if (new Set(Object.values(secrets)).size < Object.keys(secrets).length)
+    mistakes.unusable('secretFiles', 'each role has a secret of its own');
+  return secrets;
+}
+
 function secretText(
   path: string,
   file: string,
@@ -95,12 +114,13 @@ function secretText(
   }
 }
 
+const WARN_BEFORE = '30d';
 /** Far more than all authorities that a system trusts. */
 const PEM_BYTES_MAX = 4 * 1024 * 1024;
 
 function readTls({ tls }: Settings, mistakes: Mistakes): NodeTls | undefined {
   if (tls === undefined) return undefined;
-  const { cert, key, ca, requireClientCertificate = false } = tls;
+  const { cert, key, ca, requireClientCertificate = false, warnBefore = WARN_BEFORE } = tls;
   if (requireClientCertificate && ca === undefined)
     mistakes.unusable('tls.requireClientCertificate', 'needs "tls.ca" to check certificates by');
   const read = (path: string, file: string): Buffer => {
@@ -124,7 +144,8 @@ function readTls({ tls }: Settings, mistakes: Mistakes): NodeTls | undefined {
   } catch (thrown) {
     mistakes.unusable('tls', `certificate and key cannot be used: ${messageOf(thrown)}`);
   }
-  return { ...files, requireClientCertificate };
+  const warnBeforeMs = durationMs(warnBefore) ?? 0;
+  return { ...files, requireClientCertificate, warnBeforeMs };
 }
 
 /** With the same check as the API makes of its tokens: what is good here is good there, at the start and later. */

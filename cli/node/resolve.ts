@@ -119,8 +119,12 @@ export function resolveNode(sources: Sources): Resolved {
 
 /** The transport has rules of its own, and is asked before it is opened. */
 function checkSockets(configuration: NodeConfiguration, mistakes: Mistakes): void {
-  const { node, role, place, peers, secret, tls, limits } = configuration;
-  const proofs = { ...(secret !== undefined && { secret }), ...(tls !== undefined && { tls }) };
+  const { node, role, place, peers, secret, secrets, tls, limits } = configuration;
+  const proofs = {
+    ...(secret !== undefined && { secret }),
+    ...(secrets !== undefined && { secrets }),
+    ...(tls !== undefined && { tls }),
+  };
   try {
     resolveSettings({ node, role, place, peers, limits: limits.sockets, ...proofs }, 0);
   } catch (thrown) {

@@ -43,6 +43,11 @@ const stopLimit = z.string(must(STOP_LIMIT)).refine((text) => {
 }, must(STOP_LIMIT));
 
 const beginnings = z.array(id, must('a list of beginnings of ids of jobs'));
+const DURATION = 'a duration such as 12h or 30d';
+const duration = z
+  .string(must(DURATION))
+  .refine((text) => durationMs(text) !== undefined, must(DURATION));
+
 const client = z.strictObject(
   { name: id, role: choice(CLIENT_ROLES), tokenFile: path, jobs: beginnings.optional() },
   must('a client: name, role and tokenFile, and perhaps jobs'),
@@ -68,10 +73,22 @@ export const SCHEMA = z.strictObject({
     .max(PEERS_MAX, must(`at most ${PEERS_MAX} URLs`))
     .optional(),
   secretFile: path.optional(),
+  secretFiles: z
+    .strictObject(
+      { worker: path.optional(), gate: path.optional(), manager: path.optional() },
+      must('worker, gate and manager, each with the path of a file'),
+    )
+    .optional(),
   tls: z
     .strictObject(
-      { cert: path, key: path, ca: path.optional(), requireClientCertificate: flag.optional() },
-      must('cert, key, and perhaps ca and requireClientCertificate'),
+      {
+        cert: path,
+        key: path,
+        ca: path.optional(),
+        requireClientCertificate: flag.optional(),
+        warnBefore: duration.optional(),
+      },
+      must('cert, key, and perhaps ca, requireClientCertificate and warnBefore'),
     )
     .optional(),
   clients: z

@@ -94,6 +94,21 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     flag: '--secret-file <file>',
     meaning: 'file of the secret that all nodes share, at least 32 bytes',
   },
+  'secretFiles.worker': {
+    roles: ['manager', 'worker'],
+    text: 'path',
+    meaning: 'instead: file of the secret of managers and workers',
+  },
+  'secretFiles.gate': {
+    roles: ['gate', 'manager'],
+    text: 'path',
+    meaning: 'instead: file of the secret of gates and managers',
+  },
+  'secretFiles.manager': {
+    roles: ['manager'],
+    text: 'path',
+    meaning: 'instead: file of the secret of the managers of a datacenter',
+  },
   'tls.cert': { roles: ROLES, text: 'path', meaning: 'certificate of this node, PEM' },
   'tls.key': { roles: ROLES, text: 'path', meaning: 'its private key, PEM' },
   'tls.ca': { roles: ROLES, text: 'path', meaning: 'whose certificates are trusted, PEM' },
@@ -101,6 +116,11 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     roles: ROLES,
     text: 'switch',
     meaning: 'whether whoever connects has to show a certificate',
+  },
+  'tls.warnBefore': {
+    roles: ROLES,
+    text: 'text',
+    meaning: 'how long before it expires the certificate of this node is warned of',
   },
   handlers: {
     roles: ['worker'],

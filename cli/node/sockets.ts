@@ -29,7 +29,7 @@ export function openSockets(
   configuration: NodeConfiguration,
   { server, clients, logger, superseded }: SocketParts,
 ): WebSocketTransport {
-  const { node, role, place, listen, peers, secret, tls, limits } = configuration;
+  const { node, role, place, listen, peers, secret, secrets, tls, limits } = configuration;
   const isOpen = listen !== undefined && isLoopback(listen.host);
   return websocketTransport({
     node,
@@ -43,6 +43,7 @@ export function openSockets(
     clientOf: (token) => clientOf(token, clients(), isOpen),
     ...(server !== undefined && { server }),
     ...(secret !== undefined && { secret }),
+    ...(secrets !== undefined && { secrets }),
     ...(tls !== undefined && { tls }),
   });
 }

@@ -49,6 +49,22 @@ describe('a listener that others can reach (H8)', () => {
     });
   });
 
+  test('may have a secret for each role instead, each its own', async () => {
+    const file = (text: string) => folder.write(`${text.repeat(40)}\n`);
+    const [worker, manager] = [file('w'), file('m')];
+    const roles = `secretFiles: {worker: ${worker}, gate: ${file('g')}, manager: ${manager}}\n`;
+    expect(await folder.check(`${GOOD}${roles}`)).toMatchObject({ code: 0, err: '' });
+    for (const [text, said] of [
+      [`secretFiles: {worker: ${worker}, manager: ${worker}}`, 'a secret of its own'],
+      [`secretFiles: {worker: ${folder.write('short')}}`, 'secretFiles.worker: '],
+      [`secretFiles: {king: ${worker}}`, 'there is no setting "king"'],
+    ] as const)
+      expect(await folder.check(`${GOOD}${text}\n`)).toMatchObject({
+        code: 78,
+        err: expect.stringContaining(said),
+      });
+  });
+
   test('has files of certificates that are some, and end', async () => {
     for (const [cert, said] of [
       ['/dev/zero', '/dev/zero is not a file'],
