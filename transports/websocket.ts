@@ -67,6 +67,7 @@ class WebSockets implements WebSocketTransport {
   readonly #door: Door;
   readonly #diallers: Dialler[];
   readonly #superseding: WebSocketOptions['onSuperseded'];
+  readonly #onNamesake: WebSocketOptions['onNamesake'];
   /** Also those that are saying goodbye. */
   readonly #open = new Set<Link>();
   /** Clients that came in, each with whether its token still holds. */
@@ -75,6 +76,7 @@ class WebSockets implements WebSocketTransport {
   readonly #slice: Slice;
   #pingAt = 0;
   #isSuperseded = false;
+  #hasNamesake = false;
   #state: 'new' | 'started' | 'stopped' = 'new';
   #stopping: Promise<void> | undefined;
 
@@ -90,6 +92,7 @@ class WebSockets implements WebSocketTransport {
     this.#slice = new Slice(clock);
     this.#logger = logger;
     this.#superseding = options.onSuperseded;
+    this.#onNamesake = options.onNamesake;
     this.#bans = new Bans(clock, limits.banMs);
     this.#links = new Links({
       own: settings.own,
@@ -107,6 +110,7 @@ class WebSockets implements WebSocketTransport {
       counters,
       bans: this.#bans,
       links: this.#links,
+      namesake: () => this.#namesake(),
     };
     this.#door = new Door({
       ...shared,
@@ -255,6 +259,14 @@ class WebSockets implements WebSocketTransport {
     this.#isSuperseded = true;
     this.#logger.error({ peer: by }, 'a later start of this node has taken its place');
     this.#superseding?.(by);
+  }
+
+  #namesake(): void {
+    if (this.#hasNamesake || this.#state === 'stopped') return;
+    this.#hasNamesake = true;
+    const { node } = this.#settings.own;
+    this.#logger.error({ node }, 'a node that was started before has the name of this one');
+    this.#onNamesake?.();
   }
 
   #changed(node: string, isUp: boolean): void {

@@ -95,6 +95,7 @@ class AssembledNode implements RunningNode {
       clients: () => this.#clients,
       logger,
       superseded: (peer) => this.#fail(supersededFailure(node, peer)),
+      namesake: () => this.#fail(namesakeFailure(node)),
     });
     let isHosting = role === 'worker';
     const program = await startProgram(configuration, {
@@ -202,6 +203,11 @@ class AssembledNode implements RunningNode {
 
 function supersededFailure(node: string, peer: string): CommandFailure {
   const what = `A process that was started later is called "${node}" too, and ${peer} is connected to it. Give one of them a name of its own, by --node.`;
+  return new CommandFailure(EXIT.locked, what);
+}
+
+function namesakeFailure(node: string): CommandFailure {
+  const what = `A peer of this process is called "${node}" too, and was started before. Give one of them a name of its own, by --node.`;
   return new CommandFailure(EXIT.locked, what);
 }
 

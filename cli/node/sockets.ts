@@ -19,6 +19,7 @@ export interface SocketParts {
   readonly logger: Logger;
   /** A later start of this node has taken its name, as this peer knows. */
   readonly superseded: (peer: string) => void;
+  readonly namesake: () => void;
 }
 
 /** Of whoever comes without a token where there are none. */
@@ -27,7 +28,7 @@ const LOCAL_CLIENT = 'local';
 /** @throws {RuntimeError} OPTION_INVALID */
 export function openSockets(
   configuration: NodeConfiguration,
-  { server, clients, logger, superseded }: SocketParts,
+  { server, clients, logger, superseded, namesake }: SocketParts,
 ): WebSocketTransport {
   const { node, role, place, listen, peers, secret, secrets, tls, limits } = configuration;
   const isOpen = listen !== undefined && isLoopback(listen.host);
@@ -39,6 +40,7 @@ export function openSockets(
     limits: limits.sockets,
     logger,
     onSuperseded: superseded,
+    onNamesake: namesake,
     admit: (peer) => refuseStranger(configuration, peer),
     clientOf: (token) => clientOf(token, clients(), isOpen),
     ...(server !== undefined && { server }),

@@ -199,6 +199,20 @@ describe('two processes', () => {
     expect((await standby.ask('GET', '/readyz')).status).toBe(200);
   });
 
+  test(
+    'of one name that are peers, with a directory each: the second ends (H10)',
+    TIMEOUT,
+    async () => {
+      const first = await cluster.serving(manager(cluster.freshData()));
+      const peer = ['--peer', first.url.replace('http', 'ws')];
+      const second = await cluster.begin(manager(cluster.freshData(), peer));
+      const { code, err } = await second.ended;
+      expect(err).toContain('A peer of this process is called "A.manager-1" too');
+      expect(code).toBe(73);
+      expect((await first.ask('GET', '/readyz')).status).toBe(200);
+    },
+  );
+
   test('of one name on the wire: the one that started later stays (H10)', TIMEOUT, async () => {
     const leader = await cluster.serving(manager(cluster.freshData()));
     const older = await cluster.serving(worker('A.worker-1', [leader]));

@@ -30,7 +30,6 @@ describe('H10 a node whose name a later start has taken', () => {
     const by: string[] = [];
     return { by, onSuperseded: (peer: string): void => void by.push(peer) };
   };
-  const failedDials = ({ transport }: StartedNode) => transport.counters()['dialsFailed'] ?? 0;
 
   test('hears of it once from a peer that it dials', async () => {
     const b = await start('b');
@@ -142,3 +141,41 @@ describe('H10 a node whose name a later start has taken', () => {
     forger.close();
   });
 });
+
+describe('H10 two nodes of one name that are peers of each other', () => {
+  const heard = () => {
+    const calls: string[] = [];
+    return { calls, onNamesake: (): void => void calls.push('namesake') };
+  };
+
+  test.each([
+    ['the second dials the first', true],
+    ['the first dials the second', false],
+  ])('only the one that was started second hears of it: %s', async (_, isSecondDialling) => {
+    const [early, late] = [heard(), heard()];
+    const starts = [
+      { bootEpoch: 1, onNamesake: early.onNamesake },
+      { bootEpoch: 2, onNamesake: late.onNamesake },
+    ] as const;
+    const [caller, listener] = isSecondDialling ? [starts[1], starts[0]] : starts;
+    const met = await start('a', listener);
+    await start('a', { ...caller, peers: [met.url] });
+    await becomes(() => late.calls.length > 0);
+    expect([early.calls, late.calls]).toEqual([[], ['namesake']]);
+    expect(met.transport.peers()).toEqual([]);
+  });
+
+  test('nobody hears of it from somebody who does not know the secret', async () => {
+    const early = heard();
+    const late = heard();
+    const other = 'another secret, as long as one has to be for a cluster';
+    const met = await start('a', { bootEpoch: 1, secret: other, onNamesake: early.onNamesake });
+    const a = await start('a', { bootEpoch: 2, peers: [met.url], onNamesake: late.onNamesake });
+    await becomes(() => failedDials(a) >= 3);
+    expect([early.calls, late.calls]).toEqual([[], []]);
+  });
+});
+
+function failedDials({ transport }: StartedNode): number {
+  return transport.counters()['dialsFailed'] ?? 0;
+}

@@ -25,7 +25,7 @@ import {
 } from './claim.ts';
 import type { Links } from './links.ts';
 import type { Settings, WebSocketOptions } from './options.ts';
-import { isProof, linkIdOf, proofOf, type Transcript } from './proof.ts';
+import { isProof, linkIdOf, proofOf, type Side, type Transcript } from './proof.ts';
 
 const BUFFERED_CHUNKS_MAX = 4_096;
 
@@ -41,8 +41,8 @@ export interface CallEnd {
   opened(webSocket: WebSocket, socket: Socket, peer: Claim, linkId: string): void;
   /** There is no use in going on now: it is connected already, or must not be. */
   pointless(reason: string): void;
-  /** Something with the name of this node has answered: itself or another. */
-  isOwnName(isSelf: boolean): void;
+  /** Something with the name of this node has answered: itself, or another that has proved it or not. */
+  isOwnName(who: 'self' | 'unproved' | 'earlier'): void;
   /** `status`: of the answer, if there was one. */
   failed(reason: string, status?: number): void;
   /** The peer has refused this start, and proved that it knows a later one. */
@@ -125,12 +125,15 @@ export class Call {
     const isAsked = statusCode === 401 && listener !== undefined && nonce !== undefined;
     if (!isAsked || shown !== undefined || own.role === 'client') {
       const reason = `${statusCode}: ${String(headers[HEADERS.reason] ?? 'refused')}`;
-      const isLater =
+      const isShown = (side: Side) =>
         shown !== undefined &&
         statusCode === 409 &&
-        isProof(headers[HEADERS.proof], 'later', this.#secret(shown), shown);
+        isProof(headers[HEADERS.proof], side, this.#secret(shown), shown);
       this.breakOff();
-      if (isLater) this.#end.superseded(shown.listener.node, reason);
+      if (shown?.listener.node === own.node)
+        this.#end.isOwnName(isShown('namesake') ? 'earlier' : 'unproved');
+      else if (shown !== undefined && isShown('later'))
+        this.#end.superseded(shown.listener.node, reason);
       else this.#end.failed(reason, statusCode);
       return;
     }
@@ -147,7 +150,8 @@ export class Call {
     const { listener, version } = transcript;
     this.#end.answered(listener.node);
     if (listener.node === settings.own.node) {
-      this.#end.isOwnName(listener.bootEpoch === settings.own.bootEpoch);
+      if (listener.bootEpoch === settings.own.bootEpoch) this.#end.isOwnName('self');
+      else this.#dial([protocolOf(version)], transcript);
       return;
     }
     const pointless = links.refusalOfListener(listener);

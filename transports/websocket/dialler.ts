@@ -26,6 +26,8 @@ export interface DiallerServices extends CallServices {
   opened(webSocket: WebSocket, socket: Socket, peer: Claim, linkId: string): void;
   /** A peer that this start was connected to knows a later one. */
   superseded(node: string): void;
+  /** A node has proved that it has the name of this one and was started before. */
+  namesake(): void;
 }
 
 const DOUBLINGS_MAX = 20;
@@ -120,22 +122,24 @@ export class Dialler {
       // While it is connected there is nothing to do until that ends.
       if (this.#services.links.get(this.#node as string) === undefined) this.#retry();
     },
-    isOwnName: (isSelf) => this.#ownNameAnswered(isSelf),
+    isOwnName: (who) => this.#ownNameAnswered(who),
     failed: (reason, status) => this.#failed(reason, status),
     superseded: (node, reason) => this.#superseded(node, reason),
   };
 
-  #ownNameAnswered(isSelf: boolean): void {
-    const { settings, logger } = this.#services;
+  #ownNameAnswered(who: Parameters<CallEnd['isOwnName']>[0]): void {
+    const { counters, settings, logger, namesake } = this.#services;
     const fields = { url: this.url.href, node: settings.own.node };
     this.#callEnded();
-    if (isSelf) {
+    if (who === 'self') {
       logger.debug(fields, 'this URL leads to this node itself');
       this.#isStopped = true;
       return;
     }
+    counters.dialsFailed += 1;
     if (this.#isTimeToTell()) logger.error(fields, 'another node has the name of this one');
     this.#retry();
+    if (who === 'earlier') namesake();
   }
 
   /** Unless this start was there already it may be the clock that was set back, and pass. */

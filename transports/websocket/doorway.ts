@@ -48,6 +48,8 @@ export interface DoorwayServices {
   readonly clock: Clock;
   readonly bans: Bans;
   readonly links: Links;
+  /** A node has proved that it has the name of this one and was started before. */
+  readonly namesake: () => void;
 }
 
 /** Heads of requests that no node sends; each has an answer of its own. */
@@ -164,6 +166,7 @@ export class Doorway {
         'retry-after': String(Math.ceil(leftMs / 1_000)),
       });
     const { node, role, place } = caller;
+    if (node === settings.own.node) return refusal(409, 'that is the name of this node');
     const unwanted = options.admit?.({ node, role, place });
     if (unwanted !== undefined) return refusal(403, unwanted);
     const ahead = links.refusalOfEpoch(caller);
@@ -177,10 +180,15 @@ export class Doorway {
 
   /** A caller may end because of it, so it is not to be had from anybody. */
   #proved(refused: Refusal, transcript: Transcript): Refusal {
-    const { links, settings } = this.#services;
-    if (refused.status !== 409 || !links.isSuperseded(transcript.caller)) return refused;
-    const secret = settings.secrets.with(transcript.caller.role);
-    const proof = proofOf('later', secret, transcript);
+    const { links, settings, namesake } = this.#services;
+    const { caller, listener } = transcript;
+    const isNamesake = caller.node === listener.node;
+    if (isNamesake && caller.bootEpoch < listener.bootEpoch) namesake();
+    const isFirst = isNamesake && caller.bootEpoch > listener.bootEpoch;
+    const isLater = refused.status === 409 && links.isSuperseded(caller);
+    if (!isFirst && !isLater) return refused;
+    const secret = settings.secrets.with(caller.role);
+    const proof = proofOf(isFirst ? 'namesake' : 'later', secret, transcript);
     return { ...refused, headers: { ...refused.headers, [HEADERS.proof]: proof } };
   }
 

@@ -86,7 +86,6 @@ export class Links {
   /** Why a node that dials this one cannot have a link now, if so. */
   refusalOfCaller(caller: Claim): string | undefined {
     const { own, clock, handshakeMs } = this.#services;
-    if (caller.node === own.node) return 'that is the name of this node';
     if (this.isSuperseded(caller))
       return `a later start of that node is known (${this.#epochs.get(caller.node)})`;
     const isOurs = own.node < caller.node;

@@ -47,6 +47,11 @@ export interface WebSocketOptions {
    * then on this one gets in nowhere. Default: it is logged, and peers are dialled as ever.
    */
   readonly onSuperseded?: (peer: string) => void;
+  /**
+   * Called once when a node has proved that it has the name of this one and was started before. Both
+   * go on; the one that came second should end.
+   */
+  readonly onNamesake?: () => void;
   /** Told each time a peer could not be reached or did not let this node in; `status` if it answered. */
   readonly onUnreached?: (url: string, reason: string, status: number | undefined) => void;
   /** Whose token a client shows. Left out: there are no clients. `node`: what the client calls itself. */

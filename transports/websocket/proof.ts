@@ -23,8 +23,11 @@ export interface Transcript {
   readonly listenerNonce: string;
 }
 
-/** `later`: the listener, when it refuses the caller because of a later start of it. */
-export type Side = 'caller' | 'listener' | 'later';
+/**
+ * `later`: the listener, when it refuses the caller because of a later start of it. `namesake`: the
+ * listener, when it has the caller's name and was started before.
+ */
+export type Side = 'caller' | 'listener' | 'later' | 'namesake';
 
 export function proofOf(side: Side, secret: string, transcript: Transcript): string {
   return sign(side, secret, transcript);
