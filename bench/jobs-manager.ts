@@ -25,8 +25,10 @@ import {
   admitToPool,
   admitToWorkflow,
 } from '../programs/jobs/manager/admission.ts';
+import { Backlog } from '../programs/jobs/manager/backlog.ts';
 import { deskPerformers } from '../programs/jobs/manager/desk.ts';
 import type { ManagerKinds, ManagerNode } from '../programs/jobs/manager/node.ts';
+import { SheddingLog } from '../programs/jobs/manager/shedding-log.ts';
 import { startSweep } from '../programs/jobs/manager/sweep.ts';
 import type { ManagerOptions } from '../programs/jobs/manager.ts';
 import { notePerformer } from '../programs/jobs/notes.ts';
@@ -73,8 +75,16 @@ async function startWith(
   const logger = SILENT_LOGGER;
   const permissions = new Permissions({ gates: [] });
   const who = { datacenter, manager, gates: [], permissions };
-  const node: ManagerNode = { ...who, config, clock, logger, counters, runtime };
-  const perform = { note: notePerformer(logger, counters, onNote) };
+  const now = () => clock.now();
+  const backlog = new Backlog(config, now);
+  const shedding = new SheddingLog({ datacenter, logger, now });
+  const node: ManagerNode = { ...who, config, clock, logger, counters, backlog, shedding, runtime };
+  const perform = {
+    note: notePerformer(logger, counters, (note) => {
+      backlog.hear(note);
+      onNote?.(note);
+    }),
+  };
   runtime.register('job', machine, { perform, admit: admitToJob(new Set(), datacenter) });
   runtime.register('workflow', workflowMachine, { perform, admit: admitToWorkflow });
   runtime.register('worker-health', workerHealthMachine, { perform, admit: admitToHealth });

@@ -71,12 +71,17 @@ export class HttpRefusal extends Error {
 }
 
 /** Soon enough for a takeover, and no stampede. */
-const RETRY_AFTER = { 'retry-after': '1' };
+const RETRY_AFTER_MS = 1_000;
 
+/** 503: what is to be changed is here and passes; the caller has done nothing wrong, as 429 would say. */
 export const tryLater = (
   code: 'notLeader' | 'overloaded' | 'notReady',
   message: string,
-): HttpRefusal => new HttpRefusal(code, message, { headers: RETRY_AFTER });
+  retryAfterMs = RETRY_AFTER_MS,
+): HttpRefusal => {
+  const headers = { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) };
+  return new HttpRefusal(code, message, { headers });
+};
 
 export const invalid = (message: string, field?: string): HttpRefusal =>
   new HttpRefusal('invalid', message, { field });

@@ -40,6 +40,7 @@ export const ERROR_CODES = {
   NOT_HOSTED: { retryable: true },
   OPTION_INVALID: { retryable: false },
   OUTBOX_FULL: { retryable: true },
+  OVERLOADED: { retryable: true },
   PACKAGE_MISSING: { retryable: false },
   PEER_FLOODED: { retryable: false },
   PEER_OVERSTEPPED: { retryable: false },

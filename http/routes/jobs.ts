@@ -62,7 +62,8 @@ async function submit({ client }: Service, call: Call): Promise<Answer> {
     throw new HttpRefusal('forbidden', 'Name the job: this token is for some jobs only.');
   const refusal = refusalOf(call.caller, 'jobs.submit', jobId);
   if (refusal !== undefined) throw new HttpRefusal('forbidden', refusal);
-  const answer = await client.submit(jobId === undefined ? job : { ...job, jobId });
+  const named = jobId === undefined ? job : { ...job, jobId };
+  const answer = await client.submit(named, { client: call.caller.client });
   if (answer.accepted) {
     const headers = { location: `${pathOf(call.request)}/${answer.jobId}` };
     return { status: answer.created ? 201 : 200, body: answer, headers };
@@ -78,7 +79,11 @@ async function submit({ client }: Service, call: Call): Promise<Answer> {
     case 'notLeader':
       throw notLeader();
     default:
-      throw tryLater('overloaded', detail ?? 'There is too much to do; send it again.');
+      throw tryLater(
+        'overloaded',
+        detail ?? 'There is too much to do; send it again.',
+        answer.retryAfterMs,
+      );
   }
 }
 

@@ -14,13 +14,12 @@ function alive(): Answer {
   return { status: 200, body: { status: 'alive' } };
 }
 
-/** A standby is ready: it takes over, and tells clients so until then. */
+/** A standby is ready: it takes over, and tells clients so until then. So is one with too much to do. */
 function ready({ program, isReady }: Service): Answer {
   const status = isReady() ? 'ready' : 'notReady';
-  return {
-    status: status === 'ready' ? 200 : 503,
-    body: { status, hosting: program.runtime.isHosting },
-  };
+  const hosting = program.runtime.isHosting;
+  const load = 'backlog' in program && hosting ? { backlog: program.backlog } : {};
+  return { status: status === 'ready' ? 200 : 503, body: { status, hosting, ...load } };
 }
 
 function metrics(service: Service): Answer {

@@ -8,6 +8,7 @@
 /** Every name that may stand in a log line of the jobs system. */
 export const NOTES = [
   'job.accepted',
+  'submission.shed',
   'job.ended',
   'timeout.detected',
   'timeout.reported',

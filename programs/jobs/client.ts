@@ -24,6 +24,8 @@ export type { JobsClient, NewJob, NewWorkflow, WaitOptions } from './desk-client
 interface ClientConduct {
   /** How long a question is asked before it is given up with ASK_TIMED_OUT. Default 30,000. */
   readonly timeoutMs?: number;
+  /** Whether a job that is refused as overload is submitted again, for as long as `timeoutMs` says. Default true. */
+  readonly waitsForRoom?: boolean;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly logger?: Logger;
@@ -87,6 +89,7 @@ export async function connectClient(options: ClientOptions): Promise<JobsClient>
     clock,
     random,
     mayLose: true,
+    waitsForRoom: options.waitsForRoom ?? true,
     timeoutMs,
     ask: (question, how) => desk.ask(question as never, how),
     stop: () => runtime.stop(),

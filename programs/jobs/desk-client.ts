@@ -22,6 +22,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Random } from '../../runtime/random.ts';
 import { handIn } from './hand-in.ts';
+import { isRefusedForNow, WaitingRoom } from './waiting-room.ts';
 
 /** A workflow as it is submitted; what is left out has its default. */
 export type NewWorkflow = Pick<WorkflowSpec, 'id' | 'handler'> &
@@ -41,7 +42,11 @@ export interface WaitOptions {
 
 /** Whatever this client may not ask is refused with NOT_ALLOWED, except where its answer has a word for that. */
 export interface JobsClient {
-  submit(job: NewJob): Promise<SubmissionAnswer>;
+  /**
+   * Takes a job in, once however often it is asked. `client`: whose job it is, where the caller asks for
+   * others; believed in the process of a manager or a gate only.
+   */
+  submit(job: NewJob, options?: { readonly client?: string }): Promise<SubmissionAnswer>;
   /** The job with all its workflows; undefined when there is none. */
   get(jobId: string): Promise<JobView | undefined>;
   list(options?: {
@@ -106,6 +111,8 @@ export interface DeskLine {
     question: Question,
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
   ): Promise<unknown>;
+  /** Whether a job that is refused as overload is submitted again, for as long as a question is asked. Default: no. */
+  readonly waitsForRoom?: boolean;
   /** What ends with the client. */
   stop(): Promise<void>;
 }
@@ -122,26 +129,37 @@ export class DeskClient implements JobsClient {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #timeoutMs: number;
+  readonly #room: WaitingRoom | undefined;
 
   constructor(line: DeskLine) {
     this.#line = line;
+    this.#room = line.waitsForRoom === true ? new WaitingRoom(line) : undefined;
     this.#clock = line.clock;
     this.#random = line.random;
     this.#timeoutMs = line.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   }
 
-  submit({ jobId = this.#random.id(), workflows, ...terms }: NewJob): Promise<SubmissionAnswer> {
+  async submit(
+    { jobId = this.#random.id(), workflows, ...terms }: NewJob,
+    { client }: { readonly client?: string } = {},
+  ): Promise<SubmissionAnswer> {
+    const endsAt = this.#clock.now() + this.#timeoutMs;
+    const head = { type: 'job.submitted', jobId, terms, ...(client !== undefined && { client }) };
     const line = {
       clock: this.#clock,
       mayLose: this.#line.mayLose,
-      endsAt: this.#clock.now() + this.#timeoutMs,
+      endsAt,
       ask: (page: object, isLast: boolean) =>
         this.#ask<SubmissionAnswer | null>(
-          { type: 'job.submitted', jobId, terms, ...page },
+          { ...head, ...page },
           isLast ? { patience: TAKING_IN_MS } : {},
         ),
     };
-    return handIn(line, { jobId, terms, workflows });
+    const submit = () => handIn(line, { jobId, terms, workflows });
+    const answer = await submit();
+    return isRefusedForNow(answer)
+      ? ((await this.#room?.wait(submit, answer, endsAt)) ?? answer)
+      : answer;
   }
 
   async get(jobId: string): Promise<JobView | undefined> {

@@ -34,10 +34,13 @@ import {
   admitToWorkflow,
   withinReach,
 } from './manager/admission.ts';
+import { Backlog, type BacklogView } from './manager/backlog.ts';
 import { deskPerformers } from './manager/desk.ts';
 import { observeDatacenter } from './manager/gauges.ts';
 import type { ManagerKinds, ManagerNode } from './manager/node.ts';
 import { observedJobs } from './manager/observed.ts';
+import { recountBacklog } from './manager/recount.ts';
+import { SheddingLog } from './manager/shedding-log.ts';
 import { startSweep } from './manager/sweep.ts';
 import { notePerformer } from './notes.ts';
 import { type ClientGrant, Permissions } from './permissions.ts';
@@ -85,6 +88,8 @@ export interface Manager {
   readonly runtime: ManagerNode['runtime'];
   readonly config: JobsConfiguration;
   readonly counters: Counters;
+  /** What waits to begin in the datacenter, as far as this manager leads it. */
+  readonly backlog: BacklogView;
   /** True while this manager leads its datacenter. */
   readonly isLeading: boolean;
   /** Timeouts that would fit the jobs completed here, as far as their records are kept. */
@@ -100,6 +105,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   const { datacenter, manager = `${datacenter}.manager-1` } = options;
   const { clock = systemClock(), logger = SILENT_LOGGER } = options;
   const counters = new Counters();
+  const backlog = new Backlog(config, () => clock.now());
   let node: ManagerNode | undefined;
   const { transport, store, lease, signal, onFatal, telemetry, inspect } = options;
   const runtime = await createRuntime<ManagerKinds>({
@@ -114,6 +120,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
       options.onHosting?.(fence);
     },
     onHostingEnded: (fence) => {
+      backlog.clear();
       const fields = { event: 'leader.lost', at: clock.now(), datacenter, manager, term: fence };
       logger.warn(fields, 'leader.lost');
     },
@@ -135,6 +142,8 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     clock,
     logger,
     counters,
+    backlog,
+    shedding: new SheddingLog({ datacenter, logger, now: () => clock.now() }),
     runtime,
   };
   node = program;
@@ -148,6 +157,9 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     runtime,
     config,
     counters,
+    get backlog() {
+      return backlog.view();
+    },
     get isLeading() {
       return runtime.isHosting;
     },
@@ -164,8 +176,13 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
 }
 
 function registerKinds(node: ManagerNode, { onNote }: ManagerOptions): void {
-  const { runtime, logger, counters } = node;
-  const perform = { note: notePerformer(logger, counters, onNote) };
+  const { runtime, logger, counters, backlog } = node;
+  const perform = {
+    note: notePerformer(logger, counters, (note) => {
+      backlog.hear(note);
+      onNote?.(note);
+    }),
+  };
   runtime.register('job', jobMachine, {
     perform,
     admit: admitToJobOf(node),
@@ -190,12 +207,17 @@ function registerKinds(node: ManagerNode, { onNote }: ManagerOptions): void {
 }
 
 /** What every datacenter has, from its first day on. */
-async function openDatacenter({ runtime, datacenter, config }: ManagerNode): Promise<void> {
+async function openDatacenter(node: ManagerNode): Promise<void> {
+  const { runtime, datacenter, config, logger, backlog } = node;
+  backlog.clear();
   const input = { datacenter, term: runtime.fence, rules: healthRules(config) };
   await Promise.all([
     runtime.spawn(workerPoolAddress(datacenter), { input, ifAbsent: true }),
     runtime.spawn(deskAddress(datacenter), { ifAbsent: true }),
   ]);
+  recountBacklog(node).catch((thrown: unknown) => {
+    logger.error({ datacenter, error: messageOf(thrown) }, 'what waits could not be counted');
+  });
 }
 
 /** After a takeover: the leader before us has done it, unless it did not come to it. */

@@ -26,6 +26,7 @@ const WARNINGS: ReadonlySet<NoteName> = new Set<NoteName>([
   'workflow.transition.refused',
   'dispatch.failed',
   'datacenter.silent',
+  'submission.shed',
 ]);
 const DETAILS: ReadonlySet<NoteName> = new Set<NoteName>([
   'workflow.transition',

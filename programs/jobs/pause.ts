@@ -3,15 +3,15 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { whenAborted } from '../../runtime/when-aborted.ts';
 
-export function pause(clock: Clock, durationMs: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
+export function pause(clock: Clock, durationMs: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {
     const end = (): void => {
       cancel();
-      unwatch();
+      unwatch?.();
       resolve();
     };
     const cancel = clock.schedule(clock.now() + durationMs, end);
-    const unwatch = whenAborted(signal, end);
+    const unwatch = signal && whenAborted(signal, end);
   });
 }

@@ -178,7 +178,10 @@ describe('a node that is not ready', () => {
     const at = await listen(manager, { isReady: () => isReady });
     expect(await at.body('/readyz')).toEqual({
       status: 503,
-      body: { status: 'notReady', hosting: true },
+      body: {
+        ...{ status: 'notReady', hosting: true },
+        backlog: { workflows: 0, clients: 0, waitMs: null, isShedding: false },
+      },
     });
     const refused = await at.call('/v1/jobs');
     expect(refused.status).toBe(503);

@@ -228,9 +228,9 @@ export class Cluster {
   }
 
   /** A client of a datacenter or a gate, on a node of its own. */
-  connect(to: string): Promise<JobsClient> {
+  connect(to: string, name = 'client'): Promise<JobsClient> {
     this.#clients += 1;
-    const client = `client~${this.#clients}`;
+    const client = `${name}~${this.#clients}`;
     return this.time.during(
       connectClient({
         client,

@@ -30,7 +30,7 @@ const FAILED = 'f';
 const CANCELLED = 'c';
 
 /** Workflows of one job that may ask for a worker at a time. */
-const ASKING_MAX = 16;
+export const ASKING_MAX = 16;
 
 /** Workflows of one job that may be told at a time that they are over: a turn that tells ten thousand takes long. */
 const UNHEARD_MAX = 256;
@@ -104,6 +104,10 @@ const isTold = (letter: string): boolean => letter < 'a';
 
 const countOf = ({ standing }: WorkflowTable, letter: string): number =>
   standing.split(letter).length - 1;
+
+/** Those that have still to begin, or to begin again. */
+export const waitingIn = (table: WorkflowTable): number =>
+  countOf(table, WAITING) + countOf(table, ASKING);
 
 export const hasAttemptOut = ({ standing }: WorkflowTable): boolean =>
   standing.includes('d') || standing.includes('r');

@@ -73,6 +73,8 @@ export const jobSubmitted = z.strictObject({
   terms: jobTerms,
   gate: gateTerms.optional(),
   workflows: z.array(workflowSpec).max(500).readonly(),
+  /** Whose job it is: believed of gates and HTTP APIs. */
+  client: text.optional(),
   ...paging,
   replyTo,
 });
@@ -87,6 +89,8 @@ export interface SubmissionAnswer {
   /** The field that is wrong, for `invalid`. */
   readonly field?: string;
   readonly detail?: string;
+  /** For `overloaded`. */
+  readonly retryAfterMs?: number;
   readonly leaderFence?: number;
   readonly managerId?: string;
 }
@@ -162,12 +166,9 @@ export interface ExtendAnswer {
   readonly accepted: boolean;
   readonly reason: ExtendRefusal | null;
   readonly extensionsMs: number;
-  readonly datacenters?: ReadonlyArray<{
-    readonly datacenter: string;
-    readonly accepted: boolean;
-    readonly reason: ExtendRefusal | null;
-    readonly extensionsMs: number;
-  }>;
+  readonly datacenters?: ReadonlyArray<
+    Omit<ExtendAnswer, 'datacenters'> & { readonly datacenter: string }
+  >;
 }
 
 /** TimeSinceProgress and StuckWorkflows */

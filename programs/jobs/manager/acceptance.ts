@@ -14,6 +14,7 @@ import { RuntimeError } from '../../../runtime/errors.ts';
 import { jobRules, workflowRules } from '../configuration.ts';
 import { inPortions } from '../portions.ts';
 import type { Submission } from '../submission.ts';
+import { type Overload, overloadError } from './backlog.ts';
 import { type ManagerNode, readJob } from './node.ts';
 
 /** Births handed to the engine at a time: some hundred, fewer with large payloads. */
@@ -32,10 +33,10 @@ export class Acceptances {
   }
 
   /** One after the other for the same job: each sees what the one before has done. */
-  async accept(submission: Submission): Promise<SubmissionAnswer> {
+  async accept(submission: Submission, client: string): Promise<SubmissionAnswer> {
     const { jobId } = submission;
     const before = this.#underWay.get(jobId) ?? Promise.resolve();
-    const answer = before.then(() => accept(this.#node, submission));
+    const answer = before.then(() => accept(this.#node, submission, client));
     const settled = answer.catch(() => {});
     this.#underWay.set(jobId, settled);
     try {
@@ -46,11 +47,43 @@ export class Acceptances {
   }
 }
 
-async function accept(node: ManagerNode, submission: Submission): Promise<SubmissionAnswer> {
-  const { jobId, digest } = submission;
+/**
+ * What was taken before is answered as before; only then it is asked whether there is room. From that
+ * question on the job counts as one that waits, so that others at the same time are asked with it.
+ */
+async function accept(
+  node: ManagerNode,
+  submission: Submission,
+  client: string,
+): Promise<SubmissionAnswer> {
+  const { jobId, digest, terms, workflows } = submission;
   const known = readJob(node, jobId);
-  const isNew = known === undefined || known.isAbandoned === true;
-  if (!isNew && known.digest !== digest) return refused(jobId, 'conflict');
+  const isNew = isUntaken(known);
+  if (!isNew && known?.digest !== digest) return refused(jobId, 'conflict');
+  const { backlog } = node;
+  const overload = isNew ? backlog.overload(client, terms.timeoutMs) : undefined;
+  if (overload !== undefined) return shed(node, jobId, overload);
+  if (isNew || known?.status === 'submitted') backlog.add(jobId, client, workflows.length);
+  try {
+    const answer = await take(node, submission, isNew);
+    if (!answer.accepted) backlog.drop(jobId);
+    return answer;
+  } catch (thrown) {
+    backlog.drop(jobId);
+    throw thrown;
+  }
+}
+
+/** There is no such job, or none that anybody was told of. */
+export const isUntaken = (known: JobContext | undefined): boolean =>
+  known === undefined || known.isAbandoned === true;
+
+async function take(
+  node: ManagerNode,
+  submission: Submission,
+  isNew: boolean,
+): Promise<SubmissionAnswer> {
+  const { jobId, digest } = submission;
   const { runtime } = node;
   const address = jobAddress(jobId, node.datacenter);
   const job = runtime.actor(address);
@@ -141,6 +174,15 @@ function jobInput(
     ids: workflows.map(({ id }) => id),
     dependsOn,
   };
+}
+
+/** Not taken, because there is too much: counted, and told in the log now and then. */
+export function shed(node: ManagerNode, jobId: string, overload: Overload): SubmissionAnswer {
+  const { bound, retryAfterMs } = overload;
+  node.counters.add('job_submissions_shed_total', { bound });
+  node.shedding.add(overload);
+  const { message } = overloadError(overload);
+  return { ...refused(jobId, 'overloaded'), detail: message, retryAfterMs };
 }
 
 export function refused(

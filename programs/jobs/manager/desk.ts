@@ -5,7 +5,7 @@
  * wrong with one is said by a word of the specification, and changes nothing.
  */
 
-import { jobAddress } from '../../../machines/jobs/addresses.ts';
+import { ID_PATTERN, jobAddress } from '../../../machines/jobs/addresses.ts';
 import type {
   CancelAnswer,
   ClientCancelRequested,
@@ -22,7 +22,7 @@ import type {
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
 import { isBreach, Submissions } from '../submission.ts';
-import { Acceptances, refused } from './acceptance.ts';
+import { Acceptances, isUntaken, refused, shed } from './acceptance.ts';
 import { type ManagerNode, readJob } from './node.ts';
 import { jobSummary, jobView, listJobs, stuckWorkflows, timeSinceProgress } from './views.ts';
 import { listWorkers } from './workers.ts';
@@ -40,12 +40,21 @@ export function deskPerformers(node: ManagerNode) {
   const { permissions } = node;
   return {
     submitJob: async ({ params, reply }: Call<JobSubmitted>) => {
-      const { jobId, replyTo = '' } = params;
+      const { jobId, replyTo = '', terms } = params;
       const { gateId } = params.gate ?? {};
       if (gateId !== undefined && !node.gates.includes(gateId)) {
         node.counters.add('job_submissions_refused_total', { reason: 'invalid' });
         const detail = 'is not a gate of this datacenter';
         reply(replyTo, { ...refused(jobId, 'invalid'), field: 'gate.gateId', detail });
+        return;
+      }
+      const client = clientOf(node, params);
+      // Nothing is put together of a job that would not be taken; acceptance asks again, for all of it.
+      const isNew = ID_PATTERN.test(jobId) && isUntaken(readJob(node, jobId));
+      const overload = isNew ? node.backlog.overload(client, timeoutOf(terms)) : undefined;
+      if (overload !== undefined) {
+        node.counters.add('job_submissions_refused_total', { reason: 'overloaded' });
+        reply(replyTo, shed(node, jobId, overload));
         return;
       }
       const submission = submissions.take(placeOf(replyTo), params);
@@ -54,7 +63,7 @@ export function deskPerformers(node: ManagerNode) {
         node.counters.add('job_submissions_refused_total', { reason: 'invalid' });
         reply(replyTo, { ...refused(jobId, 'invalid'), ...submission });
       } else {
-        const answer = await acceptances.accept(submission);
+        const answer = await acceptances.accept(submission, client);
         if (answer.reason !== null)
           node.counters.add('job_submissions_refused_total', { reason: answer.reason });
         reply(replyTo, answer);
@@ -92,6 +101,20 @@ export function deskPerformers(node: ManagerNode) {
 }
 
 const placeOf = (replyTo: string): string => replyTo.slice(replyTo.lastIndexOf('@') + 1);
+
+/**
+ * Whose jobs are counted together: those of a client's name, whatever its connections are called. A gate
+ * and the HTTP API of this process say who it is.
+ */
+function clientOf({ manager }: ManagerNode, { gate, client, replyTo = '' }: JobSubmitted): string {
+  const node = placeOf(replyTo);
+  if (gate !== undefined || node === manager) return client ?? node;
+  return node.replace(/~.*$/, '');
+}
+
+/** Whatever else is wrong with it is said later. */
+const timeoutOf = (terms: { readonly timeoutMs?: unknown } | null | undefined): number =>
+  Number.isSafeInteger(terms?.timeoutMs) ? (terms?.timeoutMs as number) : Number.MAX_SAFE_INTEGER;
 
 /** Answers as soon as the job is another one than the client has seen. */
 function watchJob(

@@ -18,6 +18,14 @@ export function observeDatacenter(node: ManagerNode): void {
     'dispatch_queue_length',
     whenLeading(() => queueLength(node)),
   );
+  node.counters.observe(
+    'backlog_workflows_count',
+    whenLeading(() => node.backlog.workflows),
+  );
+  node.counters.observe(
+    'backlog_wait_seconds',
+    whenLeading(() => (node.backlog.waitMs ?? 0) / 1_000),
+  );
 }
 
 function trackedJobs({ runtime }: ManagerNode): number {

@@ -15,6 +15,8 @@ import type { Runtime } from '../../../runtime/runtime.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import type { Counters } from '../counters.ts';
 import type { Permissions } from '../permissions.ts';
+import type { Backlog } from './backlog.ts';
+import type { SheddingLog } from './shedding-log.ts';
 
 export type ManagerKinds = {
   readonly job: typeof jobMachine;
@@ -35,6 +37,9 @@ export interface ManagerNode {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly counters: Counters;
+  /** Of the datacenter while it is led here. */
+  readonly backlog: Backlog;
+  readonly shedding: SheddingLog;
   readonly runtime: Runtime<ManagerKinds>;
 }
 

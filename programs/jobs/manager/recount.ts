@@ -1,0 +1,38 @@
+/**
+ * What a new leader finds waiting: counted once from the records of jobs, a portion at a time, while
+ * other work goes on. Until it is through, less is counted than there is.
+ */
+
+import { waitingIn } from '../../../machines/jobs/job/workflows.ts';
+import { inPortions } from '../portions.ts';
+import { type ManagerNode, readJob } from './node.ts';
+
+/** Records read at a time. */
+const READ_AT_ONCE = { max: 32, weigh: () => 1 };
+/** Whose the jobs are that another leader has taken: nobody knows any more. */
+const FORMER = '';
+
+export async function recountBacklog(node: ManagerNode): Promise<void> {
+  const { runtime, clock, backlog } = node;
+  const { fence } = runtime;
+  const isOurs = (): boolean => runtime.isHosting && runtime.fence === fence;
+  let cursor: string | undefined;
+  do {
+    if (!isOurs()) return;
+    const page = runtime.query({
+      kind: 'job',
+      status: 'active',
+      limit: 1_000,
+      ...(cursor !== undefined && { cursor }),
+    });
+    await inPortions(clock, page.actors, READ_AT_ONCE, (rows) => {
+      for (const { address } of rows) {
+        const jobId = address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
+        const job = isOurs() ? readJob(node, jobId) : undefined;
+        if (job !== undefined && job.endedAt === null)
+          backlog.add(jobId, FORMER, waitingIn(job.table));
+      }
+    });
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}
