@@ -2,8 +2,8 @@
  * A value of a scenario file on its way to what it means: read by the kind it should be.
  *
  * Guarantees: whatever is read is of that kind and in its range, or undefined with one mistake that
- * names the place, the path and what it should be. Nothing is thrown, so that one look at a file
- * finds all that is wrong with it.
+ * names the place, the path and what it should be. One look at a file finds ten mistakes of it;
+ * only the eleventh is thrown.
  */
 
 import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
@@ -222,8 +222,6 @@ export class Field {
   }
 
   #hint(name: string, names: readonly string[]): string {
-    // It would not be told.
-    if (this.#mistakes.isFull) return '';
     const likely = findLikelyOf(name, names);
     if (likely !== undefined) return `; did you mean "${likely}"?`;
     if (names.length === 0) return '';

@@ -1,8 +1,9 @@
 /**
  * What is wrong with a scenario file: each mistake with line, column and the path of its field.
  *
- * Guarantees: the first ten are told, in the order of the text, the others are counted. What is
- * repeated of the file is cut and escaped.
+ * Guarantees: ten are told, in the order of the text; the eleventh ends the reading, so that a file
+ * of nothing but mistakes costs no more than one of ten. What is repeated of the file is cut and
+ * escaped.
  */
 
 import { RuntimeError } from '../../runtime/errors.ts';
@@ -30,24 +31,21 @@ export class Mistakes {
     return this.#mistakes.length > 0;
   }
 
-  /** There are as many as will be told. */
-  get isFull(): boolean {
-    return this.#mistakes.length >= TOLD_MAX;
-  }
-
-  /** `what` follows the path: `must be …`. */
+  /** `what` follows the path: `must be …`. @throws {RuntimeError} SCENARIO_INVALID, when there are ten already. */
   add(offset: number, path: string, what: string): void {
+    if (this.#mistakes.length >= TOLD_MAX) throw this.#error(`${this.#file}: and more.`);
     this.#mistakes.push({ offset, path, what });
   }
 
   /** @throws {RuntimeError} SCENARIO_INVALID, when there is a mistake. */
   throwIfAny(): void {
-    if (!this.any) return;
+    if (this.any) throw this.#error();
+  }
+
+  #error(...more: readonly string[]): RuntimeError {
     const inOrder = [...this.#mistakes].sort((one, other) => one.offset - other.offset);
-    const told = inOrder.slice(0, TOLD_MAX).map((mistake) => this.#line(mistake));
-    const more = inOrder.length - told.length;
-    if (more > 0) told.push(`${this.#file}: and ${more.toLocaleString('en-GB')} more.`);
-    throw new RuntimeError('SCENARIO_INVALID', told.join('\n'));
+    const told = inOrder.map((mistake) => this.#line(mistake));
+    return new RuntimeError('SCENARIO_INVALID', [...told, ...more].join('\n'));
   }
 
   #line({ offset, path, what }: Mistake): string {

@@ -4,10 +4,23 @@
  * Guarantees: no value of a file becomes anything but a string, a number, true, false, null, a list
  * or a map with keys of text; a key that stands twice, or that objects know by themselves, is a
  * mistake, and so are tags. Nesting and repetition by aliases are bounded, nesting before the text
- * is parsed: the parser would go down with it. JSON is YAML.
+ * is parsed: the parser would go down with it. What it costs grows with the text, and no further
+ * than to the last value or mistake that is allowed. JSON is YAML.
  */
 
-import { type Alias, isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
+import {
+  type Alias,
+  Composer,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  Lexer,
+  Parser,
+  visit,
+} from 'yaml';
 import type { ScenarioLimits } from './limits.ts';
 import type { Mistakes } from './mistakes.ts';
 
@@ -48,18 +61,76 @@ export function readSource(
     mistakes.add(tooDeep, '', `must not be nested more than ${limits.depthMax} deep`);
     return undefined;
   }
-  const document = parseDocument(text, {
-    prettyErrors: false,
+  const document = readDocument(text, mistakes, limits);
+  if (document === undefined || mistakes.any) return undefined;
+  const meant = aliasesOf(document);
+  const tree = new Tree(mistakes, limits, (alias) => meant.get(alias));
+  return tree.value(document.contents, '', 0);
+}
+
+/** The first document; mistakes are told as the parser finds them, so that too many end it. */
+function readDocument(
+  text: string,
+  mistakes: Mistakes,
+  limits: ScenarioLimits,
+): Document | undefined {
+  const composer = new Composer({
     // Quadratic where there are many keys; the tree is looked at here anyway.
     uniqueKeys: false,
     schema: 'core',
     merge: false,
   });
-  for (const { pos, message } of [...document.errors, ...document.warnings])
-    mistakes.add(pos[0], '', sentence(message));
-  if (mistakes.any) return undefined;
-  const tree = new Tree(mistakes, limits, (alias) => alias.resolve(document));
-  return tree.value(document.contents, '', 0);
+  const { errors, warnings } = composer.streamInfo();
+  for (const list of [errors, warnings])
+    list.push = ({ pos, message }) => {
+      mistakes.add(pos[0], '', sentence(message));
+      return 0;
+    };
+  let first: Document | undefined;
+  for (const document of composer.compose(tokensOf(text, mistakes, limits), true, text.length)) {
+    if (first !== undefined) {
+      mistakes.add(document.range[0], '', 'Source contains multiple documents');
+      break;
+    }
+    first = document;
+  }
+  return first;
+}
+
+/** No further than to where there are too many for the values that may be in them. */
+function* tokensOf(text: string, mistakes: Mistakes, { valuesMax }: ScenarioLimits) {
+  const parser = new Parser();
+  let begun = 0;
+  let offset = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (VALUE_BEGINS.has(lexeme[0] as string)) begun += 1;
+    if (begun > BEGINNINGS_PER_VALUE * valuesMax) {
+      mistakes.add(offset, '', tooMany(valuesMax));
+      mistakes.throwIfAny();
+    }
+    yield* parser.next(lexeme);
+    if (lexeme > LEXER_MARKS_END) offset += lexeme.length;
+  }
+  yield* parser.end();
+}
+
+/** The lexer's own marks, which stand for no text: the last is that of a plain scalar. */
+const LEXER_MARKS_END = '\x1f';
+/** What a value begins with, or its key, or its place in a list. */
+const VALUE_BEGINS: ReadonlySet<string> = new Set([...'[{"\'*-?:', LEXER_MARKS_END]);
+/** A value in a map in a list: its own, that of its key, and their marks. */
+const BEGINNINGS_PER_VALUE = 4;
+
+/** What each alias stands for: the last anchor of its name before it. One walk for all of them. */
+function aliasesOf(document: Document): ReadonlyMap<Alias, unknown> {
+  const anchors = new Map<string, unknown>();
+  const meant = new Map<Alias, unknown>();
+  visit(document, (_key, node) => {
+    if (isAlias(node)) meant.set(node, anchors.get(node.source));
+    else if (isNode(node) && 'anchor' in node && typeof node.anchor === 'string')
+      anchors.set(node.anchor, node);
+  });
+  return meant;
 }
 
 class Tree {
@@ -79,7 +150,8 @@ class Tree {
     const nothing: SourceValue = { kind: 'scalar', scalar: null, offset };
     this.#values += 1;
     if (this.#values > this.#limits.valuesMax) {
-      if (this.#values === this.#limits.valuesMax + 1) this.#wrong(offset, path, this.#tooMany());
+      if (this.#values === this.#limits.valuesMax + 1)
+        this.#wrong(offset, path, tooMany(this.#limits.valuesMax));
       return nothing;
     }
     if (depth > this.#limits.depthMax) {
@@ -123,13 +195,13 @@ class Tree {
     return entries;
   }
 
-  #tooMany(): string {
-    return `must have at most ${this.#limits.valuesMax.toLocaleString('en-GB')} values`;
-  }
-
   #wrong(offset: number, path: string, what: string): void {
     this.#mistakes.add(offset, path, what);
   }
+}
+
+function tooMany(valuesMax: number): string {
+  return `must have at most ${valuesMax.toLocaleString('en-GB')} values`;
 }
 
 function offsetOf(node: unknown): number {

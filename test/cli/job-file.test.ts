@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { parseJobFile, readJobFile } from '../../cli/job-file.ts';
+import { Mistakes } from '../../simulator/scenario/mistakes.ts';
 import { escapement } from './command-line.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'escapement-job-'));
@@ -62,6 +63,36 @@ describe('a job file', () => {
     ['{', 'job.yml:1:'],
   ])('that is wrong says where: %j', (text, what) => {
     expect(() => parseJobFile(text, 'job.yml')).toThrow(what);
+  });
+
+  test.each([
+    ['of values that are none', '  - { id: a b, handler: c }\n'],
+    ['of texts that the parser does not take', '  - @\n'],
+    ['of tags', '  - !x y\n'],
+    ['of brackets that nothing opened', '  - ]\n'],
+    ['of JSON', '{"id":"a b","handler":"c"},'],
+  ])('is read no further than its tenth mistake: %s', (_, wrong) => {
+    const many = wrong.repeat(5_000);
+    const text = wrong.startsWith('{') ? `{"workflows":[${many}{}]}` : `workflows:\n${many}`;
+    const told = vi.spyOn(Mistakes.prototype, 'add');
+    try {
+      expect(() => parseJobFile(text, 'job.yml')).toThrow(
+        /^(?:job\.yml:.*\n){10}job\.yml: and more\.$/,
+      );
+      // The parser tries once more to say what was wrong.
+      expect(told.mock.calls.length).toBeLessThan(20);
+    } finally {
+      told.mockRestore();
+    }
+  });
+
+  test('of aliases costs no more than it is long', () => {
+    const aliases = '- *a\n'.repeat(30_000);
+    const before = process.cpuUsage();
+    expect(() => parseJobFile(`- &a x\n${aliases}`, 'job.yml')).toThrow('must be a map');
+    const { user } = process.cpuUsage(before);
+    // Each of them looked for in all of the file takes a minute.
+    expect(user / 1e6).toBeLessThan(10);
   });
 
   test('that cannot be read exits 65, before anything is sent', async () => {

@@ -119,7 +119,7 @@ describe('a file that asks for too much', () => {
 
   test('has its many mistakes counted, in a moment', () => {
     const keys = Array.from({ length: 20_000 }, (_, n) => `key${n}: 1`).join('\n');
-    expect(errorOf(`${HEAD}${keys}\n`)).toContain('some.yaml: and 19,990 more.');
+    expect(errorOf(`${HEAD}${keys}\n`)).toContain('some.yaml: and more.');
     const options = keys.replaceAll('\n', '\n  ');
     expect(errorOf(`${HEAD}config:\n  ${options}\n`)).toContain('must have at most 100 options');
   });

@@ -37,7 +37,7 @@ describe('mistakes', () => {
     const mistakes = mistakesIn(`${HEAD}steps:\n${steps}`);
     expect(mistakes).toHaveLength(11);
     expect(mistakes[0]).toMatch(/^5:22: steps\[0\]\.crash: must be a node, and "C" is none; /);
-    expect(mistakes[10]).toBe(' and 2 more.');
+    expect(mistakes[10]).toBe(' and more.');
   });
 
   test('in keys come with a suggestion', () => {
