@@ -4,10 +4,20 @@
  * Guarantees: a reader finds a whole record or none; `create` succeeds for one contender only;
  * `replace` only while the file is still what it was judged by. A beat is written into the
  * owner's own file and never over that of another, whatever happens between the check and the
- * write. Its beats are not durable, only visible: they matter to processes that live now.
+ * write. Its beats are not durable, only visible: they matter to processes that live now. A beat
+ * opens nothing: a process that has no descriptor left goes on beating.
  */
 
-import { readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  type BigIntStats,
+  fstatSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FILE_MODE, syncEntries } from '../durable-files.ts';
@@ -21,6 +31,9 @@ const FORMAT = 1;
 const BEAT_DIGITS = 12;
 /** A longer lease time in a file is taken for nonsense: it would make everybody wait. */
 export const LEASE_MS_MAX = 3_600_000;
+
+/** Far more than a record takes. */
+const TEXT_BYTES_MAX = 64 * 1024;
 
 /** The last moment that a calendar has. */
 const TIME_MAX = 8_640_000_000_000_000;
@@ -97,7 +110,7 @@ export class OwnerFile {
     const path = join(directory, OWNER_FILE);
     const draft = join(directory, `${DRAFT_PREFIX}${record.id}${DRAFT_SUFFIX}`);
     const text = formatOwner(record);
-    const handle = await open(draft, 'wx', FILE_MODE);
+    const handle = await open(draft, 'wx+', FILE_MODE);
     try {
       await handle.writeFile(text);
       await handle.sync();
@@ -155,10 +168,19 @@ export class OwnerFile {
     this.abandon();
   }
 
+  /** By the name of the file and by what is in the one that is held open, without opening either. */
   #isOurs(): boolean {
-    const text = readText(this.#path);
-    return text !== undefined && parseOwner(text)?.id === this.#id;
+    const named = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    if (named === undefined || !isSameFile(named, fstatSync(this.#handle.fd, { bigint: true })))
+      return false;
+    const bytes = Buffer.alloc(Math.min(Number(named.size), TEXT_BYTES_MAX));
+    const size = readSync(this.#handle.fd, bytes, 0, bytes.length, 0);
+    return parseOwner(bytes.toString('utf8', 0, size))?.id === this.#id;
   }
+}
+
+function isSameFile(one: BigIntStats, other: BigIntStats): boolean {
+  return one.dev === other.dev && one.ino === other.ino;
 }
 
 function readText(path: string): string | undefined {

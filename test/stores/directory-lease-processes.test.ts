@@ -11,7 +11,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
+import { BEATS_PER_LEASE } from '../../stores/directory/claim.ts';
 import {
+  FEW_DESCRIPTORS,
   OwnerProcess,
   ownerIn,
   type Told,
@@ -97,6 +99,27 @@ describe('a holder that ends', { timeout: 60_000 }, () => {
     for (const one of standbys) {
       if (one !== holder) expect(one.events()).not.toContain('acquired');
     }
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a holder without descriptors', () => {
+  test('goes on beating, and its standby waits', { timeout: 60_000 }, async () => {
+    const LEASE_MS = 3_000;
+    const directory = testDirectory();
+    const holder = new OwnerProcess('lease', directory, { leaseMs: LEASE_MS }, FEW_DESCRIPTORS);
+    await holder.hears('acquired');
+    const standby = new OwnerProcess('lease', directory, { leaseMs: LEASE_MS });
+    await standby.hears('stands by');
+    holder.order('exhaust');
+    expect(await holder.hears('exhausted')).toMatchObject({ code: 'EMFILE' });
+    const before = Number(ownerIn(directory).beat);
+    // Two lease times: a holder that cannot beat has been killed by then.
+    const isOver = () =>
+      !holder.isAlive || Number(ownerIn(directory).beat) >= before + 2 * BEATS_PER_LEASE;
+    await vi.waitUntil(isOver, { timeout: 50_000, interval: 100 });
+    expect(holder.isAlive).toBe(true);
+    expect(holder.events()).toEqual(['acquired', 'exhausted']);
+    expect(standby.events()).toEqual(['stands by']);
   });
 });
 

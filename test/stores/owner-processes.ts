@@ -14,6 +14,9 @@ import type { ProgramOptions } from './owner-program.ts';
 /** Gives a process a network or pids of its own, like a container has; needs the rights of root. */
 export const UNSHARE = 'unshare';
 
+/** Starts it with few descriptors. */
+export const FEW_DESCRIPTORS = ['/bin/sh', '-c', 'ulimit -n 128; exec "$@"', 'sh'];
+
 const PROGRAM = join(import.meta.dirname, 'owner-program.ts');
 
 export interface Told {
@@ -99,7 +102,7 @@ export class OwnerProcess {
     );
   }
 
-  order(what: 'release' | 'exit'): void {
+  order(what: 'release' | 'exit' | 'exhaust'): void {
     this.#child.stdin?.write(`${what}\n`);
   }
 

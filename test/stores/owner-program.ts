@@ -10,7 +10,7 @@
  */
 
 import cluster from 'node:cluster';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Logger } from '../../runtime/options.ts';
 import { type DirectoryLeaseOptions, directoryLease } from '../../stores/directory/lease.ts';
@@ -37,7 +37,10 @@ const logger: Logger = {
 };
 
 if (asNobody && process.getuid?.() === 0) process.setuid?.(65_534);
-const orders = new Map<string, () => void>([['exit', () => process.exit(0)]]);
+const orders = new Map<string, () => void>([
+  ['exit', () => process.exit(0)],
+  ['exhaust', exhaust],
+]);
 if (role === 'lease') lease();
 else if (role === 'cluster' && cluster.isPrimary) for (const _ of 'ab') cluster.fork();
 else await lock();
@@ -79,6 +82,15 @@ function lease(): void {
   setInterval(() => {
     if (claim.isHeld()) appendFileSync(turnsFile, `${fence} ${process.pid}\n`);
   }, 5);
+}
+
+/** Takes every descriptor that this process may still have. */
+function exhaust(): void {
+  try {
+    for (;;) openSync('/dev/null', 'r');
+  } catch (thrown) {
+    tell({ event: 'exhausted', code: (thrown as NodeJS.ErrnoException).code });
+  }
 }
 
 function takeOrders(): void {
