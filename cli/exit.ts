@@ -65,6 +65,8 @@ const SYSTEM_EXITS: Readonly<Record<string, ExitCode>> = {
 const SYSTEM_REASONS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not use it',
   EISDIR: 'it is a directory',
+  EMFILE:
+    'this process may open no more files; raise the limit: ulimit -n, or LimitNOFILE of its service',
   ENOENT: 'there is no such file or directory',
   ENOTDIR: 'a part of the path is no directory',
 };

@@ -41,15 +41,17 @@ export interface HttpLimits {
   readonly watcherBytesMax: number;
   /** How often a stream without news says that it is there. Default 15,000. */
   readonly heartbeatMs: number;
+  /** How long a connection has for its first whole head, and TLS before it; then it is closed. Default 5,000. */
+  readonly firstHeadMs: number;
   /** How long the head of a request may take; then it is answered 408. Default 10,000. */
   readonly headMs: number;
   /** How long a whole request may take; then it is answered 408. Default 30,000. */
   readonly requestMs: number;
   /** Size of the head of a request; a larger one is answered 431. Default 16 KiB. */
   readonly headBytesMax: number;
-  /** Connections at once; a further one is closed. Default 4,096. */
+  /** Connections at once; for a further one the longest silent or idle one is closed, else itself. Default 4,096. */
   readonly connectionsMax: number;
-  /** Connections of one address at once; a further one is closed. Default 512. */
+  /** The same for those of one address. Default 512. */
   readonly connectionsPerAddressMax: number;
   /** How long a connection without a request stays open. Default 5,000. */
   readonly keepAliveMs: number;
@@ -73,6 +75,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   watchersMax: 256,
   watcherBytesMax: 256 * 1024,
   heartbeatMs: 15_000,
+  firstHeadMs: 5_000,
   headMs: 10_000,
   requestMs: 30_000,
   headBytesMax: 16 * 1024,

@@ -18,25 +18,39 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
+import type { Clock } from '../runtime/clock.ts';
+import { type Logger, SILENT_LOGGER } from '../runtime/options.ts';
+import { systemClock } from '../runtime/system-clock.ts';
+import { sendAnswer } from './answer.ts';
+import { type ConnectionCounts, Connections } from './connections.ts';
 import { type HttpLimits, resolveHttpLimits } from './limits.ts';
+import { tryLater } from './refusal.ts';
 
 export interface HttpServerOptions {
   /** For TLS: `cert` and `key` at least. Left out: plain HTTP. */
   readonly tls?: TlsOptions;
   readonly limits?: Partial<HttpLimits>;
+  /** Told of connections that could not be taken in. Default: silent. */
+  readonly logger?: Logger;
+  /** Default: the system's. */
+  readonly clock?: Clock;
 }
 
-/** What a server has closed, by the reason. */
-export interface ServerCounts {
-  /** Connections beyond those that an address, or everybody, may have. */
-  readonly connectionsRefused: number;
+/** What a server has closed, by the reason, and what is open. */
+export interface ServerCounts extends Readonly<ConnectionCounts> {
+  /** Connections there are now, without those of WebSockets. */
+  readonly connectionsOpen: number;
+  /** Requests that had no place, because those that are served have all there are for them. */
+  readonly requestsRefused: number;
   /** Requests that were none, or took too long. */
   readonly requestsBroken: number;
   /** Connections that did not come to speak TLS with us. */
   readonly handshakesFailed: number;
 }
 
-const countsOf = new WeakMap<object, ServerCounts>();
+type ServerPorts = Pick<HttpServerOptions, 'logger' | 'clock'>;
+
+const countsOf = new WeakMap<object, () => ServerCounts>();
 
 /** Whoever is late by another limit is told so before. */
 const SILENCE_MARGIN_MS = 2_000;
@@ -48,7 +62,7 @@ const CHECK_EVERY_MS = 1_000;
 /** It listens when its `listen` is called. @throws {RuntimeError} OPTION_INVALID */
 export function createHttpServer(
   handler: (request: IncomingMessage, response: Parameters<RequestListener>[1]) => void,
-  { tls, limits }: HttpServerOptions = {},
+  { tls, limits, ...ports }: HttpServerOptions = {},
 ): Server | TlsServer {
   const resolved = resolveHttpLimits(limits);
   const options: ServerOptions = {
@@ -56,11 +70,17 @@ export function createHttpServer(
     connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, resolved.headMs),
     requireHostHeader: true,
   };
+  const taken: RequestListener = (request, response) => {
+    if (connections.mayServe) return handler(request, response);
+    counts.requestsRefused += 1;
+    refuseForWantOfRoom(response);
+  };
+  const { firstHeadMs: handshakeTimeout } = resolved;
   const server =
     tls === undefined
-      ? createServer(options, handler)
-      : createTlsServer({ minVersion: 'TLSv1.2', ...options, ...tls }, handler);
-  serverLimits(server, resolved);
+      ? createServer(options, taken)
+      : createTlsServer({ minVersion: 'TLSv1.2', handshakeTimeout, ...options, ...tls }, taken);
+  const { connections, counts } = follow(server, resolved, ports);
   return server;
 }
 
@@ -68,37 +88,34 @@ export function createHttpServer(
  * Sets the limits of a server that is there already. The size of a head cannot be set afterwards:
  * give `maxHeaderSize` when you make it.
  */
-export function serverLimits(server: Server | TlsServer, limits: Partial<HttpLimits> = {}): void {
-  const resolved = resolveHttpLimits(limits);
-  const { headMs, requestMs, keepAliveMs, connectionsMax, connectionsPerAddressMax } = resolved;
-  const counts = { connectionsRefused: 0, requestsBroken: 0, handshakesFailed: 0 };
-  countsOf.set(server, counts);
+export function serverLimits(
+  server: Server | TlsServer,
+  limits: Partial<HttpLimits> = {},
+  more: ServerPorts = {},
+): void {
+  follow(server, resolveHttpLimits(limits), more);
+}
+
+function follow(
+  server: Server | TlsServer,
+  limits: HttpLimits,
+  { logger = SILENT_LOGGER, clock = systemClock({ unref: true }) }: ServerPorts,
+) {
+  const { headMs, requestMs, keepAliveMs } = limits;
+  const connections = new Connections(clock, logger, limits);
+  const counts = { requestsRefused: 0, requestsBroken: 0, handshakesFailed: 0 };
+  countsOf.set(server, () => ({
+    ...connections.counts,
+    ...counts,
+    connectionsOpen: connections.size,
+  }));
   server.headersTimeout = Math.min(headMs, requestMs);
   server.requestTimeout = requestMs;
   server.keepAliveTimeout = keepAliveMs;
-  server.timeout = silenceMsOf(resolved);
-  server.maxConnections = connectionsMax;
+  server.timeout = silenceMsOf(limits);
   // Node would drop the rest in silence; the API counts them and refuses.
   server.maxHeadersCount = 0;
-  const connections = new Map<string, number>();
-  server.on('connection', (socket: Socket) => {
-    const address = socket.remoteAddress ?? '';
-    const open = (connections.get(address) ?? 0) + 1;
-    connections.set(address, open);
-    socket.once('close', () => {
-      const left = (connections.get(address) ?? 1) - 1;
-      if (left > 0) connections.set(address, left);
-      else connections.delete(address);
-    });
-    if (open <= connectionsPerAddressMax) return;
-    counts.connectionsRefused += 1;
-    socket.on('error', () => {});
-    socket.destroy();
-  });
-  // Beyond all connections there may be Node closes them itself.
-  server.on('drop', () => {
-    counts.connectionsRefused += 1;
-  });
+  connections.follow(server);
   const answers = new WeakMap<Duplex, ServerResponse>();
   server.on('request', ({ socket }, response) => answers.set(socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
@@ -112,6 +129,14 @@ export function serverLimits(server: Server | TlsServer, limits: Partial<HttpLim
     counts.handshakesFailed += 1;
     socket.destroy();
   });
+  return { connections, counts };
+}
+
+/** The connection is another one's from now on: whoever asks again gets in line with all newcomers. */
+function refuseForWantOfRoom(response: ServerResponse): void {
+  const refusal = tryLater('overloaded', 'As many requests are served as there is room for.');
+  const headers = { ...refusal.headers, connection: 'close' };
+  sendAnswer(response, { status: refusal.status, body: refusal.toJSON(), headers });
 }
 
 /**
@@ -124,8 +149,7 @@ function silenceMsOf({ requestMs, bodyMs, answerMs, heartbeatMs }: HttpLimits): 
 
 /** What a server with limits has closed since then; undefined for one without. */
 export function serverCounts(server: Server | TlsServer): ServerCounts | undefined {
-  const counts = countsOf.get(server);
-  return counts && { ...counts };
+  return countsOf.get(server)?.();
 }
 
 const STATUS_LINES = {

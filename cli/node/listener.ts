@@ -9,7 +9,8 @@
 import type { RequestListener, Server } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createHttpServer } from '../../http/server.ts';
+import { createHttpServer, type ServerCounts, serverCounts } from '../../http/server.ts';
+import type { Logger } from '../../runtime/options.ts';
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
 import { hostAndPort, type ListenAddress } from './listen-address.ts';
 import type { NodeTls } from './proofs.ts';
@@ -21,18 +22,20 @@ export interface Listener {
   readonly url: string;
   /** Who answers from now on. */
   answerWith(handler: RequestListener): void;
+  counts(): ServerCounts | undefined;
   close(): Promise<void>;
 }
 
 /** @throws {CommandFailure} when the address cannot be had. */
 export async function openListener(
   address: ListenAddress,
-  { tls, limits }: Pick<NodeConfiguration, 'tls' | 'limits'>,
+  { tls, limits, logger }: Pick<NodeConfiguration, 'tls' | 'limits'> & { readonly logger: Logger },
   first: RequestListener,
 ): Promise<Listener> {
   let current = first;
   const server = createHttpServer((request, response) => current(request, response), {
     limits: limits.http,
+    logger,
     ...(tls !== undefined && { tls: tlsOptions(tls) }),
   });
   await bound(server, address);
@@ -44,6 +47,7 @@ export async function openListener(
     answerWith: (handler) => {
       current = handler;
     },
+    counts: () => serverCounts(server),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -15,6 +15,7 @@ import { systemClock } from '../../runtime/system-clock.ts';
 import type { WebSocketTransport } from '../../transports/websocket.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { CertificateWatch } from './certificate-watch.ts';
+import { limitsWithin, readDescriptors } from './descriptors.ts';
 import { type Listener, openListener } from './listener.ts';
 import type { NodeLog } from './log.ts';
 import { probesHandler } from './probes.ts';
@@ -43,7 +44,8 @@ export async function startNode(
   configuration: NodeConfiguration,
   log: NodeLog,
 ): Promise<RunningNode> {
-  const node = new AssembledNode(configuration, log);
+  const limits = limitsWithin(configuration.limits, readDescriptors(), log.logger);
+  const node = new AssembledNode({ ...configuration, limits }, log);
   try {
     await node.start();
   } catch (thrown) {
@@ -88,7 +90,7 @@ class AssembledNode implements RunningNode {
     const { logger } = this.#log;
     this.#certificate?.start();
     if (listen !== undefined)
-      this.#listener = await openListener(listen, configuration, this.#probes());
+      this.#listener = await openListener(listen, { ...configuration, logger }, this.#probes());
     this.#storage = await openStorage(configuration, logger);
     this.#sockets = openSockets(configuration, {
       server: this.#listener?.server,
@@ -190,7 +192,14 @@ class AssembledNode implements RunningNode {
   #ownMetrics(): string {
     const counters = new Counters();
     for (const [name, value] of Object.entries(this.#sockets?.counters() ?? {}))
-      counters.observe(metricName(name), () => value);
+      counters.observe(metricName('socket', name), () => value);
+    for (const [name, value] of Object.entries(this.#listener?.counts() ?? {}))
+      counters.observe(metricName('http', name), () => value);
+    const descriptors = readDescriptors();
+    if (descriptors !== undefined) {
+      counters.observe('process_open_fds', () => descriptors.open);
+      counters.observe('process_max_fds', () => descriptors.max);
+    }
     counters.add('escapement_log_lines_lost_total', {}, this.#log.lost);
     const certificate = this.#certificate;
     if (certificate !== undefined)
@@ -211,8 +220,11 @@ function namesakeFailure(node: string): CommandFailure {
   return new CommandFailure(EXIT.locked, what);
 }
 
-/** `framesSent` → `escapement_socket_frames_sent_total`; what is there now has no `_total`. */
-function metricName(counter: string): string {
+/** Numbers of what is there now; the others only rise. */
+const GAUGES: ReadonlySet<string> = new Set(['links', 'connectionsOpen']);
+
+/** `framesSent` of a socket → `escapement_socket_frames_sent_total`; what is there now has no `_total`. */
+function metricName(of: 'socket' | 'http', counter: string): string {
   const words = counter.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return `escapement_socket_${words}${counter === 'links' ? '' : '_total'}`;
+  return `escapement_${of}_${words}${GAUGES.has(counter) ? '' : '_total'}`;
 }

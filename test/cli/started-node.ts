@@ -18,6 +18,8 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly uid?: number;
+  /** How many files it may open. */
+  readonly descriptorsMax?: number;
 }
 
 type LogLine = Readonly<Record<string, unknown>>;
@@ -46,8 +48,11 @@ export class StartedNode {
   }
 
   private constructor(program: string, args: readonly string[], options: StartOptions) {
-    const { cwd, uid, env } = options;
-    this.child = spawn(process.execPath, [program, 'start', ...args], {
+    const { cwd, uid, env, descriptorsMax } = options;
+    const shell = ['/bin/sh', '-c', `ulimit -n ${descriptorsMax}; exec "$@"`, 'sh'];
+    const limited = descriptorsMax === undefined ? [] : shell;
+    const [command = '', ...rest] = [...limited, process.execPath, program, 'start', ...args];
+    this.child = spawn(command, rest, {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH, ...env },
       ...(cwd !== undefined && { cwd }),

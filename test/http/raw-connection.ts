@@ -23,12 +23,16 @@ export class RawConnection {
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
   }
 
-  static open(port: number): Promise<RawConnection> {
+  static open(port: number, localAddress = '127.0.0.1'): Promise<RawConnection> {
     return new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1');
+      const socket = connect({ port, host: '127.0.0.1', localAddress });
       socket.once('error', reject);
       socket.once('connect', () => resolve(new RawConnection(socket)));
     });
+  }
+
+  static openMany(port: number, count: number): Promise<RawConnection[]> {
+    return Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
   }
 
   get text(): string {

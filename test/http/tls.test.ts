@@ -61,6 +61,26 @@ describe.skipIf(!hasOpenssl())('H34 with TLS', () => {
     expect(await statusWith(authority.issue('laptop'))).toBe(200);
   });
 
+  test('who has said nothing over TLS is cut off in time, who has asked is not', async () => {
+    const limits = { firstHeadMs: 500, keepAliveMs: 60_000 };
+    const tls = { ...authority.issue('gate'), ca };
+    const patient = createHttpServer((_request, response) => response.end('ok'), { tls, limits });
+    await new Promise<void>((resolve) => patient.listen(0, '127.0.0.1', resolve));
+    const to = { port: (patient.address() as AddressInfo).port, host: '127.0.0.1', ca };
+    const asking = connect(to);
+    await new Promise((resolve) => {
+      asking.once('data', resolve);
+      asking.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    });
+    const silent = connect(to);
+    silent.on('error', () => {});
+    await new Promise((resolve) => silent.once('close', resolve).resume());
+    expect(serverCounts(patient)).toMatchObject({ connectionsSilenced: 1, connectionsOpen: 1 });
+    asking.destroy();
+    await until(() => (serverCounts(patient)?.connectionsOpen === 0 ? true : undefined));
+    patient.close();
+  });
+
   test('plain HTTP is closed and counted', async () => {
     const before = failures();
     const { body } = await exchange(port, 'GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n');

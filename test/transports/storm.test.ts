@@ -28,7 +28,7 @@ function storm(url: string, count: number, addresses = 1): () => number {
 }
 
 test('H61 callers that say nothing are cut off beyond a number, and the rest after a time', async () => {
-  const b = await start('b', { limits: { handshakesPerAddressMax: 20, handshakeMs: 500 } });
+  const b = await start('b', { limits: { handshakesPerAddressMax: 20, firstHeadMs: 500 } });
   const a = await start('a', { peers: [b.url] });
   await a.until(() => a.log.includes('up b'));
   const closed = storm(b.url, 1_000);
@@ -46,7 +46,7 @@ test('H61 callers that say nothing are cut off beyond a number, and the rest aft
 test.skipIf(process.platform !== 'linux')(
   'H61 callers of many addresses are cut off beyond a number in all',
   async () => {
-    const limits = { handshakesPerAddressMax: 20, handshakesMax: 50, handshakeMs: 500 };
+    const limits = { handshakesPerAddressMax: 20, handshakesMax: 50, firstHeadMs: 500 };
     const b = await start('b', { limits });
     const a = await start('a', { peers: [b.url] });
     await a.until(() => a.log.includes('up b'));

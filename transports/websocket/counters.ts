@@ -18,7 +18,9 @@ export interface Counters {
   linksSilent: number;
   dialsFailed: number;
   handshakesRefused: number;
-  /** Callers that were cut off unheard, because too many were at the door. */
+  /** Callers that could not be taken in, for want of a descriptor. */
+  acceptsFailed: number;
+  /** Callers that were cut off unheard, because they said nothing in time or made room for others. */
   callersCutOff: number;
   /** Errors of TLS or HTTP before a handshake could be read. */
   callersGarbled: number;
@@ -39,6 +41,7 @@ export function newCounters(): Counters {
     linksSilent: 0,
     dialsFailed: 0,
     handshakesRefused: 0,
+    acceptsFailed: 0,
     callersCutOff: 0,
     callersGarbled: 0,
   };

@@ -1,43 +1,47 @@
 /**
- * How many are at the door: callers that have connected and not been let in, in all and by address.
+ * Who is at the door: callers that have connected and not been let in, in all and by address.
  *
- * Guarantees: a storm of connections costs one look in a map each and touches nobody who is
- * inside. What it counts ends with the socket, so nothing is left over.
+ * Guarantees: a storm of connections costs one look in a map each, touches nobody who is inside and
+ * keeps nobody out: the caller that has been silent longest makes room for the newest. What it
+ * counts ends with the socket, so nothing is left over.
  */
 
 import type { Socket } from 'node:net';
 import { Bucket } from '../../runtime/bucket.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { Newcomers } from '../../runtime/newcomers.ts';
 import type { WebSocketLimits } from './limits.ts';
 
 /** Addresses whose rate is remembered; beyond it those that were quiet for a second are forgotten, then all. */
 const ADDRESSES_MAX = 10_000;
+/** Where no descriptor is left. */
+const SHED_AT_ONCE = 16;
 
 export class Crowd {
   readonly #clock: Clock;
   readonly #limits: WebSocketLimits;
+  readonly #newcomers: Newcomers;
   /** By address and port of the caller, which is the same for a socket and for TLS on top of it. */
-  readonly #waiting = new Map<string, string>();
-  readonly #byAddress = new Map<string, number>();
+  readonly #waiting = new Map<string, () => void>();
   readonly #rates = new Map<string, Bucket>();
 
   constructor(clock: Clock, limits: WebSocketLimits) {
     this.#clock = clock;
     this.#limits = limits;
+    const { handshakesMax: max, handshakesPerAddressMax: perAddressMax, firstHeadMs } = limits;
+    this.#newcomers = new Newcomers(clock, { max, perAddressMax, silentMs: firstHeadMs });
   }
 
-  /** False when there are too many already: the caller is to be cut off. */
-  arrived(socket: Socket): boolean {
-    const address = addressOf(socket);
-    const { handshakesMax, handshakesPerAddressMax } = this.#limits;
-    if (this.#waiting.size >= handshakesMax) return false;
-    const sameAddress = this.#byAddress.get(address) ?? 0;
-    if (sameAddress >= handshakesPerAddressMax) return false;
+  /** `cutOff` is called when it is silent for too long, or has to make room. */
+  arrived(socket: Socket, cutOff: () => void): void {
     const key = keyOf(socket);
-    this.#waiting.set(key, address);
-    this.#byAddress.set(address, sameAddress + 1);
+    this.#waiting.set(key, this.#newcomers.arrived(addressOf(socket), cutOff));
     socket.once('close', () => this.#left(key));
-    return true;
+  }
+
+  /** Cuts off some of those that have been silent longest. */
+  shed(): void {
+    this.#newcomers.cutOffOldest(undefined, SHED_AT_ONCE);
   }
 
   letIn(socket: Socket): void {
@@ -57,12 +61,8 @@ export class Crowd {
   }
 
   #left(key: string): void {
-    const address = this.#waiting.get(key);
-    if (address === undefined) return;
+    this.#waiting.get(key)?.();
     this.#waiting.delete(key);
-    const left = (this.#byAddress.get(address) ?? 1) - 1;
-    if (left === 0) this.#byAddress.delete(address);
-    else this.#byAddress.set(address, left);
   }
 
   #makeRoom(): void {

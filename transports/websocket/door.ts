@@ -142,6 +142,7 @@ export class Door {
             handshakeTimeout: settings.limits.handshakeMs,
           });
     server.on('connection', (socket: Socket) => this.#arrived(socket));
+    server.on('error', (error: NodeJS.ErrnoException) => this.#failed(error));
     server.on('request', (request, response) => {
       const status = pathOf(request) === settings.path ? 426 : 404;
       response.writeHead(status, { connection: 'close', upgrade: 'websocket' }).end();
@@ -161,22 +162,22 @@ export class Door {
 
   #arrived(socket: Socket): void {
     socket.on('error', () => socket.destroy());
-    const { counters, clock, settings } = this.#services;
-    if (!this.#crowd.arrived(socket)) {
-      counters.callersCutOff += 1;
-      socket.destroy();
-      return;
-    }
     this.#sockets.add(socket);
-    // Whoever says nothing at all is not noticed by the server, which waits for a first byte.
-    const { handshakeMs } = settings.limits;
-    const cancel = clock.schedule(clock.now() + handshakeMs + 1_000, () => {
-      if (this.#sockets.has(socket)) socket.destroy();
+    socket.once('close', () => this.#sockets.delete(socket));
+    this.#crowd.arrived(socket, () => {
+      this.#services.counters.callersCutOff += 1;
+      socket.destroy();
     });
-    socket.once('close', () => {
-      cancel();
-      this.#sockets.delete(socket);
-    });
+  }
+
+  /** The system has a connection for us and, as a rule, no descriptor to put it in. */
+  #failed(error: NodeJS.ErrnoException): void {
+    // Whoever waits for it to listen is told by the same event.
+    if (error.syscall !== 'accept') return;
+    const { counters, logger } = this.#services;
+    counters.acceptsFailed += 1;
+    this.#crowd.shed();
+    if (this.#logged.take(1)) logger.error({ error: error.message }, 'a caller was not accepted');
   }
 
   readonly #upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {

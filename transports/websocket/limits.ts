@@ -38,11 +38,13 @@ export interface WebSocketLimits {
   readonly pingMs: number;
   /** Pings without any sign of life in return, after which a peer counts as gone. Default 2. */
   readonly missedPingsMax: number;
-  /** How long dialling and proving may take, and how long a caller may take to ask. Default 10,000. */
+  /** How long dialling and proving may take. Default 10,000. */
   readonly handshakeMs: number;
+  /** How long a caller has for its first whole question, and TLS before it; then it is cut off. Default 5,000. */
+  readonly firstHeadMs: number;
   /** Everything that a caller says in its handshake; more is answered with 413. Default 4 KiB. */
   readonly handshakeBytesMax: number;
-  /** Callers that have not been let in yet, in all; a further one is cut off. Default 256. */
+  /** Callers that have not been let in yet, in all; for a further one the longest silent one is cut off. Default 256. */
   readonly handshakesMax: number;
   /** The same of one address. Default 64. */
   readonly handshakesPerAddressMax: number;
@@ -80,6 +82,7 @@ export const DEFAULT_WEBSOCKET_LIMITS: WebSocketLimits = {
   pingMs: 10_000,
   missedPingsMax: 2,
   handshakeMs: 10_000,
+  firstHeadMs: 5_000,
   handshakeBytesMax: 4 * 1024,
   handshakesMax: 256,
   handshakesPerAddressMax: 64,
