@@ -20,13 +20,14 @@ import { prometheusText } from '../telemetry/index.ts';
 import { sendAnswer, sendRefusal } from './answer.ts';
 import { type Body, checkMediaType, hasBody, ObjectReader, readBody } from './body.ts';
 import type { Caller, HttpTokens } from './callers.ts';
+import { ClientLanes } from './client-lanes.ts';
 import { Guard } from './guard.ts';
 import { checkHead } from './head.ts';
 import { IdempotencyKeys, readIdempotencyKey } from './idempotency.ts';
 import { type HttpLimits, resolveHttpLimits } from './limits.ts';
 import { Rates } from './rates.ts';
 import { HttpRefusal, invalid, notLeader, refusalOf, tryLater } from './refusal.ts';
-import { isAction, type Route, RouteTable, type Service } from './route.ts';
+import { type Admitted, isAction, type Route, RouteTable, type Service } from './route.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { probeRoutes } from './routes/probes.ts';
@@ -81,6 +82,7 @@ class Api {
   readonly #prefix: string;
   readonly #guard: Guard;
   readonly #rates: Rates;
+  readonly #lanes: ClientLanes;
   readonly #keys: IdempotencyKeys;
   readonly #counters = new Counters();
   readonly #underWay = new Set<Promise<void>>();
@@ -97,9 +99,11 @@ class Api {
     this.#prefix = checkPrefix(options.prefix ?? '');
     this.#guard = new Guard({ tokens, hosts, ownHosts, clock, logger });
     this.#rates = new Rates(clock, limits.requestsPerMinute, limits.clientsMax);
+    this.#lanes = new ClientLanes(clock, limits);
     const { idempotencyKeepMs, idempotencyKeysMax } = limits;
     this.#keys = new IdempotencyKeys(clock, idempotencyKeepMs, idempotencyKeysMax);
     this.#counters.observe('escapement_http_watchers', () => watchers.size);
+    this.#counters.observe('escapement_http_requests_waiting', () => this.#lanes.waiting);
     this.#service = {
       program,
       client: localClient(program, { clock, random: systemRandom(), timeoutMs: limits.answerMs }),
@@ -156,6 +160,23 @@ class Api {
       ? this.#guard.admit(request, query, name, parameters.jobId)
       : NOBODY;
     this.#spend(route, caller);
+    const admitted = { route, parameters, segments, query, caller };
+    // What is answered at once is not counted, and streams are by themselves.
+    if (!isAction(name) || route.isStream === true)
+      return this.#carryOut(request, response, admitted);
+    const leave = await this.#lanes.enter(caller.client, response);
+    try {
+      return await this.#carryOut(request, response, admitted);
+    } finally {
+      leave();
+    }
+  }
+
+  async #carryOut(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { route, parameters, segments, query, caller }: Admitted,
+  ) {
     const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
     const body = await this.#body(request, route);
     if (idempotencyKey !== undefined && body !== undefined) {

@@ -9,6 +9,10 @@ import { RuntimeError } from '../runtime/errors.ts';
 export interface HttpLimits {
   /** Requests of one client in a minute; a further one is answered 429. Default 100. */
   readonly requestsPerMinute: number;
+  /** Requests of one client that are carried out at once; further ones wait for them. Default 8. */
+  readonly requestsAtOnceMax: number;
+  /** Requests of one client that wait; a further one is answered 429. Default 256. */
+  readonly requestsWaitingMax: number;
   /** Clients whose requests are counted; beyond it the one longest silent is forgotten. Default 10,000. */
   readonly clientsMax: number;
   /** Idempotency keys that are remembered; beyond it the oldest is forgotten. Default 10,000. */
@@ -37,6 +41,8 @@ export interface HttpLimits {
   readonly answerMs: number;
   /** Streams of events at once; a further one is answered 503. Default 256. */
   readonly watchersMax: number;
+  /** Of one client; a further one is answered 429. Default 64. */
+  readonly watchersPerClientMax: number;
   /** What one of them may leave unread; beyond it the connection is ended. Default 256 KiB. */
   readonly watcherBytesMax: number;
   /** How often a stream without news says that it is there. Default 15,000. */
@@ -59,6 +65,8 @@ export interface HttpLimits {
 
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   requestsPerMinute: 100,
+  requestsAtOnceMax: 8,
+  requestsWaitingMax: 256,
   clientsMax: 10_000,
   idempotencyKeysMax: 10_000,
   idempotencyKeepMs: 86_400_000,
@@ -73,6 +81,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   stringBytesMax: 8 * 1024,
   answerMs: 25_000,
   watchersMax: 256,
+  watchersPerClientMax: 64,
   watcherBytesMax: 256 * 1024,
   heartbeatMs: 15_000,
   firstHeadMs: 5_000,

@@ -37,6 +37,13 @@ export interface Call {
   readonly idempotencyKey: string | undefined;
 }
 
+/** A request that may be carried out. */
+export interface Admitted extends Pick<Call, 'parameters' | 'caller'> {
+  readonly route: Route;
+  readonly segments: readonly string[];
+  readonly query: URLSearchParams;
+}
+
 export interface Route {
   /** The action that it is in the table of permissions. */
   readonly name: Action | (typeof PROBES)[number];
@@ -45,6 +52,8 @@ export interface Route {
   readonly path: string;
   /** The least that may, as the table says; undefined: everybody, without a token and by any name of the server. */
   readonly role?: ClientRole;
+  /** It goes on for long, and is counted among the streams instead of the requests at once. */
+  readonly isStream?: true;
   /** Only where the place is hosted. */
   readonly isHosted?: true;
   readonly body?: 'small' | 'submission';

@@ -12,7 +12,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { messageOf, RuntimeError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/options.ts';
 import type { HttpLimits } from './limits.ts';
-import { tryLater } from './refusal.ts';
+import { HttpRefusal, tryLater } from './refusal.ts';
 
 interface WatcherPorts {
   readonly clock: Clock;
@@ -22,7 +22,8 @@ interface WatcherPorts {
 
 export class Watchers {
   readonly #ports: WatcherPorts;
-  readonly #open = new Set<AbortController>();
+  /** Whose each is. */
+  readonly #open = new Map<AbortController, string>();
 
   constructor(ports: WatcherPorts) {
     this.#ports = ports;
@@ -32,13 +33,18 @@ export class Watchers {
     return this.#open.size;
   }
 
-  /** A place for one more; its signal is aborted when everything ends. @throws {HttpRefusal} overloaded */
-  open(): AbortController {
-    const { watchersMax } = this.#ports.limits;
+  /** A place for one more of this client; its signal is aborted when everything ends. @throws {HttpRefusal} overloaded, tooManyRequests */
+  open(client: string): AbortController {
+    const { watchersMax, watchersPerClientMax } = this.#ports.limits;
     if (this.#open.size >= watchersMax)
       throw tryLater('overloaded', `There are ${watchersMax} streams of events already.`);
+    const own = [...this.#open.values()].filter((one) => one === client).length;
+    if (own >= watchersPerClientMax) {
+      const what = `One client has at most ${watchersPerClientMax} streams of events.`;
+      throw new HttpRefusal('tooManyRequests', what, { headers: { 'retry-after': '1' } });
+    }
     const watcher = new AbortController();
-    this.#open.add(watcher);
+    this.#open.set(watcher, client);
     watcher.signal.addEventListener('abort', () => this.#open.delete(watcher), { once: true });
     return watcher;
   }
@@ -82,7 +88,7 @@ export class Watchers {
 
   /** Ends all streams. */
   close(): void {
-    for (const watcher of [...this.#open]) watcher.abort();
+    for (const watcher of [...this.#open.keys()]) watcher.abort();
   }
 
   #beat(response: ServerResponse): () => void {

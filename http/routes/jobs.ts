@@ -51,6 +51,7 @@ export const jobRoutes = routes([
     method: 'GET',
     path: '/v1/jobs/:jobId/events',
     isHosted: true,
+    isStream: true,
     run: watch,
   },
 ]);
@@ -156,7 +157,7 @@ async function watch({ client, watchers }: Service, call: Call): Promise<Answer 
   read(nothing, call.query);
   const { request, response } = call;
   const last = parameter(count, request.headers['last-event-id'], 'Last-Event-ID');
-  const watcher = watchers.open();
+  const watcher = watchers.open(call.caller.client);
   try {
     const { signal } = watcher;
     const news = client.watch(jobId, { signal });
