@@ -30,11 +30,13 @@ import { admitNobody, admitToGateJobOf } from './gate/admission.ts';
 import { deskPerformers } from './gate/desk.ts';
 import { dispatch } from './gate/dispatch.ts';
 import { type GateKinds, type GateNode, readGateJob } from './gate/node.ts';
+import { Rooms } from './gate/rooms.ts';
 import { startSweep } from './gate/sweep.ts';
 import { viewAt } from './gate/views.ts';
 import { jobsLimits } from './limits.ts';
 import { notePerformer } from './notes.ts';
 import { type ClientGrant, Permissions } from './permissions.ts';
+import { Submitters } from './submitter.ts';
 
 export interface GateOptions {
   /** Name of the gate: the place of its actors, and of its node unless that has another one. */
@@ -118,6 +120,8 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     logger,
     counters,
     runtime,
+    rooms: new Rooms(),
+    submitters: new Submitters(),
     ending: ending.signal,
   };
   node = program;

@@ -36,7 +36,11 @@ export function addressed({ gate, datacenters }: GateNode, page: JobSubmitted): 
 /** Pages written at a time: each is a record of some hundred kibibytes. */
 const PAGES_AT_ONCE = { max: 4, weigh: () => 1 };
 
-export async function accept(node: GateNode, submission: Submission): Promise<SubmissionAnswer> {
+export async function accept(
+  node: GateNode,
+  submission: Submission,
+  client: string,
+): Promise<SubmissionAnswer> {
   const { jobId, digest, terms } = submission;
   const known = readGateJob(node, jobId);
   if (known !== undefined) return found(known, digest);
@@ -45,6 +49,13 @@ export async function accept(node: GateNode, submission: Submission): Promise<Su
     const detail = `${unknown} is not a datacenter of this gate`;
     return { ...refused(jobId, 'invalid'), field: 'targetDatacenters', detail };
   }
+  const retryAfterMs = node.rooms.retryAfterMs(terms.targetDatacenters ?? [], node.clock.now());
+  if (retryAfterMs !== undefined) {
+    node.counters.add('job_submissions_shed_total', { bound: 'datacenters' });
+    const detail = 'No datacenter of it takes more jobs now; submit it again later.';
+    return { ...refused(jobId, 'overloaded'), detail, retryAfterMs };
+  }
+  node.submitters.keep(jobId, client);
   try {
     return await open(node, submission);
   } catch (thrown) {

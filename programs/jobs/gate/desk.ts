@@ -25,6 +25,7 @@ import type {
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
 import { isBreach, Submissions } from '../submission.ts';
+import { submitterOf } from '../submitter.ts';
 import { accept, addressed, refused } from './acceptance.ts';
 import { type GateNode, isGone, jobOf, readGateJob } from './node.ts';
 import { jobSummary, jobView, listJobs, statusOf } from './views.ts';
@@ -59,7 +60,11 @@ export function deskPerformers(node: GateNode) {
         count('invalid');
         reply(replyTo, { ...refused(jobId, 'invalid'), ...submission });
       } else {
-        const answer = await accept(node, submission);
+        const answer = await accept(
+          node,
+          submission,
+          submitterOf(node.runtime.node, { ...params, gate: undefined }),
+        );
         if (answer.reason !== null) count(answer.reason);
         reply(replyTo, answer);
       }

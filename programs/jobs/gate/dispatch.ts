@@ -35,7 +35,7 @@ export async function dispatch(
   datacenter: string,
   signal: AbortSignal,
 ): Promise<SubmissionAnswered> {
-  const { clock } = node;
+  const { clock, rooms } = node;
   const answered = (
     answer: Partial<Omit<SubmissionAnswer, 'reason'>> & { readonly reason?: string | null },
   ): SubmissionAnswered => ({
@@ -48,6 +48,10 @@ export async function dispatch(
     leaderFence: answer.leaderFence ?? 1,
     managerId: answer.managerId ?? '',
   });
+  const settled = (answer: SubmissionAnswered): SubmissionAnswered => {
+    rooms.settled(datacenter, jobId, answer.accepted);
+    return answer;
+  };
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     const job = readGateJob(node, jobId);
     const leftMs = job === undefined ? 0 : leftOf(job, clock.now());
@@ -59,16 +63,22 @@ export async function dispatch(
     const startedAt = clock.now();
     try {
       const answer = await submit(node, job, datacenter, Math.min(patienceMs, leftMs), signal);
-      if (answer !== undefined && !PASSING.has(answer.reason ?? '')) return answered(answer);
+      if (answer !== undefined && !PASSING.has(answer.reason ?? ''))
+        return settled(answered(answer));
+      if (answer?.reason === 'overloaded')
+        rooms.refused(datacenter, jobId, { now: clock.now(), ...timeOf(answer) });
     } catch (thrown) {
       if (!(thrown instanceof RuntimeError)) throw thrown;
-      if (FINAL.has(thrown.code)) return answered({ reason: thrown.code });
+      if (FINAL.has(thrown.code)) return settled(answered({ reason: thrown.code }));
     }
     const restMs = Math.min(patienceMs, leftMs) - (clock.now() - startedAt);
     if (restMs > 0) await pause(clock, restMs, signal);
   }
-  return answered({});
+  return settled(answered({}));
 }
+
+const timeOf = ({ retryAfterMs }: SubmissionAnswer) =>
+  retryAfterMs === undefined ? {} : { retryAfterMs };
 
 function leftOf({ bornAt, rules }: GateJobContext, now: number): number {
   return bornAt + (rules?.gateDispatchLimitMs ?? 0) + 1 - now;
@@ -92,7 +102,12 @@ async function submit(
   const ask = async (page: number): Promise<SubmissionAnswer | null> => {
     const workflows = readPage(node, job, page);
     if (workflows === undefined) return null;
-    const event = { type: 'job.submitted', jobId, terms, gate, workflows, page, pages } as const;
+    const client = node.submitters.of(jobId);
+    const whose = client === undefined ? {} : { client };
+    const event = {
+      ...({ type: 'job.submitted', jobId, terms, gate, ...whose } as const),
+      ...{ workflows, page, pages },
+    };
     return (await desk.ask(event, { timeoutMs, signal })) as SubmissionAnswer | null;
   };
   const answers: Array<Promise<SubmissionAnswer | null>> = [];

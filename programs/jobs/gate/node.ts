@@ -14,6 +14,8 @@ import type { Runtime } from '../../../runtime/runtime.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import type { Counters } from '../counters.ts';
 import type { Permissions } from '../permissions.ts';
+import type { Submitters } from '../submitter.ts';
+import type { Rooms } from './rooms.ts';
 
 export type GateKinds = {
   readonly 'gate-job': typeof gateJobMachine;
@@ -30,6 +32,9 @@ export interface GateNode {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly counters: Counters;
+  /** Where there is room for further jobs. */
+  readonly rooms: Rooms;
+  readonly submitters: Submitters;
   readonly runtime: Runtime<GateKinds>;
   /** Aborted when the gate stops: whoever waits for news is answered. */
   readonly ending: AbortSignal;

@@ -22,6 +22,7 @@ import type {
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
 import { isBreach, Submissions } from '../submission.ts';
+import { submitterOf } from '../submitter.ts';
 import { Acceptances, isUntaken, refused, shed } from './acceptance.ts';
 import { type ManagerNode, readJob } from './node.ts';
 import { jobSummary, jobView, listJobs, stuckWorkflows, timeSinceProgress } from './views.ts';
@@ -48,7 +49,7 @@ export function deskPerformers(node: ManagerNode) {
         reply(replyTo, { ...refused(jobId, 'invalid'), field: 'gate.gateId', detail });
         return;
       }
-      const client = clientOf(node, params);
+      const client = submitterOf(node.manager, params);
       // Nothing is put together of a job that would not be taken; acceptance asks again, for all of it.
       const isNew = ID_PATTERN.test(jobId) && isUntaken(readJob(node, jobId));
       const overload = isNew ? node.backlog.overload(client, timeoutOf(terms)) : undefined;
@@ -101,16 +102,6 @@ export function deskPerformers(node: ManagerNode) {
 }
 
 const placeOf = (replyTo: string): string => replyTo.slice(replyTo.lastIndexOf('@') + 1);
-
-/**
- * Whose jobs are counted together: those of a client's name, whatever its connections are called. A gate
- * and the HTTP API of this process say who it is.
- */
-function clientOf({ manager }: ManagerNode, { gate, client, replyTo = '' }: JobSubmitted): string {
-  const node = placeOf(replyTo);
-  if (gate !== undefined || node === manager) return client ?? node;
-  return node.replace(/~.*$/, '');
-}
 
 /** Whatever else is wrong with it is said later. */
 const timeoutOf = (terms: { readonly timeoutMs?: unknown } | null | undefined): number =>

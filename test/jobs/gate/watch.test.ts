@@ -1,12 +1,18 @@
 /** Clients that wait for news of a job at a gate. */
 
 import { describe, expect, test } from 'vitest';
+import { Rooms } from '../../../programs/jobs/gate/rooms.ts';
 import { watchJob } from '../../../programs/jobs/gate/watch.ts';
 import { Permissions } from '../../../programs/jobs/permissions.ts';
+import { Submitters } from '../../../programs/jobs/submitter.ts';
 import { SILENT_LOGGER } from '../../../runtime/options.ts';
 import { final, running, TO } from './running-job.ts';
 
-const permissions = new Permissions({ gates: [] });
+const own = {
+  permissions: new Permissions({ gates: [] }),
+  rooms: new Rooms(),
+  submitters: new Submitters(),
+};
 
 describe('a watch', () => {
   test('tells each status once and ends with the job', async () => {
@@ -30,7 +36,7 @@ describe('a watch', () => {
     const ending = new AbortController();
     const { gate, clock } = stage;
     const { runtime, config, counters } = gate;
-    const parts = { gate: 'gate-1', datacenters: [], logger: SILENT_LOGGER, permissions };
+    const parts = { gate: 'gate-1', datacenters: [], logger: SILENT_LOGGER, ...own };
     const node = { ...parts, runtime, config, counters, clock, ending: ending.signal };
     const answers: unknown[] = [];
     const watch = () =>
@@ -59,7 +65,7 @@ test('any number of clients may watch, without a warning', async () => {
   const { gate, clock } = stage;
   const { runtime, config, counters } = gate;
   const ending = new AbortController();
-  const parts = { gate: 'gate-1', datacenters: [], logger: SILENT_LOGGER, permissions };
+  const parts = { gate: 'gate-1', datacenters: [], logger: SILENT_LOGGER, ...own };
   const node = { ...parts, runtime, config, counters, clock, ending: ending.signal };
   let answers = 0;
   for (let number = 1; number <= 30; number += 1)
