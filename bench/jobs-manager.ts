@@ -30,6 +30,7 @@ import { deskPerformers } from '../programs/jobs/manager/desk.ts';
 import type { ManagerKinds, ManagerNode } from '../programs/jobs/manager/node.ts';
 import { SheddingLog } from '../programs/jobs/manager/shedding-log.ts';
 import { startSweep } from '../programs/jobs/manager/sweep.ts';
+import { poolOptions, WORKFLOW_OPTIONS } from '../programs/jobs/manager/waiting.ts';
 import type { ManagerOptions } from '../programs/jobs/manager.ts';
 import { notePerformer } from '../programs/jobs/notes.ts';
 import { Permissions } from '../programs/jobs/permissions.ts';
@@ -86,16 +87,23 @@ async function startWith(
     }),
   };
   runtime.register('job', machine, { perform, admit: admitToJob(new Set(), datacenter) });
-  runtime.register('workflow', workflowMachine, { perform, admit: admitToWorkflow });
+  runtime.register('workflow', workflowMachine, {
+    ...WORKFLOW_OPTIONS,
+    perform,
+    admit: admitToWorkflow,
+  });
   runtime.register('worker-health', workerHealthMachine, { perform, admit: admitToHealth });
-  runtime.register('worker-pool', workerPoolMachine, { admit: admitToPool });
+  runtime.register('worker-pool', workerPoolMachine, {
+    ...poolOptions(() => node, perform.note),
+    admit: admitToPool,
+  });
   runtime.register('desk', deskMachine, {
     perform: deskPerformers(node),
     admit: admitToDesk(node),
   });
   const term = runtime.fence;
   await runtime.spawn(workerPoolAddress(datacenter), {
-    input: { datacenter, term, rules: healthRules(config) },
+    input: { datacenter, term, rules: healthRules(config), queueMax: config.queueMax },
   });
   await runtime.spawn(deskAddress(datacenter));
   const endSweep = isTracked ? startSweep(node) : () => {};

@@ -61,39 +61,46 @@ export async function startSystem(plan: JobsPlan): Promise<JobsSystem> {
   await until('the datacenter is open', READY_LIMIT_MS, () => {
     return manager.runtime.query({ kind: 'worker-pool' }).actors.length > 0;
   });
-  const workers: JobWorker[] = [];
-  for (let number = 1; number <= count; number += 1) {
+  const addWorker = (number: number, ofCores: number): Promise<JobWorker> => {
     const worker = `${DATACENTER}.worker-${number}`;
     const transport = network.join(worker);
-    const options = { worker, datacenter: DATACENTER, cores, handlers, config, transport };
-    workers.push(await startWorker(options));
-  }
+    const options = { worker, datacenter: DATACENTER, cores: ofCores, handlers, config, transport };
+    return startWorker(options);
+  };
   const client = await connectClient({
     client: 'client-1',
     to: DATACENTER,
     transport: network.join('client-1'),
   });
-  const system = new JobsSystem(manager, workers, client, ends);
-  await until('every worker is heard', READY_LIMIT_MS, () => system.heardWorkers === count);
+  const system = new JobsSystem(manager, client, ends, addWorker);
+  for (let number = 1; number <= count; number += 1) await system.addWorker(cores);
   return system;
 }
 
 export class JobsSystem {
   readonly manager: StartedManager;
-  readonly workers: readonly JobWorker[];
+  readonly workers: JobWorker[] = [];
   readonly client: JobsClient;
   readonly #ends: Ends;
+  readonly #add: (number: number, cores: number) => Promise<JobWorker>;
 
   constructor(
     manager: StartedManager,
-    workers: readonly JobWorker[],
     client: JobsClient,
     ends: Ends,
+    add: (number: number, cores: number) => Promise<JobWorker>,
   ) {
     this.manager = manager;
-    this.workers = workers;
     this.client = client;
     this.#ends = ends;
+    this.#add = add;
+  }
+
+  /** One more worker; resolves when the datacenter has heard it. */
+  async addWorker(cores: number): Promise<void> {
+    this.workers.push(await this.#add(this.workers.length + 1, cores));
+    const count = this.workers.length;
+    await until('every worker is heard', READY_LIMIT_MS, () => this.heardWorkers === count);
   }
 
   get heardWorkers(): number {
@@ -121,10 +128,13 @@ export class JobsSystem {
   }
 
   /**
-   * Fails unless the datacenter has exactly so many jobs of one workflow, all ended as said, and
+   * Fails unless the datacenter has exactly so many jobs of `each` workflows, all ended as said, and
    * nothing of them is left but what can still be looked up.
    */
-  async check(ended: Partial<Record<Outcome, number>>, limitMs = QUIET_LIMIT_MS): Promise<void> {
+  async check(
+    ended: Partial<Record<Outcome, number>>,
+    { limitMs = QUIET_LIMIT_MS, each = 1 } = {},
+  ): Promise<void> {
     await until('nothing is under way', limitMs, () => this.#isQuiet()).catch((thrown) => {
       const left = { ...this.manager.runtime.counts(), coresReserved: this.#coresReserved() };
       throw new Error(`${(thrown as Error).message} ${JSON.stringify(left)}`);
@@ -139,7 +149,7 @@ export class JobsSystem {
     const others = this.workers.length + 2;
     expectEqual('actors that have not ended', this.count({ status: 'active' }), others);
     // Whatever has ended waits for being forgotten.
-    expectEqual('deadlines', runtime.counts().deadlines, 2 * jobs + this.workers.length);
+    expectEqual('deadlines', runtime.counts().deadlines, (1 + each) * jobs + this.workers.length);
     expectEqual('messages that nobody took', runtime.undelivered().length, 0);
   }
 

@@ -11,7 +11,9 @@ import type { Group } from './commit.ts';
 import { Inbox } from './inbox.ts';
 import type { Kind } from './kind.ts';
 import { Mailbox } from './mailbox.ts';
+import type { Logger } from './options.ts';
 import { Outbox } from './outbox.ts';
+import { rankOf } from './rank.ts';
 import type { Tree } from './statechart.ts';
 import type { IndexEntry } from './store.ts';
 import { jsonOnce } from './text.ts';
@@ -118,9 +120,10 @@ export function stateText(value: unknown): string {
 }
 
 /** The index entry that goes with the record. */
-export function indexEntry(actor: Actor): IndexEntry {
+export function indexEntry(actor: Actor, logger: Logger): IndexEntry {
   const tree = actor.tree as Tree;
   const { tags } = tree.snapshot;
+  const rank = actor.status === 'active' ? rankOf(actor.kind, tree.snapshot, logger) : undefined;
   return {
     kind: actor.kind.name,
     status: actor.status as IndexEntry['status'],
@@ -129,6 +132,7 @@ export function indexEntry(actor: Actor): IndexEntry {
     tags: tags.size === 0 ? NO_TAGS : [...tags],
     dueAt: actor.timers.nextDueAt(),
     turnAt: actor.at,
+    ...(rank !== undefined && { rank }),
   };
 }
 

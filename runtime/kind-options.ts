@@ -43,6 +43,7 @@ export function wrongOption(
     if (!isCount(attemptsMax, 1)) return `attemptsMax of "${action}" must be a positive integer`;
   }
   if (options.admit !== undefined && !isCallable(options.admit)) return 'admit is a function';
+  if (options.rank !== undefined && !isCallable(options.rank)) return 'rank is a function';
   if (typeof openToClients !== 'boolean') return 'openToClients is true or false';
   for (const [step, migrate] of Object.entries(options.migrate ?? {}))
     if (!isCallable(migrate)) return `migrate[${step}] is a function`;

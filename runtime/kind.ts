@@ -3,12 +3,13 @@
  * besides it (version, performers, supervision, validation).
  */
 
-import type { AnyStateMachine } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { checkName } from './address.ts';
 import { excerpt, messageOf, RuntimeError } from './errors.ts';
 import { DEFAULT_SUPERVISION, wrongOption } from './kind-options.ts';
 import { SPAWN_EVENT } from './machine.ts';
 import type { Logger } from './options.ts';
+import type { Rank } from './rank.ts';
 import type { Statechart, StatechartLimits } from './statechart.ts';
 import { statechartOf } from './statecharts.ts';
 import type { ProvedPeer } from './transport.ts';
@@ -102,6 +103,11 @@ export interface KindOptions {
   /** Whether clients, peers that show a token and are no part of the cluster, may speak to it. Default false. */
   readonly openToClients?: boolean;
   readonly supervise?: Partial<Supervision>;
+  /**
+   * Where an actor in this state stands in a queue; undefined where it does not wait. Asked of every
+   * snapshot that is committed, so it is a pure function. `query` finds the actors of a queue in order.
+   */
+  readonly rank?: (snapshot: AnyMachineSnapshot) => Rank | undefined;
   /** Which goes first when a message and a deadline come together. Default `messages`. */
   readonly ties?: 'messages' | 'timers';
 }

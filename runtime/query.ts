@@ -9,6 +9,8 @@ export interface ActorQuery {
   /** The state value as text: `running`, or JSON for a nested one. */
   readonly state?: string;
   readonly tag?: string;
+  /** Only actors that stand in queues whose names begin so (`rank` of their kind); they come in the order of their ranks. */
+  readonly queue?: string;
   /** Only actors with a deadline before this moment (ms since the epoch). */
   readonly deadlineBefore?: number;
   /** Only active actors that have taken no event for longer than this. */
@@ -29,7 +31,7 @@ export function queryActors(
   query: ActorQuery,
   now: number,
 ): { readonly actors: readonly ActorRow[]; readonly cursor?: string } {
-  const { kind, state, tag, deadlineBefore, stuckFor, limit = 100, cursor } = query;
+  const { kind, state, tag, queue, deadlineBefore, stuckFor, limit = 100, cursor } = query;
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > 1_000) {
     throw new RuntimeError(
       'OPTION_INVALID',
@@ -43,6 +45,7 @@ export function queryActors(
     ...(status !== undefined && { status }),
     ...(state !== undefined && { state }),
     ...(tag !== undefined && { tag }),
+    ...(queue !== undefined && { queue }),
     ...(deadlineBefore !== undefined && { dueBefore: deadlineBefore }),
     ...(stuckFor !== undefined && { turnBefore: now - stuckFor }),
     ...(cursor !== undefined && { after: cursor }),

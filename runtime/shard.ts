@@ -97,6 +97,7 @@ export class Shard implements CommitListener {
       random,
       inspection,
       metrics,
+      logger: services.logger,
     });
     this.#bookkeeping = new Bookkeeping(this.live, this.#turns, this.#commits);
     // After a long absence everybody may be due at once: not all of them need to be in memory for that.

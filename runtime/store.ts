@@ -11,6 +11,8 @@
  * A store knows addresses, text and index entries. It does not know machines.
  */
 
+import type { Rank } from './rank.ts';
+
 export interface Store {
   /** True when a group is visible whole or not at all, not merely each of its records. */
   readonly isGroupAtomic: boolean;
@@ -27,7 +29,7 @@ export interface Store {
   load(address: string): string | undefined;
   /** Every actor's index entry, in the order of their addresses. */
   entries(): Iterable<readonly [address: string, entry: IndexEntry]>;
-  /** Index entries that match, in the order of their addresses. */
+  /** Index entries that match, in the order of their addresses; of a query that names a queue, in the order of its ranks. */
   query(query: StoreQuery): StorePage;
   /** The last `limit` history rows of an actor, oldest first. */
   history(address: string, limit: number): readonly string[];
@@ -81,6 +83,8 @@ export interface IndexEntry {
   readonly dueAt: number | null;
   /** When the actor took its last event. */
   readonly turnAt: number;
+  /** Where it stands in a queue, while it does. */
+  readonly rank?: Rank;
 }
 
 export interface StoreQuery {
@@ -90,6 +94,11 @@ export interface StoreQuery {
   readonly tag?: string;
   readonly dueBefore?: number;
   readonly turnBefore?: number;
+  /**
+   * Actors that stand in queues whose names begin so, in the order of queue, rank and address, at a
+   * cost that does not depend on how many others wait. `after` is then a key of rank.ts.
+   */
+  readonly queue?: string;
   readonly limit: number;
   /** The address after which to go on. */
   readonly after?: string;

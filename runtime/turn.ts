@@ -19,6 +19,7 @@ import type { Inspection } from './inspection.ts';
 import { LEADERSHIP_ACQUIRED } from './kind.ts';
 import { SPAWN_EVENT } from './machine.ts';
 import type { Item } from './mailbox.ts';
+import type { Logger } from './options.ts';
 import type { OutboxRow } from './outbox.ts';
 import type { Random } from './random.ts';
 import { encodeRecord } from './record.ts';
@@ -32,6 +33,7 @@ export interface TurnServices extends AdmissionServices {
   readonly place: string;
   readonly random: Random;
   readonly inspection: Inspection;
+  readonly logger: Logger;
 }
 
 export class Turns {
@@ -201,7 +203,7 @@ export class Turns {
     const { commits, limits } = this.#services;
     actor.text = encodeRecord(actor, limits.recordBytesMax);
     actor.isDirty = false;
-    commits.filling.add(actor, indexEntry(actor), row, undelivered);
+    commits.filling.add(actor, indexEntry(actor, this.#services.logger), row, undelivered);
   }
 
   #fail(

@@ -4,14 +4,17 @@
  * runtime works with is kind.ts.
  */
 
-import type { AnyStateMachine, EventFrom, StateMachine } from 'xstate';
+import type { AnyStateMachine, EventFrom, SnapshotFrom, StateMachine } from 'xstate';
 import type { EventTo } from './handle.ts';
 import type { DurablePerformer, KindOptions, PerformerCall, StandardSchema } from './kind.ts';
+import type { Rank } from './rank.ts';
 
 export type KindOptionsOf<TMachine extends AnyStateMachine> = Omit<
   KindOptions,
-  'perform' | 'validate'
+  'perform' | 'validate' | 'rank'
 > & {
+  /** Where an actor in this state stands in a queue, see `KindOptions`. */
+  readonly rank?: (snapshot: SnapshotFrom<TMachine>) => Rank | undefined;
   /** Carries out named actions after the commit. */
   readonly perform?: PerformersOf<TMachine>;
   /** Checks the whole event of messages from outside, by event type. */

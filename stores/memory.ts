@@ -10,6 +10,7 @@
 
 import { RuntimeError } from '../runtime/errors.ts';
 import { fenceExhausted, isFence } from '../runtime/fence.ts';
+import { isSameRank, type Rank, rankKey } from '../runtime/rank.ts';
 import type {
   ActorWrite,
   Group,
@@ -47,6 +48,7 @@ class MemoryStore implements Store {
   readonly #rows = new Map<string, Row>();
   /** Rows by kind, then by state: what queries narrow down by. */
   readonly #index = new Map<string, Map<string, Set<Row>>>();
+  readonly #queues = new RankedRows();
   readonly #undelivered = new Map<string, string>();
   readonly #fences = new Map<string, number>();
 
@@ -73,6 +75,7 @@ class MemoryStore implements Store {
   }
 
   query(query: StoreQuery): StorePage {
+    if (query.queue !== undefined) return this.#queues.page(query.queue, query);
     const found: Row[] = [];
     for (const [kind, states] of this.#index) {
       if (query.kind !== undefined && query.kind !== kind) continue;
@@ -137,18 +140,21 @@ class MemoryStore implements Store {
       if (row === undefined) return;
       this.#rows.delete(address);
       this.#unindex(row);
+      this.#queues.move(row, undefined);
       return;
     }
     if (row === undefined) {
       row = { address, record, entry, history: [], historyStart: 0 };
       this.#rows.set(address, row);
       this.#stateRows(entry).add(row);
+      this.#queues.move(row, entry.rank, true);
     } else {
       row.record = record;
       if (entry.state !== row.entry.state || entry.kind !== row.entry.kind) {
         this.#unindex(row);
         this.#stateRows(entry).add(row);
       }
+      this.#queues.move(row, entry.rank);
       row.entry = entry;
     }
     for (const text of history) this.#append(row, text);
@@ -179,8 +185,57 @@ class MemoryStore implements Store {
   }
 }
 
+/** The rows that stand in queues, in the order of their keys. */
+class RankedRows {
+  readonly #keys: string[] = [];
+  readonly #rows: Row[] = [];
+
+  /** `rank` is where the row stands from now on; its entry still says where it stood, unless it is new. */
+  move(row: Row, rank: Rank | undefined, isNew = false): void {
+    const before = isNew ? undefined : row.entry.rank;
+    if (isSameRank(before, rank)) return;
+    if (before !== undefined) {
+      const at = this.#find(rankKey(before, row.address));
+      this.#keys.splice(at, 1);
+      this.#rows.splice(at, 1);
+    }
+    if (rank === undefined) return;
+    const key = rankKey(rank, row.address);
+    const at = this.#find(key);
+    this.#keys.splice(at, 0, key);
+    this.#rows.splice(at, 0, row);
+  }
+
+  page(queue: string, query: StoreQuery): StorePage {
+    const { after, limit, ...filters } = query;
+    const rows: Array<readonly [string, IndexEntry]> = [];
+    let at = this.#find(queue);
+    if (after !== undefined) at = Math.max(at, this.#find(`${after}\u0000`));
+    for (; this.#keys[at]?.startsWith(queue); at += 1) {
+      if (rows.length === limit) return { rows, cursor: this.#keys[at - 1] as string };
+      const row = this.#rows[at] as Row;
+      if (matches(row, { ...filters, limit })) rows.push([row.address, row.entry]);
+    }
+    return { rows };
+  }
+
+  /** Where the first key is that is not below this one. */
+  #find(key: string): number {
+    let from = 0;
+    let to = this.#keys.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#keys[middle] as string) < key) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+}
+
 function matches({ address, entry }: Row, query: StoreQuery): boolean {
   if (query.after !== undefined && address <= query.after) return false;
+  if (query.kind !== undefined && query.kind !== entry.kind) return false;
+  if (query.state !== undefined && query.state !== entry.state) return false;
   if (query.status !== undefined && entry.status !== query.status) return false;
   if (query.tag !== undefined && !entry.tags.includes(query.tag)) return false;
   if (query.dueBefore !== undefined && (entry.dueAt === null || entry.dueAt >= query.dueBefore))

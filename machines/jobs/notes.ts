@@ -41,6 +41,7 @@ export const NOTES = [
   'workflow.attempt.stale',
   'workflow.retried',
   'dispatch.failed',
+  'cores.miscounted',
   'datacenter.silent',
   'datacenter.heard',
   'event.late',

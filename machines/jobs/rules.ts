@@ -17,6 +17,8 @@ export interface JobRules {
   /** null: the job's own timeout. */
   readonly extensionJobCapMs: number | null;
   readonly stuckWhileQueued: boolean;
+  /** Workflows of a lane that may wait for their first run at a time; left out by jobs of earlier releases. */
+  readonly readyMax?: number;
   /** How long nothing fires after a worker's credit was taken away. */
   readonly checkIntervalMs: number;
 }

@@ -1,44 +1,45 @@
 /**
  * The workers of a datacenter, their free cores, and who waits for them.
  *
- *   suspended ──leadership.acquired──▶ serving.waiting ──slot.requested | slot.released | worker.changed──▶ serving.placing
- *       ▲                                    ▲                                                                  │
- *       └────────leadership.lost─────────────┴──────────no request in the queue fits a worker───────────────────┘
+ *   suspended ──leadership.acquired──▶ serving
+ *       ▲                                 ├─ placing    waiting ──slot.requested | slot.released | worker.changed──▶ placing
+ *       └────────leadership.lost──────────┤                ▲──────────nothing in memory fits a worker──────────────────┘
+ *                                         └─ searching  idle ──[somebody may wait of whom it does not know]──▶ looking
+ *                                                          ▲──────lanes.found | waiting.found | searchLimit────────┘
  *
  * Guarantees: a placement reserves the cores and says so in one turn; reserved cores are never
  * fewer than none nor more than there are; a worker that this leader has not heard gets nothing.
- * It numbers registrations. It does not judge workers: `worker-health` tells how they are.
+ * Work is conserved and fair: in memory are the first of each lane (worker-pool/lanes.ts), `queueMax`
+ * of them in all; the others stand in the store's index, from where they are fetched in the order of
+ * acceptance as soon as half of those in memory are gone. It numbers registrations. It does not judge
+ * workers: `worker-health` tells how they are.
  */
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import { type Born, hint, spawnRoot, type Timed, to } from '../../runtime/machine.ts';
 import { workerAddress, workerHealthAddress, workflowAddress, workflowIdOf } from './addresses.ts';
 import type {
+  LanesFound,
   LeadershipAcquired,
   LeadershipLost,
+  LimitsTold,
   MessageRefused,
   RegistrationTold,
-  SlotFull,
   SlotGranted,
   SlotReleased,
   SlotRequested,
   SlotWithdrawn,
+  WaitingFound,
   WorkerChanged,
   WorkerLost,
 } from './messages/local.ts';
 import type { RegisterAnswered, WorkerRegistered } from './messages/worker.ts';
+import type { NoteParams } from './notes.ts';
 import type { HealthRules } from './rules.ts';
-import {
-  isSame,
-  type Placed,
-  type PooledWorker,
-  place,
-  QUEUE_MAX,
-  request,
-  reserved,
-  type SlotRequest,
-  type Workers,
-} from './worker-pool/placement.ts';
+import { type Lanes, withoutEmpty } from './worker-pool/lanes.ts';
+import type { Placement, PooledWorker, Workers } from './worker-pool/placement.ts';
+import { type Known, nextSearch, type Search } from './worker-pool/searching.ts';
+import { offeredHandlers, overdrawn, settled, withWorker } from './worker-pool/steps.ts';
 
 export type WorkerPoolEvent = Timed<
   | WorkerRegistered
@@ -47,6 +48,9 @@ export type WorkerPoolEvent = Timed<
   | SlotRequested
   | SlotWithdrawn
   | SlotReleased
+  | LanesFound
+  | WaitingFound
+  | LimitsTold
   | LeadershipAcquired
   | LeadershipLost
   | MessageRefused
@@ -57,85 +61,47 @@ export interface WorkerPoolInput {
   readonly term: number;
   /** For the workers' health, which is born here. */
   readonly rules: HealthRules;
+  /** Workflows kept in memory that wait. */
+  readonly queueMax: number;
 }
 
-export interface WorkerPoolContext extends WorkerPoolInput {
+export interface WorkerPoolContext extends WorkerPoolInput, Known {
   readonly workers: Workers;
-  readonly queue: readonly SlotRequest[];
+  readonly lanes: Lanes;
   /** The number of the last registration of any worker. */
   readonly registrations: number;
-  /** Somebody was turned away since room was last announced. */
-  readonly hasTurnedAway: boolean;
+  /** The number of the last search. */
+  readonly searches: number;
 }
 
-/** Room is announced when the queue is half empty. */
-const ROOM_AT = QUEUE_MAX / 2;
+const isAnswer = ({ search }: WorkerPoolContext, event: WorkerPoolEvent): boolean =>
+  (event.type === 'lanes.found' || event.type === 'waiting.found') &&
+  event.search === search?.number;
 
-const workflowOf = ({ jobId, attemptId }: SlotRequest, datacenter: string) =>
-  workflowAddress(jobId, workflowIdOf(attemptId), datacenter);
-
-const grants = (context: WorkerPoolContext, { placements, workers }: Placed) =>
-  placements.map(({ request: asked, workerId }) => {
+const grants = (context: WorkerPoolContext, placements: readonly Placement[], workers: Workers) =>
+  placements.map(({ request: { jobId, attemptId }, cores, workerId }) => {
     const { registration, bootEpoch } = workers[workerId] as Workers[string];
+    const { datacenter, term } = context;
     const granted: SlotGranted = {
       type: 'slot.granted',
-      attemptId: asked.attemptId,
-      workerId,
-      registration,
-      bootEpoch,
-      cores: asked.cores,
-      term: context.term,
+      ...{ attemptId, workerId, registration, bootEpoch, cores, term },
     };
-    return { to: workflowOf(asked, context.datacenter), granted };
+    return { to: workflowAddress(jobId, workflowIdOf(attemptId), datacenter), granted };
   });
 
-/** What an event does to workers and queue. */
-function settled(context: WorkerPoolContext, event: WorkerPoolEvent): Placed {
-  const { workers, queue } = context;
-  switch (event.type) {
-    case 'slot.requested': {
-      const { type: _, at: __, dueAt: ___, ...asked } = event;
-      return request(workers, queue, asked);
-    }
-    case 'slot.withdrawn':
-      return { workers, queue: queue.filter((asked) => !isSame(asked, event)), placements: [] };
-    case 'slot.released':
-      return released(context, event);
-    case 'message.refused':
-      // Whoever was granted a slot has ended.
-      return event.event.type === 'slot.granted'
-        ? released(context, event.event as unknown as SlotReleased)
-        : { workers, queue, placements: [] };
-    case 'worker.changed': {
-      const { workerId, registration, state, heard, term } = event;
-      const worker = workers[workerId];
-      if (worker?.registration !== registration) return { workers, queue, placements: [] };
-      // What was heard by a leader before this one does not count.
-      const isHeard = worker.heard || (heard && term >= context.term);
-      const now = { ...workers, [workerId]: { ...worker, state, heard: isHeard } };
-      return place(now, queue, workerId);
-    }
-    case 'worker.lost': {
-      if (workers[event.workerId]?.registration !== event.registration)
-        return { workers, queue, placements: [] };
-      const { [event.workerId]: _, ...rest } = workers;
-      return place(rest, queue);
-    }
-    case 'worker.registered':
-      return place(workers, queue);
-    default:
-      return { workers, queue, placements: [] };
-  }
-}
-
-function released(
-  { workers, queue }: WorkerPoolContext,
-  { workerId, registration, cores }: Pick<SlotReleased, 'workerId' | 'registration' | 'cores'>,
-): Placed {
-  // Of a registration that is gone nothing is reserved.
-  if (workers[workerId]?.registration !== registration) return { workers, queue, placements: [] };
-  return place(reserved(workers, workerId, -cores), queue, workerId);
-}
+/** More is given back than there is: whoever counts wrong is to be found, so the sum stays and it is told. */
+const miscounted = {
+  guard: 'isMiscounted',
+  actions: {
+    type: 'note',
+    params: ({ context, event }: { context: WorkerPoolContext; event: WorkerPoolEvent }) => ({
+      event: 'cores.miscounted' as const,
+      at: event.at,
+      datacenter: context.datacenter,
+      ...overdrawn(context, event),
+    }),
+  },
+} as const;
 
 export const workerPoolMachine = setup({
   types: {
@@ -144,23 +110,21 @@ export const workerPoolMachine = setup({
     input: {} as Born<WorkerPoolInput>,
   },
   actions: {
-    /** Done by the program: tells workflows that were turned away that there is room. */
-    announceRoom: () => {},
+    note: (_, _params: NoteParams) => {},
+    /** Done by the program: looks into the store's index, and answers with `lanes.found` or `waiting.found`. */
+    findWaiting: (_, _params: Search) => {},
     placeWhatFits: enqueueActions(({ context, event, enqueue }) => {
-      const placed = settled(context, event);
-      const { workers, queue } = placed;
-      enqueue.assign({ workers, queue });
-      for (const { to: workflow, granted } of grants(context, placed))
+      const { placements = [], ...next } = settled(context, event);
+      enqueue.assign({ ...next, lanes: withoutEmpty(next.lanes ?? context.lanes) });
+      const { workers = context.workers } = next;
+      for (const { to: workflow, granted } of grants(context, placements, workers))
         enqueue.sendTo(to(workflow), granted);
-      const { turnedAway } = placed as Partial<ReturnType<typeof request>>;
-      if (turnedAway !== undefined) {
-        const full: SlotFull = { type: 'slot.full', attemptId: turnedAway.attemptId };
-        enqueue.sendTo(to(workflowOf(turnedAway, context.datacenter)), full);
-        enqueue.assign({ hasTurnedAway: true });
-      } else if (context.hasTurnedAway && queue.length <= ROOM_AT) {
-        enqueue.assign({ hasTurnedAway: false });
-        enqueue('announceRoom');
-      }
+    }),
+    beginSearch: assign(({ context }) => {
+      const sought = nextSearch(context);
+      const number = context.searches + 1;
+      const search = sought && { ...sought, number, isOutrun: false, withdrawn: [] };
+      return { search: search ?? null, searches: number };
     }),
     register: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'worker.registered');
@@ -190,7 +154,7 @@ export const workerPoolMachine = setup({
             ...{ coresReserved: 0, state: 'healthy', heard: false },
           };
       enqueue.assign({
-        workers: { ...context.workers, [workerId]: worker },
+        ...withWorker(context, workerId, worker),
         registrations: Math.max(registration, context.registrations),
       });
       const { datacenter, term, rules } = context;
@@ -212,49 +176,89 @@ export const workerPoolMachine = setup({
       const unheard = Object.entries(context.workers).map(
         ([workerId, worker]) => [workerId, { ...worker, heard: false }] as const,
       );
-      return { term: event.fence, workers: Object.fromEntries(unheard) };
+      const workers = Object.fromEntries(unheard);
+      return { term: event.fence, workers, search: null, unexplored: offeredHandlers(workers) };
+    }),
+    keepLimits: assign(({ event }) => {
+      assertEvent(event, 'limits.told');
+      return { queueMax: event.queueMax };
     }),
   },
   guards: {
     isFirstPage: ({ event }) => event.type === 'worker.registered' && event.page === 1,
+    isAnswer: ({ context, event }) => isAnswer(context, event),
+    isMiscounted: ({ context, event }) => overdrawn(context, event) !== undefined,
+    hasToSearch: ({ context }) => nextSearch(context) !== undefined,
+  },
+  delays: {
+    /** An answer takes some milliseconds; one that was lost is asked for again. */
+    searchLimit: 1_000,
   },
 }).createMachine({
   id: 'workerPool',
-  context: ({ input: { datacenter, term, rules } }) => ({
+  context: ({ input: { datacenter, term, rules, queueMax } }) => ({
     datacenter,
     term,
     rules,
+    queueMax,
     workers: {},
-    queue: [],
+    lanes: {},
+    unexplored: [],
     registrations: 0,
-    hasTurnedAway: false,
+    search: null,
+    searches: 0,
   }),
   initial: 'serving',
   states: {
     suspended: {},
     serving: {
-      initial: 'waiting',
-      on: {
-        'leadership.lost': 'suspended',
-        'worker.registered': { guard: 'isFirstPage', target: '.placing', actions: 'register' },
-      },
+      type: 'parallel',
+      on: { 'leadership.lost': 'suspended' },
       states: {
-        waiting: {
+        placing: {
+          initial: 'waiting',
           on: {
-            'slot.requested': 'placing',
-            'slot.withdrawn': 'placing',
-            'slot.released': 'placing',
-            'worker.changed': 'placing',
-            'worker.lost': 'placing',
-            'message.refused': 'placing',
+            'worker.registered': { guard: 'isFirstPage', target: '.placing', actions: 'register' },
+            'lanes.found': { guard: 'isAnswer', target: '.placing' },
+            'waiting.found': { guard: 'isAnswer', target: '.placing' },
+            'limits.told': { actions: 'keepLimits' },
+          },
+          states: {
+            waiting: {
+              on: {
+                'slot.requested': 'placing',
+                'slot.withdrawn': 'placing',
+                'slot.released': [miscounted, { target: 'placing' }],
+                'worker.changed': 'placing',
+                'worker.lost': 'placing',
+                'message.refused': [miscounted, { target: 'placing' }],
+              },
+            },
+            placing: { entry: 'placeWhatFits', always: 'waiting' },
           },
         },
-        placing: { entry: 'placeWhatFits', always: 'waiting' },
+        searching: {
+          initial: 'idle',
+          states: {
+            idle: { always: { guard: 'hasToSearch', target: 'looking' } },
+            looking: {
+              entry: [
+                'beginSearch',
+                { type: 'findWaiting', params: ({ context }) => context.search as Search },
+              ],
+              on: {
+                'lanes.found': { guard: 'isAnswer', target: 'idle' },
+                'waiting.found': { guard: 'isAnswer', target: 'idle' },
+              },
+              after: { searchLimit: 'idle' },
+            },
+          },
+        },
       },
     },
   },
   on: {
     // Also of one that led before: a leader that died sent no `leadership.lost`.
-    'leadership.acquired': { target: '.serving', actions: ['takeOver', 'announceRoom'] },
+    'leadership.acquired': { target: '.serving', actions: 'takeOver' },
   },
 });

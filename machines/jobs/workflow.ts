@@ -72,6 +72,7 @@ export const workflowMachine = workflowSetup.createMachine({
     'parent.failed': refused,
     'shards.merged': refused,
     'slot.granted': { actions: 'giveBack' },
+    'slot.renew': {},
     'attempt.lost': unexpected,
     // Taken too late: it is not wanted any more.
     'dispatch.answered': [
@@ -96,8 +97,9 @@ export const workflowMachine = workflowSetup.createMachine({
       },
       states: {
         /** For what it depends on. */
-        waiting: { on: { 'workflow.ready': 'asking' } },
-        asking: {
+        waiting: { on: { 'workflow.ready': 'queued' } },
+        /** For cores, ranked in the store's index: the pool may know of it, or find it there. */
+        queued: {
           entry: 'requestSlot',
           on: {
             'slot.granted': {
@@ -105,14 +107,13 @@ export const workflowMachine = workflowSetup.createMachine({
               target: '#workflow.DISPATCHED',
               actions: ['takeSlot', moved('PENDING', 'DISPATCHED')],
             },
-            'slot.full': { guard: 'isCurrent', target: 'turnedAway' },
+            'slot.renew': { target: 'queued', reenter: true },
             'workflow.cancel': {
               ...stopping('PENDING', 'CANCELLING'),
               actions: ['withdrawRequest', ...stopping('PENDING', 'CANCELLING').actions],
             },
           },
         },
-        turnedAway: { tags: 'turnedAway', on: { 'slot.room': 'asking' } },
       },
     },
     DISPATCHED: {
@@ -208,7 +209,7 @@ export const workflowMachine = workflowSetup.createMachine({
         },
         requeued: {
           always: {
-            target: '#workflow.PENDING.asking',
+            target: '#workflow.PENDING.queued',
             actions: [moved('FAILED_READY_FOR_RETRY', 'PENDING'), 'beginNextRun', told('PENDING')],
           },
         },

@@ -54,6 +54,7 @@ export function jobRules(config: JobsConfiguration, terms: JobTerms): JobRules {
     extensionAggregation: config.extensionAggregation,
     extensionJobCapMs: config.extensionJobCapMs,
     stuckWhileQueued: config.stuckWhileQueued,
+    readyMax: config.readyMax,
     checkIntervalMs: config.checkIntervalMs,
   };
 }

@@ -42,6 +42,7 @@ import { observedJobs } from './manager/observed.ts';
 import { recountBacklog } from './manager/recount.ts';
 import { SheddingLog } from './manager/shedding-log.ts';
 import { startSweep } from './manager/sweep.ts';
+import { poolOptions, renewUnranked, WORKFLOW_OPTIONS } from './manager/waiting.ts';
 import { notePerformer } from './notes.ts';
 import { type ClientGrant, Permissions } from './permissions.ts';
 import { type Recommendation, type RecommendOptions, recommend } from './recommend.ts';
@@ -188,6 +189,7 @@ function registerKinds(node: ManagerNode, { onNote }: ManagerOptions): void {
     admit: admitToJobOf(node),
   });
   runtime.register('workflow', workflowMachine, {
+    ...WORKFLOW_OPTIONS,
     perform,
     admit: withinReach(node, admitToWorkflow),
   });
@@ -196,7 +198,7 @@ function registerKinds(node: ManagerNode, { onNote }: ManagerOptions): void {
     admit: withinReach(node, admitToHealth),
   });
   runtime.register('worker-pool', workerPoolMachine, {
-    perform: { ...perform, announceRoom: () => announceRoom(node) },
+    ...poolOptions(() => node, perform.note),
     admit: withinReach(node, admitToPool),
   });
   runtime.register('desk', deskMachine, {
@@ -210,11 +212,16 @@ function registerKinds(node: ManagerNode, { onNote }: ManagerOptions): void {
 async function openDatacenter(node: ManagerNode): Promise<void> {
   const { runtime, datacenter, config, logger, backlog } = node;
   backlog.clear();
-  const input = { datacenter, term: runtime.fence, rules: healthRules(config) };
-  await Promise.all([
+  const { queueMax } = config;
+  const input = { datacenter, term: runtime.fence, rules: healthRules(config), queueMax };
+  const [pool] = await Promise.all([
     runtime.spawn(workerPoolAddress(datacenter), { input, ifAbsent: true }),
     runtime.spawn(deskAddress(datacenter), { ifAbsent: true }),
   ]);
+  // The pool is older than this process, and may have been told something else.
+  if (pool.getSnapshot().context.queueMax !== queueMax)
+    await pool.send({ type: 'limits.told', queueMax });
+  renewUnranked(node);
   recountBacklog(node).catch((thrown: unknown) => {
     logger.error({ datacenter, error: messageOf(thrown) }, 'what waits could not be counted');
   });
@@ -226,16 +233,4 @@ function reopen(node: ManagerNode): void {
     const { datacenter, logger } = node;
     logger.error({ datacenter, error: messageOf(thrown) }, 'the datacenter could not be opened');
   });
-}
-
-/** Workflows told at a time that there is room in the queue again. */
-const ROOM_AT_ONCE = 1_000;
-
-async function announceRoom({ runtime }: ManagerNode): Promise<void> {
-  const { actors } = runtime.query({ kind: 'workflow', tag: 'turnedAway', limit: ROOM_AT_ONCE });
-  await Promise.allSettled(
-    actors.map(({ address }) =>
-      runtime.actor(address as `workflow/${string}`).send({ type: 'slot.room' }),
-    ),
-  );
 }

@@ -104,9 +104,9 @@ function* lost(stores: Stores, quiet: ReadonlySet<string>): Generator<string> {
       if (quiet.has(`${jobId}${place}`)) yield `${address} still has something of ${jobId}`;
   }
   for (const [address, text] of stores.ofKind('worker-pool')) {
-    const { workers, queue } = partsOf(text).snapshot.context as WorkerPoolContext;
+    const { workers, lanes } = partsOf(text).snapshot.context as WorkerPoolContext;
     const place = placeOf(address);
-    for (const { jobId } of queue)
+    for (const { jobId } of Object.values(lanes).flatMap(({ waiting }) => waiting))
       if (quiet.has(`${jobId}${place}`)) yield `${address} still has a request of ${jobId}`;
     const isIdle = !busy.has(place) && [...quiet].some((job) => placeOf(job) === place);
     for (const [workerId, { coresReserved }] of isIdle ? Object.entries(workers) : [])

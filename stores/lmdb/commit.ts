@@ -120,8 +120,8 @@ export class CommitEncoder {
     const { commits } = next;
     let head = this.#heads.get(address);
     if (head === undefined) {
-      const { state, tags } = entry;
-      head = { born: commits, chunk: 0, offset: 0, rows: 0, checksum: 0, state, tags };
+      const { state, tags, rank } = entry;
+      head = { born: commits, chunk: 0, offset: 0, rows: 0, checksum: 0, state, tags, rank };
       this.#heads.set(address, head);
       this.#addToIndex(address, entry);
       next.records += 1;
@@ -133,6 +133,7 @@ export class CommitEncoder {
         this.#addToIndex(address, entry);
         head.state = entry.state;
         head.tags = entry.tags;
+        head.rank = entry.rank;
       }
     }
     if (history.length > 0) this.#append(address, head, history, commits);

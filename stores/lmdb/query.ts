@@ -2,12 +2,14 @@
  * Finding actors in the LMDB store by state, tag, kind and time.
  *
  * Records lie in the order of their addresses, so a kind is a range of them; states and tags
- * have keys of their own, each followed by the address. Times are read from the rows of the
+ * have keys of their own, each followed by the address, and so have actors that stand in queues,
+ * in the order of their ranks. Times are read from the rows of the
  * narrowest such range. A page looks at a bounded number of rows, so that a question that few
  * actors answer does not hold up the node: it may be short and still have a cursor.
  */
 
 import { createHash } from 'node:crypto';
+import { isSameRank, type Rank, rankKey } from '../../runtime/rank.ts';
 import type { IndexEntry, StorePage, StoreQuery } from '../../runtime/store.ts';
 import { type Environment, FIRST_KEY } from './environment.ts';
 import { isSound, readEntry } from './row.ts';
@@ -19,18 +21,24 @@ const PLAIN_WORD = /^[ -"$-~]{0,16}$/;
 /** Two words of one hash would share a range; what is found there is compared whole. */
 const HASH_LENGTH = 12;
 const SEPARATOR = '\u0000';
+/** Keys of actors that stand in queues begin so. */
+const QUEUE = 'q';
+/** Behind everything that a key may go on with. */
+const LAST = '\u007f';
 
-type Indexed = Pick<IndexEntry, 'state' | 'tags'>;
+type Indexed = Pick<IndexEntry, 'state' | 'tags'> & { readonly rank?: Rank | undefined };
 
 /** The index keys an actor has. */
-export function* indexKeys(address: string, { state, tags }: Indexed): Iterable<string> {
+export function* indexKeys(address: string, { state, tags, rank }: Indexed): Iterable<string> {
   yield stateKey(state, address);
+  if (rank !== undefined) yield `${QUEUE}${rankKey(rank, address)}`;
   for (const tag of tags) yield tagKey(tag, address);
 }
 
 /** True when both entries have the same index keys. */
 export function isIndexedAlike(a: Indexed, b: Indexed): boolean {
   if (a.state !== b.state || a.tags.length !== b.tags.length) return false;
+  if (!isSameRank(a.rank, b.rank)) return false;
   return a.tags.every((tag, place) => tag === b.tags[place]);
 }
 
@@ -38,14 +46,33 @@ export function queryRows(environment: Environment, query: StoreQuery): StorePag
   const rows: Array<readonly [string, IndexEntry]> = [];
   let lookedAt = 0;
   let last: string | undefined;
-  for (const [address, entry] of candidates(environment, query)) {
+  const found =
+    query.queue === undefined ? candidates(environment, query) : inQueue(environment, query);
+  for (const [address, entry, cursor = address] of found) {
     if (lookedAt === LOOKED_AT_MAX || rows.length === query.limit)
       return last === undefined ? { rows } : { rows, cursor: last };
     lookedAt += 1;
-    last = address;
+    last = cursor;
     if (matches(entry, query)) rows.push([address, entry]);
   }
   return { rows };
+}
+
+type Candidate = readonly [address: string, entry: IndexEntry, cursor?: string];
+
+/** Those that stand in queues of such names, in the order of their ranks. */
+function* inQueue(
+  environment: Environment,
+  { queue = '', after = '' }: StoreQuery,
+): Iterable<Candidate> {
+  const start = after >= queue ? `${after}${SEPARATOR}` : queue;
+  const range = { start: `${QUEUE}${start}`, end: `${QUEUE}${queue}${LAST}` };
+  for (const key of environment.index.getKeys(range)) {
+    const address = key.slice(key.lastIndexOf(SEPARATOR) + 1);
+    const row = environment.records.get(address);
+    if (row !== undefined && isSound(address, row))
+      yield [address, readEntry(address, row), key.slice(QUEUE.length)];
+  }
 }
 
 /** All records but the damaged ones, checked before: what a node reads when it begins to host. */
@@ -69,7 +96,7 @@ function* entriesOf(
 function* candidates(
   environment: Environment,
   { kind, state, tag, after }: StoreQuery,
-): Iterable<readonly [string, IndexEntry]> {
+): Iterable<Candidate> {
   const first = kind === undefined ? '' : `${kind}/`;
   const start = after !== undefined && after >= first ? `${after}${SEPARATOR}` : first;
   const end = kind === undefined ? '\u007f' : `${kind}0`;
@@ -87,7 +114,8 @@ function* candidates(
 }
 
 function matches(entry: IndexEntry, query: StoreQuery): boolean {
-  const { status, state, tag, dueBefore, turnBefore } = query;
+  const { kind, status, state, tag, dueBefore, turnBefore } = query;
+  if (kind !== undefined && entry.kind !== kind) return false;
   if (status !== undefined && entry.status !== status) return false;
   // A long state is found by its hash; here it is compared whole.
   if (state !== undefined && entry.state !== state) return false;

@@ -5,7 +5,7 @@
  *   0  format    1  flags      2  length of the tags     4  length of the state
  *   8  commit   16  dueAt     24  turnAt    32  born (commit)
  *  40  chunk and 48 offset of its latest history rows    52  rows so far
- *  56  state, tags (JSON), record; the last four bytes are the checksum of the address and of
+ *  56  state, tags (JSON; behind them queue and order, where it stands in one), record; the last four bytes are the checksum of the address and of
  *      everything before them
  *
  * Guarantees: a row whose bytes changed, or that lies under another address, is not sound.
@@ -16,6 +16,7 @@
 import { crc32 } from 'node:zlib';
 import { kindOf } from '../../runtime/address.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
+import type { Rank } from '../../runtime/rank.ts';
 import type { IndexEntry } from '../../runtime/store.ts';
 import type { Slab } from './slab.ts';
 
@@ -28,6 +29,7 @@ const STATUSES = ['active', 'done', 'stopped'] as const;
 const STATUS_BITS = 3;
 const PENDING_BIT = 4;
 const DUE_BIT = 8;
+const RANK_BIT = 16;
 const TAGS_BYTES_MAX = 0xffff;
 
 /** What the next write of an actor must know of the one before. Changed in place, once per write. */
@@ -42,6 +44,7 @@ export interface RowHead {
   checksum: number;
   state: string;
   tags: readonly string[];
+  rank: Rank | undefined;
 }
 
 /** Encodes a row at the slab's position and leaves it there; returns where it begins. Sets the head's checksum. */
@@ -53,8 +56,9 @@ export function writeRow(
   head: RowHead,
   commit: number,
 ): number {
-  const { state, tags, dueAt } = entry;
-  const tagsText = tags.length === 0 ? '' : tagsAsText(tags);
+  const { state, tags, dueAt, rank } = entry;
+  const words = rank === undefined ? tags : [...tags, rank.queue, rank.order];
+  const tagsText = words.length === 0 ? '' : tagsAsText(words);
   const textLength = state.length + tagsText.length + record.length;
   const whole = slab.reserve(address.length + HEAD_BYTES + CHECKSUM_BYTES + 3 * textLength);
   const { buffer } = slab;
@@ -69,6 +73,7 @@ export function writeRow(
   let flags = STATUSES.indexOf(entry.status);
   if (entry.isPending) flags |= PENDING_BIT;
   if (dueAt !== null) flags |= DUE_BIT;
+  if (rank !== undefined && tagsText !== '') flags |= RANK_BIT;
   buffer[start] = STORE_FORMAT;
   buffer[start + 1] = flags;
   buffer.writeUInt16LE(tagsBytes, start + 2);
@@ -118,20 +123,22 @@ export function readHead(row: Buffer): RowHead {
     rows: row.readUInt32LE(52),
     checksum: row.readUInt32LE(row.length - CHECKSUM_BYTES),
     state: stateIn(row),
-    tags: tagsIn(row),
+    ...wordsIn(row),
   };
 }
 
 export function readEntry(address: string, row: Buffer): IndexEntry {
   const flags = row[1] as number;
+  const { tags, rank } = wordsIn(row);
   return {
     kind: kindOf(address),
     status: STATUSES[flags & STATUS_BITS] as IndexEntry['status'],
     isPending: (flags & PENDING_BIT) !== 0,
     state: stateIn(row),
-    tags: tagsIn(row),
+    tags,
     dueAt: (flags & DUE_BIT) === 0 ? null : row.readDoubleLE(16),
     turnAt: row.readDoubleLE(24),
+    ...(rank !== undefined && { rank }),
   };
 }
 
@@ -142,6 +149,13 @@ export function readRecord(row: Buffer): string {
 
 function stateIn(row: Buffer): string {
   return row.toString('utf8', HEAD_BYTES, HEAD_BYTES + row.readUInt32LE(4));
+}
+
+function wordsIn(row: Buffer): { tags: readonly string[]; rank: Rank | undefined } {
+  const words = tagsIn(row);
+  if (((row[1] as number) & RANK_BIT) === 0) return { tags: words, rank: undefined };
+  const [queue, order] = words.slice(-2) as [string, string];
+  return { tags: words.slice(0, -2), rank: { queue, order } };
 }
 
 function tagsIn(row: Buffer): readonly string[] {

@@ -1,7 +1,8 @@
 /** What every Store must answer to queries: each filter alone and together, a page at a time. */
 
-import { expect, test } from 'vitest';
-import type { IndexEntry, StoreQuery } from '../../runtime/store.ts';
+import { describe, expect, test } from 'vitest';
+import { cursorBehind, cursorBehindQueue, onlyQueue, rankKey } from '../../runtime/rank.ts';
+import type { IndexEntry, Store, StoreQuery } from '../../runtime/store.ts';
 import type { StoreDriver } from './describe-store.ts';
 import { allPages, commitAll, entry, group, removal, write } from './store-groups.ts';
 
@@ -59,5 +60,72 @@ export function testQueries(driver: () => StoreDriver): void {
     await commitAll(store, group([removal('order/1@A')]));
     const rest = store.query({ limit: 5, after: cursor as string });
     expect(rest.rows.map(([address]) => address)).toEqual(['order/2@A', 'order/3@A']);
+  });
+
+  describe('a queue', () => {
+    const standing: ReadonlyArray<readonly [string, string, string]> = [
+      ['job/1@A', 'sleep 2', '5'],
+      ['job/2@A', 'sleep 1', '9'],
+      ['job/3@A', 'sleep 1', '10'],
+      ['job/4@A', 'sleep 1', '10'],
+      ['order/9@A', 'sleep', '0'],
+      ['job/5@A', 'sleep 1', '0'],
+    ];
+    const addressesOf = (store: Store, query: Omit<StoreQuery, 'limit'>) =>
+      store.query({ ...query, limit: 100 }).rows.map(([address]) => address);
+    const stand = async () => {
+      const { store } = driver();
+      const writes = standing.map(([address, queue, order]) =>
+        write(address, 'x', {
+          entry: entry({ kind: address.slice(0, address.indexOf('/')), rank: { queue, order } }),
+        }),
+      );
+      await commitAll(store, group([...writes, write('job/0@A', 'x')]));
+      return store;
+    };
+
+    test('has those that stand in it, in the order of their ranks and then of their addresses', async () => {
+      const store = await stand();
+      const first = ['job/5@A', 'job/3@A', 'job/4@A', 'job/2@A'];
+      expect(addressesOf(store, { queue: onlyQueue('sleep 1') })).toEqual(first);
+      expect(addressesOf(store, { queue: onlyQueue('sleep') })).toEqual(['order/9@A']);
+      expect(addressesOf(store, { queue: 'sleep' })).toEqual(['order/9@A', ...first, 'job/1@A']);
+      expect(addressesOf(store, { queue: 'sleep', kind: 'order' })).toEqual(['order/9@A']);
+      expect(addressesOf(store, { queue: 'wake' })).toEqual([]);
+      expect(allPages(store, { queue: 'sleep', limit: 1 })).toHaveLength(standing.length);
+    });
+
+    test('is gone through from any rank on, and queues from one to the next', async () => {
+      const store = await stand();
+      const behind = (after: string) => addressesOf(store, { queue: 'sleep', after });
+      expect(behind(cursorBehind('sleep 1', '10'))).toEqual(['job/2@A', 'job/1@A']);
+      expect(behind(cursorBehind('sleep 1')).slice(0, 1)).toEqual(['job/5@A']);
+      expect(behind(cursorBehindQueue('sleep 1'))).toEqual(['job/1@A']);
+      expect(behind(rankKey({ queue: 'sleep 1', order: '10' }, 'job/3@A'))[0]).toBe('job/4@A');
+    });
+
+    test('loses whoever leaves it or is removed, and has whoever moves at its new place', async () => {
+      const store = await stand();
+      const moved = entry({ kind: 'job', rank: { queue: 'sleep 1', order: '1' } });
+      const left = entry({ kind: 'job' });
+      await commitAll(
+        store,
+        group([
+          write('job/2@A', 'y', { entry: moved }),
+          write('job/3@A', 'y', { entry: left }),
+          removal('job/4@A'),
+        ]),
+      );
+      expect(addressesOf(store, { queue: 'sleep 1' })).toEqual(['job/5@A', 'job/2@A']);
+    });
+
+    test('is there again when the store is opened again', async () => {
+      await stand();
+      const again = await driver().reopen?.();
+      if (again === undefined) return;
+      expect(addressesOf(again, { queue: 'sleep' })).toHaveLength(standing.length);
+      await commitAll(again, group([removal('order/9@A')]));
+      expect(addressesOf(again, { queue: onlyQueue('sleep') })).toEqual([]);
+    });
   });
 }

@@ -5,6 +5,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { onlyQueue, type Rank, rankKey } from '../../runtime/rank.ts';
 import type { ActorWrite, Group, IndexEntry, Store, StoreQuery } from '../../runtime/store.ts';
 import type { StoreDriver } from './describe-store.ts';
 import { allPages, commitAll } from './store-groups.ts';
@@ -23,7 +24,11 @@ const address = fc
   )
   .map(([kind, key, place]) => `${kind}/${key}@${place}`);
 const moment = fc.integer({ min: 0, max: 4 });
-const entry = fc.record<Omit<IndexEntry, 'kind'>>({
+const rank = fc.record<Rank>({
+  queue: fc.constantFrom('q', 'q 1', 'r'),
+  order: fc.constantFrom('1', '1 2', '2'),
+});
+const parts = fc.record<Omit<IndexEntry, 'kind' | 'rank'>>({
   status: fc.constantFrom('active', 'done', 'stopped'),
   isPending: fc.boolean(),
   state: fc.constantFrom('s', 't', '{"u":"v"}'),
@@ -31,6 +36,9 @@ const entry = fc.record<Omit<IndexEntry, 'kind'>>({
   dueAt: fc.option(moment),
   turnAt: moment,
 });
+const entry = fc
+  .tuple(parts, fc.option(rank, { nil: undefined }))
+  .map(([own, found]) => ({ ...own, ...(found !== undefined && { rank: found }) }));
 const change = fc
   .tuple(address, fc.option(entry, { freq: 5 }), fc.array(fc.string(), { maxLength: 4 }))
   .map(([to, parts, history]): [string, IndexEntry | null, string[]] => [
@@ -51,6 +59,7 @@ const question = fc.record<StoreQuery, 'limit'>(
     status: fc.constantFrom('active', 'done', 'stopped'),
     state: fc.constantFrom('s', 't'),
     tag: fc.constantFrom('hot', 'cold'),
+    queue: fc.constantFrom('', 'q', 'q 1', onlyQueue('q'), 'x'),
     dueBefore: moment,
     turnBefore: moment,
     limit: fc.integer({ min: 1, max: 5 }),
@@ -127,15 +136,26 @@ function compare(store: Store, model: Model, questions: readonly StoreQuery[]): 
   }
   expect([...store.undelivered()]).toEqual(model.undelivered);
   for (const query of questions) {
-    const expected = addresses.filter((to) => isAskedFor(model.actors.get(to)?.entry, query));
+    const expected = addresses
+      .filter((to) => isAskedFor(model.actors.get(to)?.entry, query))
+      .toSorted(byRank(model, query));
     expect(allPages(store, query)).toEqual(expected);
   }
 }
 
+/** Of a query that names no queue nothing changes. */
+function byRank(model: Model, { queue }: StoreQuery): (one: string, other: string) => number {
+  if (queue === undefined) return () => 0;
+  const keyOf = (to: string) => rankKey(model.actors.get(to)?.entry.rank as Rank, to);
+  return (one, other) => (keyOf(one) < keyOf(other) ? -1 : 1);
+}
+
 function isAskedFor(found: IndexEntry | undefined, query: StoreQuery): boolean {
   if (found === undefined) return false;
-  const { kind, status, state, tag, dueBefore, turnBefore } = query;
+  const { kind, status, state, tag, queue, dueBefore, turnBefore } = query;
+  const standsIn = found.rank && `${found.rank.queue}\u0000`;
   return (
+    (queue === undefined || standsIn?.startsWith(queue) === true) &&
     (kind === undefined || found.kind === kind) &&
     (status === undefined || found.status === status) &&
     (state === undefined || found.state === state) &&

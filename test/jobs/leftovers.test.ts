@@ -131,8 +131,8 @@ describe('after a mixed run', () => {
 
     // Cores, requests for them, operations, credit.
     for (const name of ['A', 'B']) {
-      const { workers, queue } = contextOf<WorkerPoolContext>(cluster, `worker-pool/main@${name}`);
-      expect(queue).toEqual([]);
+      const { workers, lanes } = contextOf<WorkerPoolContext>(cluster, `worker-pool/main@${name}`);
+      expect(Object.values(lanes)).toEqual([]);
       expect(Object.values(workers).map(({ coresReserved }) => coresReserved)).toEqual([0, 0]);
       for (const worker of [1, 2].map((n) => `${name}.worker-${n}`))
         expect(healthOf(cluster, worker, name), worker).toMatchObject({

@@ -74,6 +74,8 @@ export interface JobInput {
   readonly rules: JobRules;
   readonly ids: readonly string[];
   readonly dependsOn: Readonly<Record<string, readonly number[]>>;
+  /** By place in `ids`, see `WorkflowTable`. */
+  readonly lanes?: readonly number[];
 }
 
 /** An extension by a person. */
@@ -90,7 +92,7 @@ export interface LateEvent {
   readonly detail: string;
 }
 
-export interface JobContext extends Omit<JobInput, 'ids' | 'dependsOn'> {
+export interface JobContext extends Omit<JobInput, 'ids' | 'dependsOn' | 'lanes'> {
   readonly status: JobStatus;
   readonly reason: Reason | null;
   readonly localReason: LocalReason | null;
@@ -139,7 +141,7 @@ export interface JobContext extends Omit<JobInput, 'ids' | 'dependsOn'> {
   readonly heldDecision?: TimeoutDeclared | CancelRequested | undefined;
 }
 
-export function bornJob({ ids, dependsOn, at, ...input }: Born<JobInput>): JobContext {
+export function bornJob({ ids, dependsOn, lanes, at, ...input }: Born<JobInput>): JobContext {
   return {
     ...input,
     status: 'submitted',
@@ -147,7 +149,7 @@ export function bornJob({ ids, dependsOn, at, ...input }: Born<JobInput>): JobCo
     localReason: null,
     gateReason: null,
     seq: 1,
-    table: newTable(ids, dependsOn),
+    table: newTable(ids, dependsOn, lanes),
     startedAt: at,
     baseAt: at,
     seenAt: at,

@@ -29,7 +29,7 @@ type Taken<TEvent> = TEvent & { readonly at: number };
 
 /** All its workflows are there: its time begins. */
 export function begin(context: JobContext, at: number): JobStep {
-  const { table, ready } = letAsk(context.table);
+  const { table, ready } = letAsk(context.table, context.rules.readyMax);
   const next = {
     table,
     startedAt: at,
@@ -59,7 +59,7 @@ export function takeChange(context: JobContext, event: Taken<WorkflowChanged>): 
   // Whoever failed because of a parent was told by us, and so are all that depend on it.
   const isFirst = isFailure && event.cause !== 'parentFailed';
   const left = isFirst && !hasEnded ? withDoomed(changed, workflowId) : changed;
-  const asking = hasEnded ? { table: left, ready: [] } : letAsk(left);
+  const asking = hasEnded ? { table: left, ready: [] } : letAsk(left, context.rules.readyMax);
   const { table, stopped } = letStop(asking.table, hasEnded);
   const isStart = context.status === 'submitted' && event.state === 'DISPATCHED';
   const isAnswered = context.cancelAskers.length > 0 && isQuelled(table);

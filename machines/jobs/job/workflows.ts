@@ -11,11 +11,13 @@ export interface WorkflowTable {
   readonly ids: readonly string[];
   /** By place in `ids`; what depends on nothing is left out. */
   readonly dependsOn: Readonly<Record<string, readonly number[]>>;
+  /** By place in `ids`: equal numbers want equal cores for the same handler; left out where all do. */
+  readonly lanes?: readonly number[];
   readonly standing: string;
 }
 
 /**
- * `w` waits for what it depends on · `a` asks for a worker, or will again after a pause
+ * `w` waits for what it depends on · `a` asks for a worker · `p` asks again, or will after a pause
  * `d` dispatched · `r` running · `q` is stopping · `k` can never begin, because of a parent
  * `s` succeeded ■ · `f` failed for good ■ · `c` cancelled ■
  *
@@ -23,14 +25,15 @@ export interface WorkflowTable {
  */
 const WAITING = 'w';
 const ASKING = 'a';
+const ASKING_AGAIN = 'p';
 const STOPPING = 'q';
 const DOOMED = 'k';
 const SUCCEEDED = 's';
 const FAILED = 'f';
 const CANCELLED = 'c';
 
-/** Workflows of one job that may ask for a worker at a time. */
-export const ASKING_MAX = 16;
+/** Workflows of one lane of a job that may ask at a time, where its rules do not say. */
+export const READY_MAX = 16;
 
 /** Workflows of one job that may be told at a time that they are over: a turn that tells ten thousand takes long. */
 const UNHEARD_MAX = 256;
@@ -38,18 +41,25 @@ const UNHEARD_MAX = 256;
 export function newTable(
   ids: readonly string[],
   dependsOn: Readonly<Record<string, readonly number[]>>,
+  lanes?: readonly number[],
 ): WorkflowTable {
-  return standingAt({ ids, dependsOn }, WAITING.repeat(ids.length));
+  const fixed = { ids, dependsOn, ...(lanes !== undefined && { lanes }) };
+  return standingAt(fixed, WAITING.repeat(ids.length));
 }
 
 /** What never changes is frozen: the engine writes it once, and not with each turn. */
 function standingAt(
-  { ids, dependsOn }: Pick<WorkflowTable, 'ids' | 'dependsOn'>,
+  { ids, dependsOn, lanes }: Omit<WorkflowTable, 'standing'>,
   standing: string,
 ): WorkflowTable {
   if (!Object.isFrozen(dependsOn))
     for (const parents of Object.values(dependsOn)) Object.freeze(parents);
-  return { ids: Object.freeze(ids), dependsOn: Object.freeze(dependsOn), standing };
+  return {
+    ids: Object.freeze(ids),
+    dependsOn: Object.freeze(dependsOn),
+    ...(lanes !== undefined && { lanes: Object.freeze(lanes) }),
+    standing,
+  };
 }
 
 function letterOf({ state, final }: WorkflowChanged): string {
@@ -57,7 +67,7 @@ function letterOf({ state, final }: WorkflowChanged): string {
     case 'PENDING':
     case 'FAILED_READY_FOR_RETRY':
     case 'FAILED_CANCELING_DEPENDENTS':
-      return ASKING;
+      return ASKING_AGAIN;
     case 'DISPATCHED':
       return 'd';
     case 'RUNNING':
@@ -66,7 +76,7 @@ function letterOf({ state, final }: WorkflowChanged): string {
     case 'AGGREGATED':
       return SUCCEEDED;
     case 'FAILED':
-      return final ? FAILED : ASKING;
+      return final ? FAILED : ASKING_AGAIN;
     case 'CANCELLING':
       return STOPPING;
     case 'CANCELLED':
@@ -107,14 +117,14 @@ const countOf = ({ standing }: WorkflowTable, letter: string): number =>
 
 /** Those that have still to begin, or to begin again. */
 export const waitingIn = (table: WorkflowTable): number =>
-  countOf(table, WAITING) + countOf(table, ASKING);
+  countOf(table, WAITING) + countOf(table, ASKING) + countOf(table, ASKING_AGAIN);
 
 export const hasAttemptOut = ({ standing }: WorkflowTable): boolean =>
   standing.includes('d') || standing.includes('r');
 
 /** Nothing of the job runs, and something waits for a worker. */
 export const isQueued = (table: WorkflowTable): boolean =>
-  !hasAttemptOut(table) && table.standing.includes(ASKING);
+  !hasAttemptOut(table) && /[ap]/.test(table.standing);
 
 export const hasSucceeded = (table: WorkflowTable): boolean => /^s+$/.test(table.standing);
 
@@ -128,7 +138,7 @@ export const isQuelled = (table: WorkflowTable): boolean => /^[sfcqwk]*$/i.test(
  * time: the others only wait longer.
  */
 export const withShortLimits = (table: WorkflowTable): readonly string[] =>
-  idsOf(table, foundIn(table.standing, /[adq]/gi, UNHEARD_MAX));
+  idsOf(table, foundIn(table.standing, /[apdq]/gi, UNHEARD_MAX));
 
 export const hasFailure = (table: WorkflowTable): boolean => table.standing.includes(FAILED);
 
@@ -138,17 +148,37 @@ export const tallyOf = (table: WorkflowTable) => ({
   workflowsFailed: countOf(table, FAILED),
 });
 
-/** Those that may ask for a worker now, the first in the submission first. */
-export function letAsk(table: WorkflowTable): {
+/**
+ * Those that may ask for a worker now, the first in the submission first: so many of each lane, before
+ * their first run. Those that ask again hold back nobody: who waits for one worker keeps no other idle.
+ */
+export function letAsk(
+  table: WorkflowTable,
+  readyMax: number = READY_MAX,
+): {
   readonly table: WorkflowTable;
   readonly ready: readonly string[];
 } {
-  const room = ASKING_MAX - countOf(table, ASKING);
+  const { ids, dependsOn, lanes, standing } = table;
+  if (!standing.includes(WAITING)) return { table, ready: [] };
+  const asking = new Map<number, number>();
+  const laneAt = (index: number): number => lanes?.[index] ?? 0;
+  const count = (lane: number): number => asking.get(lane) ?? 0;
+  for (
+    let index = standing.indexOf(ASKING);
+    index >= 0;
+    index = standing.indexOf(ASKING, index + 1)
+  )
+    asking.set(laneAt(index), count(laneAt(index)) + 1);
   const ready: number[] = [];
-  for (let index = 0; index < table.ids.length && ready.length < room; index += 1) {
-    if (table.standing[index] !== WAITING) continue;
-    const parents = table.dependsOn[index] ?? [];
-    if (parents.every((parent) => table.standing[parent] === SUCCEEDED)) ready.push(index);
+  for (let index = 0; index < ids.length; index += 1) {
+    if (lanes === undefined && count(0) >= readyMax) break;
+    const lane = laneAt(index);
+    if (standing[index] !== WAITING || count(lane) >= readyMax) continue;
+    const parents = dependsOn[index] ?? [];
+    if (!parents.every((parent) => standing[parent] === SUCCEEDED)) continue;
+    ready.push(index);
+    asking.set(lane, count(lane) + 1);
   }
   if (ready.length === 0) return { table, ready: [] };
   return { table: withLetters(table, ready, () => ASKING), ready: idsOf(table, ready) };
@@ -189,7 +219,7 @@ export function letStop(
 ): { readonly table: WorkflowTable; readonly stopped: readonly string[] } {
   const nobody = { table, stopped: [] };
   const { standing } = table;
-  const search = hasEnded ? [/[adr]/g, /[wk]/g] : [/k/g];
+  const search = hasEnded ? [/[apdr]/g, /[wk]/g] : [/k/g];
   if (!search.some((letters) => standing.search(letters) >= 0)) return nobody;
   const room = UNHEARD_MAX - standing.replace(/[a-z]+/g, '').length;
   if (room < UNHEARD_MAX / 2) return nobody;

@@ -94,14 +94,47 @@ export interface SlotReleased {
   readonly cores: number;
 }
 
-/** `worker-pool` → `workflow`: the queue is full; ask again at `slot.room`. */
-export interface SlotFull {
-  readonly type: 'slot.full';
-  readonly attemptId: string;
+/** Program → `workflow`: it waits since a release that had no lanes, so it asks once more and gets its rank. */
+export interface SlotRenew {
+  readonly type: 'slot.renew';
 }
 
-export interface SlotRoom {
-  readonly type: 'slot.room';
+/** A workflow that waits. What else the pool knows of it is its lane's. */
+export interface Waiting {
+  readonly jobId: string;
+  readonly attemptId: string;
+  /** What the lane is sorted by. */
+  readonly order: string;
+  /** Registrations and workers not to be used while another worker is large enough; left out where there are none. */
+  readonly avoid?: readonly number[];
+  readonly avoidWorkers?: readonly string[];
+}
+
+/** Program → `worker-pool`: the lanes of some handlers in which anybody waits. */
+export interface LanesFound {
+  readonly type: 'lanes.found';
+  /** The search that it answers. */
+  readonly search: number;
+  readonly lanes: readonly string[];
+}
+
+/** Program → `worker-pool`: who waits in a lane behind those that it has in memory. */
+export interface WaitingFound {
+  readonly type: 'waiting.found';
+  /** The search that it answers. */
+  readonly search: number;
+  /** In order. */
+  readonly found: readonly Waiting[];
+  /** The last in order that was looked at; where nobody was, what was asked for. */
+  readonly upTo: string;
+  /** Nobody else waits there. */
+  readonly isAll: boolean;
+}
+
+/** Program → `worker-pool`, whenever it begins to host: the options of this release's configuration. */
+export interface LimitsTold {
+  readonly type: 'limits.told';
+  readonly queueMax: number;
 }
 
 /** `worker-pool` → `worker-health`: the worker registered; the number is new unless it said so again. */

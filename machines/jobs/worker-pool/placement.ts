@@ -1,14 +1,13 @@
 /**
- * Which request goes to which worker, as pure sums over what the worker pool remembers.
+ * Which workflow goes to which worker, as pure sums over what the worker pool remembers.
  *
- * Between two turns nothing in the queue fits anywhere. So a new request is tried alone, and when
- * a worker changes only that worker is tried, for the whole queue in its order.
+ * Between two turns nothing that the pool has in memory fits anywhere. So a new request is tried
+ * alone, and when a worker changes only that worker is tried, for all lanes in the order of acceptance.
  */
 
-import type { SlotRequested } from '../messages/local.ts';
+import type { Waiting } from '../messages/local.ts';
 import type { WorkerState } from '../words.ts';
-
-export type SlotRequest = Omit<SlotRequested, 'type'>;
+import type { Lane, Lanes } from './lanes.ts';
 
 export interface PooledWorker {
   readonly registration: number;
@@ -25,81 +24,94 @@ export interface PooledWorker {
 export type Workers = Readonly<Record<string, PooledWorker>>;
 
 export interface Placement {
-  readonly request: SlotRequest;
+  readonly request: Waiting;
+  readonly cores: number;
   readonly workerId: string;
 }
 
 export interface Placed {
   readonly workers: Workers;
-  readonly queue: readonly SlotRequest[];
+  readonly lanes: Lanes;
   readonly placements: readonly Placement[];
 }
 
-/** Requests waiting at once; beyond it the last in order is turned away. */
-export const QUEUE_MAX = 2_048;
-
-/** A new request: placed, queued, or one too many, which is then the last in order. */
-export function request(
-  workers: Workers,
-  queue: readonly SlotRequest[],
-  asked: SlotRequest,
-): Placed & { readonly turnedAway: SlotRequest | undefined } {
-  if (queue.some((waiting) => isSame(waiting, asked)))
-    return { workers, queue, placements: [], turnedAway: undefined };
-  const workerId = bestWorker(workers, asked);
-  if (workerId !== undefined) {
-    const placements = [{ request: asked, workerId }];
-    return {
-      workers: reserved(workers, workerId, asked.cores),
-      queue,
-      placements,
-      turnedAway: undefined,
-    };
-  }
-  const at = queue.findIndex((waiting) => isBefore(asked, waiting));
-  const longer = at < 0 ? [...queue, asked] : [...queue.slice(0, at), asked, ...queue.slice(at)];
-  if (longer.length <= QUEUE_MAX)
-    return { workers, queue: longer, placements: [], turnedAway: undefined };
-  return { workers, queue: longer.slice(0, -1), placements: [], turnedAway: longer.at(-1) };
-}
+/** What a lane wants of a worker. */
+type Wanted = Pick<Lane, 'handler' | 'cores'>;
 
 /**
- * Goes through the queue in its order: for the one worker that has more to give than before, or,
- * where one has gone or come, for all of them, because who was to be avoided may be the only one left.
+ * Goes through all lanes in the order of acceptance: for the one worker that has more to give than
+ * before, or, where one has gone or come, for all of them, because who was to be avoided may be the
+ * only one left.
  */
-export function place(workers: Workers, queue: readonly SlotRequest[], only?: string): Placed {
+export function place(workers: Workers, lanes: Lanes, only?: string): Placed {
   const placements: Placement[] = [];
-  const waiting: SlotRequest[] = [];
+  const left: Record<string, Waiting[]> = {};
+  const open = Object.entries(lanes).filter(
+    ([, lane]) => lane.waiting.length > 0 && (only === undefined || hasRoom(workers[only], lane)),
+  );
+  const next = open.map(() => 0);
   let now = workers;
-  for (const asked of queue) {
-    const workerId = bestWorker(now, asked, only);
-    if (workerId === undefined) {
-      waiting.push(asked);
-      continue;
+  while (true) {
+    const index = firstInOrder(open, next);
+    if (index === undefined) break;
+    const [name, lane] = open[index] as [string, Lane];
+    const at = next[index] as number;
+    const request = lane.waiting[at] as Waiting;
+    next[index] = at + 1;
+    const workerId = bestWorker(now, lane, request, only);
+    if (workerId !== undefined) {
+      placements.push({ request, cores: lane.cores, workerId });
+      now = reserved(now, workerId, lane.cores);
+    } else {
+      // One that avoids nobody has no room anywhere: then none of its lane has.
+      const end = isAvoiding(request) ? at + 1 : lane.waiting.length;
+      next[index] = end;
+      left[name] = [...(left[name] ?? []), ...lane.waiting.slice(at, end)];
     }
-    placements.push({ request: asked, workerId });
-    now = reserved(now, workerId, asked.cores);
   }
-  return { workers: now, queue: placements.length === 0 ? queue : waiting, placements };
+  if (placements.length === 0) return { workers, lanes, placements };
+  const changed = { ...lanes };
+  for (const [name, lane] of open) changed[name] = { ...lane, waiting: left[name] ?? [] };
+  return { workers: now, lanes: changed, placements };
 }
 
-/** Cores change hands: never below zero, never above what there is. */
+/** Of those that are next in each lane the one that was accepted first. */
+function firstInOrder(
+  open: ReadonlyArray<readonly [string, Lane]>,
+  next: readonly number[],
+): number | undefined {
+  let first: number | undefined;
+  let order = '';
+  for (let index = 0; index < open.length; index += 1) {
+    const candidate = open[index]?.[1].waiting[next[index] as number];
+    if (candidate === undefined || (first !== undefined && candidate.order >= order)) continue;
+    first = index;
+    order = candidate.order;
+  }
+  return first;
+}
+
+/** Cores change hands. Nothing is placed that does not fit, and what gives back too much is not taken. */
 export function reserved(workers: Workers, workerId: string, cores: number): Workers {
   const worker = workers[workerId];
   if (worker === undefined) return workers;
-  const coresReserved = Math.min(Math.max(worker.coresReserved + cores, 0), worker.coresTotal);
+  const coresReserved = worker.coresReserved + cores;
   return { ...workers, [workerId]: { ...worker, coresReserved } };
 }
 
 /** Most free cores first, then the lowest id; `only` leaves the choice to one worker. */
-function bestWorker(workers: Workers, asked: SlotRequest, only?: string): string | undefined {
-  const avoidsNone = asked.avoid.length === 0 && asked.avoidWorkers.length === 0;
-  const mustTakeAvoided = avoidsNone || !hasOther(workers, asked);
+export function bestWorker(
+  workers: Workers,
+  lane: Wanted,
+  asked: Waiting,
+  only?: string,
+): string | undefined {
+  const mustTakeAvoided = !isAvoiding(asked) || !hasOther(workers, lane, asked);
   let best: string | undefined;
   let bestFree = -1;
   for (const workerId of only === undefined ? Object.keys(workers) : [only]) {
     const worker = workers[workerId];
-    if (worker === undefined || !isEligible(worker, asked)) continue;
+    if (worker === undefined || !hasRoom(worker, lane)) continue;
     if (!mustTakeAvoided && isAvoided(workerId, worker, asked)) continue;
     const free = worker.coresTotal - worker.coresReserved;
     if (free < bestFree || (free === bestFree && best !== undefined && workerId > best)) continue;
@@ -109,37 +121,43 @@ function bestWorker(workers: Workers, asked: SlotRequest, only?: string): string
   return best;
 }
 
+/** Whether any registered worker could ever take what is in the lane. */
+export const isServed = (workers: Workers, lane: Wanted): boolean =>
+  Object.values(workers).some((worker) => isLargeEnough(worker, lane));
+
+/** Whether the worker may be given something of the lane now. */
+export function hasRoom(worker: PooledWorker | undefined, lane: Wanted): boolean {
+  if (worker === undefined) return false;
+  const { state, heard, coresTotal, coresReserved } = worker;
+  if (!heard || state === 'suspect' || state === 'evicted') return false;
+  return isLargeEnough(worker, lane) && coresTotal - coresReserved >= lane.cores;
+}
+
+/** Whether nothing but a lack of room keeps it from that worker. */
+export function mayTake(workers: Workers, lane: Wanted, asked: Waiting, workerId: string): boolean {
+  const worker = workers[workerId];
+  if (worker === undefined || !isLargeEnough(worker, lane)) return false;
+  return !isAvoided(workerId, worker, asked) || !hasOther(workers, lane, asked);
+}
+
 /** Whether another registered worker is large enough, so that those to avoid need not be taken. */
-function hasOther(workers: Workers, asked: SlotRequest): boolean {
+function hasOther(workers: Workers, lane: Wanted, asked: Waiting): boolean {
   return Object.entries(workers).some(
-    ([workerId, worker]) => isLargeEnough(worker, asked) && !isAvoided(workerId, worker, asked),
+    ([workerId, worker]) => isLargeEnough(worker, lane) && !isAvoided(workerId, worker, asked),
   );
 }
 
-function isAvoided(workerId: string, worker: PooledWorker, asked: SlotRequest): boolean {
-  return asked.avoidWorkers.includes(workerId) || asked.avoid.includes(worker.registration);
+const isAvoiding = ({ avoid, avoidWorkers }: Waiting): boolean =>
+  avoid !== undefined || avoidWorkers !== undefined;
+
+function isAvoided(workerId: string, worker: PooledWorker, asked: Waiting): boolean {
+  const { avoid = [], avoidWorkers = [] } = asked;
+  return avoidWorkers.includes(workerId) || avoid.includes(worker.registration);
 }
 
-function isLargeEnough({ handlers, coresTotal }: PooledWorker, asked: SlotRequest): boolean {
-  return coresTotal >= asked.cores && handlers.includes(asked.handler);
-}
-
-function isEligible(worker: PooledWorker, asked: SlotRequest): boolean {
-  const { state, heard, coresTotal, coresReserved } = worker;
-  if (!heard || state === 'suspect' || state === 'evicted') return false;
-  return isLargeEnough(worker, asked) && coresTotal - coresReserved >= asked.cores;
-}
-
-export function isSame(
-  one: Pick<SlotRequest, 'jobId' | 'attemptId'>,
-  other: Pick<SlotRequest, 'jobId' | 'attemptId'>,
+function isLargeEnough(
+  { handlers, coresTotal }: PooledWorker,
+  { cores, handler }: Wanted,
 ): boolean {
-  return one.jobId === other.jobId && one.attemptId === other.attemptId;
-}
-
-/** Older jobs first, then by id, then by place in the submission. */
-function isBefore(one: SlotRequest, other: SlotRequest): boolean {
-  if (one.acceptedAt !== other.acceptedAt) return one.acceptedAt < other.acceptedAt;
-  if (one.jobId !== other.jobId) return one.jobId < other.jobId;
-  return one.index < other.index;
+  return coresTotal >= cores && handlers.includes(handler);
 }

@@ -10,9 +10,9 @@ import type {
   ClockWentBack,
   FailureCause,
   ParentFailed,
-  SlotFull,
   SlotGranted,
-  SlotRoom,
+  SlotRenew,
+  SlotRequested,
   WorkerLost,
   WorkflowCancel,
   WorkflowReady,
@@ -24,6 +24,7 @@ import type {
   ProgressReceived,
   ResultReceived,
 } from '../messages/worker.ts';
+import { laneName, orderOf } from '../ranks.ts';
 import type { WorkflowRules } from '../rules.ts';
 
 export type WorkflowEvent = Timed<
@@ -32,8 +33,7 @@ export type WorkflowEvent = Timed<
   | ClockWentBack
   | ParentFailed
   | SlotGranted
-  | SlotFull
-  | SlotRoom
+  | SlotRenew
   | WorkerLost
   | AttemptLost
   | AttemptProgressed
@@ -128,6 +128,31 @@ export function bornWorkflow(input: Born<WorkflowInput>): WorkflowContext {
     unconfirmed: false,
     lateEvent: null,
   };
+}
+
+/** What it asks the worker pool for. */
+export const requestOf = (context: WorkflowContext): Omit<SlotRequested, 'type'> => ({
+  jobId: context.jobId,
+  attemptId: attemptOf(context),
+  cores: context.cores,
+  handler: context.handler,
+  avoid: context.avoid,
+  avoidWorkers: context.avoidWorkers,
+  acceptedAt: context.acceptedAt,
+  index: context.index,
+});
+
+/** Where it stands while it waits for cores. */
+export function rankOfWorkflow({
+  value,
+  context,
+}: {
+  readonly value: unknown;
+  readonly context: WorkflowContext;
+}): { readonly queue: string; readonly order: string } | undefined {
+  if ((value as { readonly PENDING?: string }).PENDING !== 'queued') return undefined;
+  const { handler, cores, run } = context;
+  return { queue: laneName(handler, cores, run === 1), order: orderOf(context) };
 }
 
 export const attemptOf = ({ workflowId, run }: WorkflowContext): string =>

@@ -27,6 +27,7 @@ import {
   isOurLoss,
   mayRetry,
   nextRun,
+  requestOf,
   type WorkflowContext,
   type WorkflowEvent,
   type WorkflowInput,
@@ -85,17 +86,7 @@ export const workflowSetup = setup({
     ),
     requestSlot: sendTo(
       pool,
-      ({ context }): SlotRequested => ({
-        type: 'slot.requested',
-        jobId: context.jobId,
-        attemptId: attemptOf(context),
-        cores: context.cores,
-        handler: context.handler,
-        avoid: context.avoid,
-        avoidWorkers: context.avoidWorkers,
-        acceptedAt: context.acceptedAt,
-        index: context.index,
-      }),
+      ({ context }): SlotRequested => ({ type: 'slot.requested', ...requestOf(context) }),
     ),
     withdrawRequest: sendTo(
       pool,

@@ -155,6 +155,16 @@ export const JOBS_OPTIONS = {
     meaning: 'how often a workflow is offered to workers that do not take it',
     sourceName: 'max_dispatch_attempts',
   },
+  queueMax: {
+    ...whole(256, 1, 10_000),
+    meaning:
+      'how many waiting workflows the worker pool of a datacenter has in memory; the others are read from the index when half of them are gone',
+  },
+  readyMax: {
+    ...whole(16, 1, 10_000),
+    meaning:
+      'how many workflows of a job that want the same handler and cores may wait for a worker at a time before their first run',
+  },
   dispatchBackoffMinMs: {
     ...whole(1_000, 10, HOUR_MS),
     meaning: 'how long the second offer waits; doubled for each further one',

@@ -173,7 +173,20 @@ function jobInput(
     rules: jobRules(config, terms),
     ids: workflows.map(({ id }) => id),
     dependsOn,
+    ...lanesOfAll(workflows),
   };
+}
+
+/** Which workflows want equal cores for the same handler; nothing where all do. */
+function lanesOfAll(workflows: readonly WorkflowSpec[]): Pick<JobInput, 'lanes'> {
+  const numbers = new Map<string, number>();
+  const lanes = workflows.map(({ handler, cores }) => {
+    const lane = `${handler} ${cores}`;
+    const number = numbers.get(lane) ?? numbers.size;
+    numbers.set(lane, number);
+    return number;
+  });
+  return numbers.size > 1 ? { lanes } : {};
 }
 
 /** Not taken, because there is too much: counted, and told in the log now and then. */

@@ -11,7 +11,7 @@
  * about jobs that are there.
  */
 
-import { ASKING_MAX } from '../../../machines/jobs/job/workflows.ts';
+import { READY_MAX } from '../../../machines/jobs/job/workflows.ts';
 import type { NoteParams } from '../../../machines/jobs/notes.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { JobsConfiguration } from '../configuration.ts';
@@ -158,7 +158,7 @@ export class Backlog {
   }
 }
 
-const aheadOf = (waiting: number): number => Math.min(waiting, ASKING_MAX);
+const aheadOf = (waiting: number): number => Math.min(waiting, READY_MAX);
 
 /** As whoever submits a job is told of it. */
 export function overloadError({ waiting, max, bound }: Overload): RuntimeError {

@@ -1,12 +1,11 @@
 /**
- * What of a datacenter is measured when somebody looks: jobs that are tracked, requests that wait.
+ * What of a datacenter is measured when somebody looks: jobs that are tracked, workflows that wait.
  *
- * Both are read from committed records. A manager that does not lead has none of either.
+ * Both are read from the index of committed records. A manager that does not lead has none of either.
  */
 
-import { workerPoolAddress } from '../../../machines/jobs/addresses.ts';
-import { RuntimeError } from '../../../runtime/errors.ts';
 import type { ManagerNode } from './node.ts';
+import { waitingCount } from './waiting.ts';
 
 export function observeDatacenter(node: ManagerNode): void {
   const whenLeading = (read: () => number) => () => (node.runtime.isHosting ? read() : 0);
@@ -16,7 +15,7 @@ export function observeDatacenter(node: ManagerNode): void {
   );
   node.counters.observe(
     'dispatch_queue_length',
-    whenLeading(() => queueLength(node)),
+    whenLeading(() => waitingCount(node)),
   );
   node.counters.observe(
     'backlog_workflows_count',
@@ -42,14 +41,4 @@ function trackedJobs({ runtime }: ManagerNode): number {
     cursor = page.cursor;
   } while (cursor !== undefined);
   return count;
-}
-
-function queueLength({ runtime, datacenter }: ManagerNode): number {
-  try {
-    return runtime.actor(workerPoolAddress(datacenter)).getSnapshot().context.queue.length;
-  } catch (thrown) {
-    // The place was taken a moment ago: its pool is still to be born.
-    if (thrown instanceof RuntimeError && thrown.code === 'ACTOR_UNKNOWN') return 0;
-    throw thrown;
-  }
 }

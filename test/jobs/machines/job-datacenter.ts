@@ -10,6 +10,11 @@ import { workerHealthMachine } from '../../../machines/jobs/worker-health.ts';
 import { workerPoolMachine } from '../../../machines/jobs/worker-pool.ts';
 import { workflowMachine } from '../../../machines/jobs/workflow.ts';
 import { stateOf } from '../../../programs/jobs/manager/views.ts';
+import {
+  poolOptions,
+  type Searcher,
+  WORKFLOW_OPTIONS,
+} from '../../../programs/jobs/manager/waiting.ts';
 import { testRuntime } from '../../../simulator/testing.ts';
 import { rules as jobRules } from './job-scenes.ts';
 import { rules as healthRules } from './worker-health-scenes.ts';
@@ -25,28 +30,32 @@ const kinds = {
 type Sent = { readonly type: string; readonly [field: string]: unknown };
 type Runtime = Awaited<ReturnType<typeof start>>;
 
-function start(notes: NoteParams[]) {
+async function start(notes: NoteParams[]) {
   const note = ({ params }: { readonly params: NoteParams }) => {
     notes.push(params);
   };
   const heard = { perform: { note } };
-  return testRuntime({
+  let searcher: Searcher | undefined;
+  const runtime = testRuntime({
     place: 'A',
     node: 'A.manager-1',
     kinds,
     options: {
       job: heard,
-      workflow: heard,
+      workflow: { ...heard, ...WORKFLOW_OPTIONS },
       'worker-health': heard,
-      'worker-pool': { perform: { announceRoom: () => {} } },
+      'worker-pool': poolOptions(() => searcher as Searcher, note),
     },
   });
+  const started = await runtime;
+  searcher = { runtime: started.runtime, datacenter: 'A', clock: started.clock } as never;
+  return started;
 }
 
 export async function openDatacenter(): Promise<Datacenter> {
   const notes: NoteParams[] = [];
   const runtime = await start(notes);
-  const input = { datacenter: 'A', term: runtime.runtime.fence, rules: healthRules };
+  const input = { datacenter: 'A', term: runtime.runtime.fence, rules: healthRules, queueMax: 256 };
   await runtime.spawn('worker-pool/main', { input });
   return new Datacenter(runtime, notes);
 }

@@ -23,12 +23,28 @@ describe('WP-6 workflows that ask for a worker', () => {
     expect(ready(job)).toEqual(['w16', 'w17']);
   });
 
-  test('still ask while they wait for another try', () => {
+  test('hold back nobody while they wait for another try', () => {
     const job = accepted({ ids: many(20) });
     fresh(job).take(changed('w0', 'FAILED_READY_FOR_RETRY'));
-    expect(ready(job)).toEqual([]);
-    job.take(failed('w0'));
     expect(ready(job)).toEqual(['w16']);
+    job.take(changed('w0', 'PENDING', { run: 2 }));
+    job.take(failed('w0'));
+    expect(ready(job)).toEqual([]);
+  });
+
+  test('are so many of each handler and number of cores: who waits for one worker keeps no other idle', () => {
+    const lanes = many(40).map((_, index) => (index < 30 ? 0 : 1));
+    const job = accepted({ ids: many(40), lanes });
+    expect(ready(job)).toEqual([...many(16), ...many(40).slice(30)]);
+    job.take(changed('w35', 'DISPATCHED'));
+    expect(ready(job)).toEqual([]);
+    job.take(changed('w0', 'DISPATCHED'));
+    expect(ready(job)).toEqual(['w16']);
+  });
+
+  test('are as many as the rules of the job say', () => {
+    const job = accepted({ ids: many(9), rules: { readyMax: 2 } });
+    expect(ready(job)).toEqual(['w0', 'w1']);
   });
 
   test('are those whose parents have all succeeded', () => {

@@ -4,8 +4,12 @@ import {
   changed,
   newPool,
   type Pool,
+  placed,
+  poolOf,
   registered,
+  released,
   requested,
+  waiting,
   workerOf,
 } from './worker-pool-scenes.ts';
 
@@ -17,7 +21,8 @@ interface Grant {
 
 /** The pool among everybody who deals with it: what it has granted and was not given back yet. */
 class Market {
-  readonly pool: Pool = newPool();
+  /** So small that hardly anybody who waits is in memory. */
+  readonly pool: Pool = newPool(2);
   #grants: Grant[] = [];
   #lost: Array<{ readonly workerId: string; readonly registration: number }> = [];
   #asked = 0;
@@ -52,7 +57,9 @@ class Market {
         this.#asked += 1;
         const avoidWorkers = number % 3 === 0 ? [workerId] : [];
         const cores = 1 + (number % 4);
-        this.take(requested(`w${this.#asked}`, { cores, avoidWorkers, acceptedAt: number }));
+        const attemptId = `w${this.#asked}#${avoidWorkers.length + 1}`;
+        const more = { cores, avoidWorkers, acceptedAt: number, index: this.#asked };
+        this.take(Object.assign(requested('w', more), { attemptId }));
         break;
       }
       case 'release':
@@ -131,7 +138,7 @@ test('what is reserved is what was granted and not given back, never below 0 nor
   );
 });
 
-test('between two turns nothing that waits would fit on a worker that may be used', () => {
+test('between two turns nothing that waits would fit on a worker that may be used, in memory or not', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.constantFrom(...KINDS), fc.nat(3), fc.nat(7)), {
@@ -140,21 +147,63 @@ test('between two turns nothing that waits would fit on a worker that may be use
       }),
       (acts) => {
         const market = new Market();
-        for (const act of acts) market.act(...act);
-        const { workers, queue } = market.pool.context;
-        for (const { cores, avoidWorkers } of queue) {
-          const fitting = Object.entries(workers).filter(
-            ([, { state, heard, coresTotal, coresReserved }]) =>
-              heard && state === 'healthy' && coresTotal - coresReserved >= cores,
+        for (const act of acts) {
+          market.act(...act);
+          for (const { lane, avoidWorkers = [] } of market.pool.index.values()) {
+            const [, cores] = lane.split(' ').map(Number) as [number, number];
+            const { workers } = market.pool.context;
+            const fitting = Object.entries(workers).filter(
+              ([, { state, heard, coresTotal, coresReserved }]) =>
+                heard && state === 'healthy' && coresTotal - coresReserved >= cores,
+            );
+            const others = Object.entries(workers).filter(
+              ([workerId, { coresTotal }]) =>
+                coresTotal >= cores && !avoidWorkers.includes(workerId),
+            );
+            const avoided = fitting.filter(([workerId]) => avoidWorkers.includes(workerId));
+            expect(fitting.length).toBe(others.length > 0 ? avoided.length : 0);
+          }
+          expect(waiting(market.pool).length).toBeLessThanOrEqual(
+            Math.max(2, Object.keys(market.pool.context.lanes).length),
           );
-          const others = Object.entries(workers).filter(
-            ([workerId, { coresTotal }]) => coresTotal >= cores && !avoidWorkers.includes(workerId),
-          );
-          const avoided = fitting.filter(([workerId]) => avoidWorkers.includes(workerId));
-          expect(fitting.length).toBe(others.length > 0 ? avoided.length : 0);
         }
       },
     ),
     { numRuns: 100 },
   );
-});
+}, 60_000);
+
+test('of those that want the same, whoever was accepted first runs first, however few are in memory', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 5 }),
+      fc.array(fc.tuple(fc.constantFrom('ask', 'ask', 'release', 'withdraw'), fc.nat(30)), {
+        maxLength: 60,
+        size: 'max',
+      }),
+      (queueMax, acts) => {
+        const pool = poolOf({ W1: 1 }, queueMax);
+        let asked = 0;
+        for (const [act, number] of acts) {
+          const [first] = [...pool.index].toSorted(([, one], [, other]) =>
+            one.order < other.order ? -1 : 1,
+          );
+          const isBusy = workerOf(pool, 'W1').coresReserved > 0;
+          if (act === 'ask') {
+            asked += 1;
+            pool.take(requested(`w${asked}`, { acceptedAt: number, index: asked }));
+          } else if (act === 'withdraw') {
+            const key = [...pool.index.keys()][number % Math.max(1, pool.index.size)];
+            const [jobId, attemptId] = key?.split('/') ?? [];
+            if (key !== undefined) pool.take({ type: 'slot.withdrawn', jobId, attemptId });
+          } else if (isBusy) {
+            pool.said();
+            pool.take(released(pool, 'W1', 1));
+            expect(placed(pool)).toEqual(first === undefined ? [] : [`${first[1].attemptId}→W1`]);
+          }
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+}, 60_000);

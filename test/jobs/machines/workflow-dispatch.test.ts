@@ -83,12 +83,11 @@ describe('WF-6 dispatch', () => {
     expect(workflow.state).toBe('PENDING');
   });
 
-  test('uses no attempt while it only waits for a worker, or is turned away', () => {
+  test('uses no attempt while it only waits for a worker, or asks once more', () => {
     const workflow = asking().advance(3_600_000);
-    workflow.take({ type: 'slot.full', attemptId: 'w1#1' });
-    expect(workflow.states).toBe('PENDING.turnedAway');
+    expect(workflow.states).toBe('PENDING.queued');
     workflow.advance(3_600_000);
-    fresh(workflow).take({ type: 'slot.room' });
+    fresh(workflow).take({ type: 'slot.renew' });
     expect(workflow.said()).toMatchObject([{ type: 'slot.requested', attemptId: 'w1#1' }]);
     expect(workflow.context).toMatchObject({ dispatched: 0, dispatchFailures: 0, run: 1 });
   });

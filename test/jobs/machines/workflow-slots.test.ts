@@ -35,8 +35,7 @@ const SAYINGS: Readonly<Record<string, (workflow: Workflow, number: number) => o
     }),
   foreignGrant: (workflow, number) =>
     granted(workflow, { attemptId: `w1#${number}`, registration: number + 1 }),
-  full: ({ context }) => ({ type: 'slot.full', attemptId: `w1#${context.run}` }),
-  room: () => ({ type: 'slot.room' }),
+  renew: () => ({ type: 'slot.renew' }),
   accept: (workflow) => answered(workflow),
   reject: rejected,
   staleTerm: (workflow, number) =>

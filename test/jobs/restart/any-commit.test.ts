@@ -64,7 +64,7 @@ describe('a manager that dies', () => {
       expect(view).toMatchObject({ status: 'completed', workflowsCompleted: 2, leaderFence: 2 });
       expect(view?.workflows.map(({ result }) => result)).toEqual(['one', 'two']);
       expect(contextOf(cluster, 'worker-pool/main@A')).toMatchObject({
-        queue: [],
+        lanes: {},
         workers: { 'A.worker-1': { coresReserved: 0 } },
       });
       const { operations, pending } = contextOf(cluster, 'worker-health/A.worker-1@A');

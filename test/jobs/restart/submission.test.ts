@@ -44,7 +44,7 @@ describe.each(DEATHS)('dying after $heardMax groups, the last one $lastWords', (
       workflowsCompleted: 3,
     });
     expect(contextOf(cluster, 'worker-pool/main@A')).toMatchObject({
-      queue: [],
+      lanes: {},
       workers: { 'A.worker-1': { coresReserved: 0 } },
     });
   });

@@ -27,7 +27,7 @@ describe('a job without a worker', () => {
       dispatched: 0,
       dispatchFailures: 0,
     });
-    expect(contextOf(cluster, 'worker-pool/main@A')).toMatchObject({ queue: [] });
+    expect(contextOf(cluster, 'worker-pool/main@A')).toMatchObject({ lanes: {} });
   });
 });
 

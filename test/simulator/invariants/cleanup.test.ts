@@ -85,9 +85,12 @@ describe('nothing is left', () => {
     stored('worker-health/W@A', {
       snapshot: { value: '', context: { operations: {}, creditedJobs: [], ...context } },
     });
-  const pool = (coresReserved: number, queue: readonly object[] = []) =>
+  const pool = (coresReserved: number, waiting: readonly object[] = []) =>
     stored('worker-pool/main@A', {
-      snapshot: { value: '', context: { workers: { W: { coresReserved } }, queue } },
+      snapshot: {
+        value: '',
+        context: { workers: { W: { coresReserved } }, lanes: { l: { waiting } } },
+      },
     });
   const ATTEMPT = 'attempt/j1/w1/1@W';
   const attempt = turn(ATTEMPT, { context: { jobId: 'j1', datacenter: 'A' } });

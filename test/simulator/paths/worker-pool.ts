@@ -1,5 +1,6 @@
 /** The paths of a worker pool: workers that come, change and go, and workflows that want them. */
 
+import { orderOf } from '../../../machines/jobs/ranks.ts';
 import type { WorkerPoolContext } from '../../../machines/jobs/worker-pool.ts';
 import { workerPoolMachine } from '../../../machines/jobs/worker-pool.ts';
 import type { PathPlan } from '../../../simulator/paths/plan.ts';
@@ -33,10 +34,26 @@ const request = {
   index: 0,
 };
 
+const LANE = 'sleep 2 first';
+const found = {
+  jobId: 'j1',
+  attemptId: 'w3#1',
+  order: orderOf({ acceptedAt: 9, jobId: 'j1', index: 3 }),
+};
+
 export const workerPoolPlan: PathPlan = {
   machine: workerPoolMachine,
-  inputs: { pool: { datacenter: 'A', term: 1, rules } },
-  events: ({ term, registrations: registration }: WorkerPoolContext) => [
+  inputs: { pool: { datacenter: 'A', term: 1, rules, queueMax: 1 } },
+  events: ({ term, registrations: registration, search }: WorkerPoolContext) => [
+    { type: 'lanes.found', search: search?.number ?? 0, lanes: [LANE] },
+    {
+      type: 'waiting.found',
+      search: search?.number ?? 0,
+      found: [found],
+      upTo: found.order,
+      isAll: true,
+    },
+    { type: 'limits.told', queueMax: 2 },
     { ...registered, bootEpoch: 7, page: 1 },
     { ...registered, bootEpoch: 6, page: 1 },
     { ...registered, bootEpoch: 7, page: 2 },
@@ -49,11 +66,15 @@ export const workerPoolPlan: PathPlan = {
     { type: 'worker.lost', workerId: 'W', registration, cause: 'evicted' },
   ],
   refusals: [['slot.granted', 'ACTOR_ENDED']],
-  key: ({ workers: { W }, queue }: WorkerPoolContext) => [
+  key: ({ workers: { W }, lanes, search, unexplored, queueMax }: WorkerPoolContext) => [
     W && [W.state, W.heard, W.coresReserved],
-    queue.map(({ attemptId }) => attemptId),
+    Object.values(lanes).map(({ waiting, upTo }) => [
+      waiting.map(({ attemptId }) => attemptId),
+      upTo,
+    ]),
+    [search?.what, search?.isOutrun, search?.withdrawn?.length, unexplored, queueMax],
   ],
-  stepsMax: 5,
+  stepsMax: 6,
   unreachable: {
     'leadership.lost':
       'The runtime lets the actors of a place go that it has lost, and tells none.',

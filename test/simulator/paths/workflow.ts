@@ -30,7 +30,6 @@ function ofAttempt({ term, progress }: WorkflowContext, attemptId: string) {
   const report = { sinceProgressMs: 0 };
   return [
     { type: 'slot.granted', attemptId, ...slot },
-    { type: 'slot.full', attemptId },
     { ...dispatch, ...yes },
     { ...dispatch, ...no },
     { ...dispatch, ...stale },
@@ -67,7 +66,7 @@ export const workflowPlan: PathPlan = {
     { type: 'workflow.ready' },
     { type: 'workflow.cancel', cause: 'cancelled' },
     { type: 'parent.failed', workflowId: 'w0' },
-    { type: 'slot.room' },
+    { type: 'slot.renew' },
     { type: 'shards.merged' },
     { type: 'clock.wentBack' },
     { type: 'worker.lost', workerId: 'W', registration: 1, cause: 'evicted' },
