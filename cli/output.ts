@@ -4,17 +4,20 @@
  * Guarantees: a reader that goes away (`| head`) is no error, and whatever is printed
  * after that is dropped; any other failure to write is remembered and told by `flushed`.
  * Colours appear only where the stream and the environment want them. What comes from
- * data goes through `printable`, so that no stored text can speak to a terminal.
+ * data goes through `printable`, which also keeps it on its line; whatever was forgotten is made
+ * harmless here, so that no text from outside can speak to a terminal.
  */
 
 import type { Writable } from 'node:stream';
-import { styleText } from 'node:util';
+import { printable } from '../runtime/printable.ts';
+import { type Format, Paints } from './paints.ts';
 
-type Format = Parameters<typeof styleText>[0];
+export { printable, printableLines } from '../runtime/printable.ts';
 
 export class Output {
   readonly #out: Writable;
   readonly #err: Writable;
+  readonly #paints: Paints;
   #failure: Error | undefined;
   #isClosed = false;
   /** On the screen now. */
@@ -23,6 +26,7 @@ export class Output {
   constructor(out: Writable, err: Writable) {
     this.#out = out;
     this.#err = err;
+    this.#paints = new Paints(out);
     out.on('error', (error: NodeJS.ErrnoException) => {
       this.#isClosed = true;
       if (error.code !== 'EPIPE') this.#failure ??= error;
@@ -38,7 +42,7 @@ export class Output {
 
   /** False when the reader is slow: then wait for `flushed` before the next piece. */
   write(text: string): boolean {
-    return this.#isClosed || this.#out.write(text);
+    return this.#isClosed || this.#out.write(this.#paints.harmless(text));
   }
 
   line(text = ''): boolean {
@@ -48,7 +52,7 @@ export class Output {
   /** To standard error. */
   complain(text: string): void {
     this.progress(undefined);
-    this.#err.write(text);
+    this.#err.write(this.#paints.harmless(text));
   }
 
   /** Whether anybody sees what `progress` says. */
@@ -65,7 +69,7 @@ export class Output {
     if (text === undefined && this.#progressLines === 0) return;
     const { columns } = this.#err as { columns?: number };
     const fitting = (line: string): string =>
-      [...line].slice(0, columns ? columns - 1 : undefined).join('');
+      [...printable(line)].slice(0, columns ? columns - 1 : undefined).join('');
     const lines = text?.split('\n').map(fitting) ?? [];
     const up = Math.max(0, this.#progressLines - 1);
     this.#progressLines = lines.length;
@@ -73,7 +77,7 @@ export class Output {
   }
 
   paint(format: Format, text: string): string {
-    return styleText(format, text, { stream: this.#out });
+    return this.#paints.paint(format, text);
   }
 
   /** Resolves when everything is written. @throws what the stream failed with, but for a reader that went away. */
@@ -89,25 +93,6 @@ function written(stream: Writable): Promise<void> {
     if (stream.destroyed || stream.writableEnded) resolve();
     else stream.write('', () => resolve());
   });
-}
-
-/** C0 and C1 controls, and what turns the direction of text around. */
-const UNPRINTABLE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal.
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-
-/** Text from data, such that a terminal shows it and does nothing. */
-export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, escaped);
-}
-
-/** As `printable`, for text of several lines. */
-export function printableLines(text: string): string {
-  return text.split('\n').map(printable).join('\n');
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** `1,204 records`, `1 record`. */

@@ -26,7 +26,7 @@ export async function watchAloud(
   let drawn: string | undefined;
   const draw = (): void => {
     let text: string | undefined;
-    if (lost !== undefined) text = `${lost.split('\n')[0]} Trying again…`;
+    if (lost !== undefined) text = `${lost} Trying again…`;
     else if (seen !== undefined) text = barText(seen.job, performance.now() - seen.at, BAR_WIDTH);
     if (text === drawn) return;
     drawn = text;

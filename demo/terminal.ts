@@ -6,7 +6,7 @@
  */
 
 import type { ReadStream, WriteStream } from 'node:tty';
-import { styleText } from 'node:util';
+import { Paints } from '../cli/paints.ts';
 import type { Format, Paint, ScreenSize } from './screen.ts';
 
 export interface TerminalSetup {
@@ -24,6 +24,7 @@ const CLEAR = '\u001b[2J';
 
 export class Terminal {
   readonly #setup: TerminalSetup;
+  readonly #paints: Paints;
   readonly #timer: NodeJS.Timeout;
   readonly #onKey: (bytes: Buffer) => void;
   readonly #onResize: () => void;
@@ -34,6 +35,7 @@ export class Terminal {
   constructor(setup: TerminalSetup) {
     const { input, output, onKey } = setup;
     this.#setup = setup;
+    this.#paints = new Paints(output);
     // A pasted text is many keys at once.
     this.#onKey = (bytes) => {
       for (const key of bytes.toString('utf8').slice(0, 16)) onKey(key);
@@ -66,9 +68,8 @@ export class Terminal {
     const { output, draw } = this.#setup;
     if (this.#isBusy) return;
     const size = { columns: output.columns || 80, rows: output.rows || 24 };
-    const paint = (format: Format, text: string): string =>
-      styleText(format, text, { stream: output });
-    const lines = draw(size, paint);
+    const paint = (format: Format, text: string): string => this.#paints.paint(format, text);
+    const lines = draw(size, paint).map((line) => this.#paints.harmless(line));
     const rows = Math.max(lines.length, this.#shown.length);
     let changes = '';
     for (let row = 0; row < rows; row += 1) {

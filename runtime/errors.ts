@@ -7,6 +7,8 @@
  * succeed later. The message says what to do.
  */
 
+import { printable } from './printable.ts';
+
 export const ERROR_CODES = {
   ABORTED: { retryable: false },
   ACTOR_ENDED: { retryable: false },
@@ -127,7 +129,7 @@ export function messageOf(thrown: unknown): string {
 /** Cuts text from outside before it is echoed: at most 64 characters, control characters escaped. */
 export function excerpt(text: unknown): string {
   const shown = typeof text === 'string' ? text : shownOf(text);
-  return JSON.stringify(shown.length > 64 ? `${shown.slice(0, 63)}…` : shown);
+  return printable(JSON.stringify(shown.length > 64 ? `${shown.slice(0, 63)}…` : shown));
 }
 
 function shownOf(value: unknown): string {

@@ -8,16 +8,12 @@
 
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
-import { type DestinationStream, destination, type Logger as Pino, pino } from 'pino';
-import { printable } from '../output.ts';
+import { type DestinationStream, type Logger as Pino, pino } from 'pino';
+import { printable } from '../../runtime/printable.ts';
+import { LogLines } from './log-lines.ts';
 import type { LogLevel, NodeConfiguration } from './resolve.ts';
 
-/** Of lines that the reader has not taken. */
-const BUFFER_BYTES_MAX = 4 * 1024 * 1024;
 const STDOUT = 1;
-/** How long a node that ends waits for whoever reads what it says. */
-const WRITTEN_MS = 1_000;
-
 export interface NodeLog {
   readonly logger: Pino;
   /** Lines that were lost because nobody read them. */
@@ -33,19 +29,7 @@ export type LogTarget = Writable & { readonly isTTY?: boolean };
 
 export function openLog({ node, log }: NodeConfiguration, terminal: LogTarget): NodeLog {
   const isText = log.format === 'text' || (log.format === 'auto' && terminal.isTTY === true);
-  const lines = isText
-    ? undefined
-    : destination({ fd: STDOUT, sync: false, maxLength: BUFFER_BYTES_MAX });
-  let lost = 0;
-  lines?.on('drop', () => {
-    lost += 1;
-  });
-  // A reader that goes away is no reason to end: a node is there for its jobs. But nothing is flushed
-  // any more then: that would be tried again for ever.
-  let isUnread = false;
-  lines?.on('error', () => {
-    isUnread = true;
-  });
+  const lines = isText ? undefined : new LogLines({ fd: STDOUT });
   const options = {
     level: log.level,
     base: null,
@@ -57,35 +41,13 @@ export function openLog({ node, log }: NodeConfiguration, terminal: LogTarget): 
   return {
     logger,
     get lost() {
-      return lost;
+      return lines?.lost ?? 0;
     },
     setLevel: (level) => {
       logger.level = level;
     },
-    written: async () => {
-      if (lines === undefined) return;
-      await new Promise<void>((resolve) => {
-        const late = setTimeout(() => {
-          isUnread = true;
-          resolve();
-        }, WRITTEN_MS);
-        const over = (): void => {
-          clearTimeout(late);
-          resolve();
-        };
-        lines.once('drain', over).once('error', over);
-        // Where nothing is waiting there would be nothing to hear of.
-        lines.write('');
-      });
-    },
-    flush: () => {
-      if (isUnread) return;
-      try {
-        lines?.flushSync();
-      } catch {
-        // It was never opened, or nobody reads any more.
-      }
-    },
+    written: async () => lines?.written(),
+    flush: () => lines?.flush(),
   };
 }
 
@@ -131,7 +93,7 @@ function withoutRepetition(
 function shortFields(fields: Readonly<Record<string, unknown>>): string {
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined && value !== null)
-    .map(([name, value]) => `${name}=${printable(shortValue(value))}`)
+    .map(([name, value]) => printable(`${name}=${shortValue(value)}`))
     .join(' ');
 }
 
