@@ -124,6 +124,7 @@ function* defaultsOf(
     yield ['cores', processors];
     yield ['extend', 'never'];
     yield ['allowShell', false];
+    yield ['shellVariables', []];
     yield ['stopLimit', '30s'];
   }
   if (role !== 'worker') yield ['hosts', []];

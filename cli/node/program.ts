@@ -100,7 +100,8 @@ function programOf(api: Gate | Manager): Program {
 }
 
 async function asWorker(configuration: NodeConfiguration, parts: ProgramParts): Promise<Program> {
-  const { node, datacenter, cores, handlers, extend, allowShell, stopLimitMs } = configuration;
+  const { node, datacenter, cores, handlers, extend, stopLimitMs } = configuration;
+  const { allowShell, shellVariables } = configuration;
   const worker: JobWorker = await startWorker({
     worker: node,
     datacenter,
@@ -111,6 +112,7 @@ async function asWorker(configuration: NodeConfiguration, parts: ProgramParts): 
     logger: parts.logger,
     extend,
     allowShell,
+    shellVariables,
     stopLimitMs,
   });
   return {

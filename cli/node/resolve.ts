@@ -51,6 +51,7 @@ export interface NodeConfiguration extends Proofs {
   readonly cores: number;
   readonly extend: 'never' | 'whenNeeded';
   readonly allowShell: boolean;
+  readonly shellVariables: readonly string[];
   readonly stopLimitMs: number;
   readonly log: { readonly level: LogLevel; readonly format: (typeof LOG_FORMATS)[number] };
   readonly jobs: JobsConfiguration;
@@ -106,6 +107,7 @@ export function resolveNode(sources: Sources): Resolved {
     cores: settings.cores ?? 1,
     extend: settings.extend ?? 'never',
     allowShell: settings.allowShell ?? false,
+    shellVariables: settings.shellVariables ?? [],
     stopLimitMs: durationMs(settings.stopLimit ?? '') ?? 0,
     log: { level: settings.log?.level ?? 'info', format: settings.log?.format ?? 'auto' },
     jobs,

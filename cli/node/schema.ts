@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
 import { CORES_MAX } from '../../machines/jobs/messages/client.ts';
 import { CLIENT_ROLES } from '../../programs/jobs/permissions.ts';
+import { wrongName } from '../../programs/jobs/worker/shell-environment.ts';
 import { durationMs } from './duration.ts';
 import { isHost } from './listen-address.ts';
 import { EXTEND_POLICIES, LOG_FORMATS, LOG_LEVELS, ROLES } from './settings.ts';
@@ -28,6 +29,10 @@ const names = z
   .array(id, must('a list of names'))
   .max(NAMES_MAX, must(`at most ${NAMES_MAX} names`));
 const path = z.string(must('the path of a file')).min(1, must('the path of a file'));
+const VARIABLE = 'the name of a variable that commands may have';
+const variable = z
+  .string(must(VARIABLE))
+  .refine((name) => wrongName([name]) === undefined, must(VARIABLE));
 const flag = z.boolean(must('true or false'));
 
 const PEER = 'a URL that begins with ws:// or wss://';
@@ -103,6 +108,10 @@ export const SCHEMA = z.strictObject({
     .optional(),
   extend: choice(EXTEND_POLICIES).optional(),
   allowShell: flag.optional(),
+  shellVariables: z
+    .array(variable, must('a list of variables'))
+    .max(NAMES_MAX, must(`at most ${NAMES_MAX} variables`))
+    .optional(),
   stopLimit: stopLimit.optional(),
   strict: flag.optional(),
   log: z

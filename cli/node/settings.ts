@@ -147,6 +147,12 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     flag: '--allow-shell',
     meaning: 'adds the handler "shell", by which whoever submits jobs runs commands',
   },
+  shellVariables: {
+    roles: ['worker'],
+    text: 'list',
+    flag: '--shell-variables <names>',
+    meaning: 'variables of the environment that its commands get besides the usual ones',
+  },
   stopLimit: {
     roles: ['worker'],
     text: 'text',

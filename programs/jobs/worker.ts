@@ -78,7 +78,9 @@ export async function startWorker(options: JobWorkerOptions): Promise<JobWorker>
   const { clock = systemClock(), random = systemRandom(), logger = SILENT_LOGGER } = options;
   const handlers: Handlers = {
     sleep: sleepHandler(clock),
-    ...(options.allowShell === true && { shell: shellHandler(clock, config.cancelGraceMs) }),
+    ...(options.allowShell === true && {
+      shell: shellHandler(clock, config.cancelGraceMs, options.shellVariables),
+    }),
     ...options.handlers,
   };
   checkHandlers(handlers);

@@ -14,6 +14,7 @@ import type { Transport } from '../../../runtime/transport.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import { type ExtensionPolicy, whenNeeded } from './extension.ts';
 import type { Handlers } from './handlers.ts';
+import { wrongName } from './shell-environment.ts';
 
 export interface JobWorkerOptions {
   /** Its name, which no other worker has. */
@@ -32,6 +33,8 @@ export interface JobWorkerOptions {
   readonly signal?: AbortSignal;
   /** Adds the handler `shell`, by which whoever may submit jobs runs commands here. Default false. */
   readonly allowShell?: boolean;
+  /** Variables of this process's environment that its commands get besides `PATH`, `HOME` and the like. Default none. */
+  readonly shellVariables?: readonly string[];
   /** Who asks for extensions besides handlers. Default `never`. */
   readonly extend?: 'never' | 'whenNeeded' | ExtensionPolicy;
   /** How long `stop` waits for what runs before it stops that too. Default 30,000. */
@@ -73,6 +76,11 @@ export function checkOptions(options: JobWorkerOptions): void {
     throw invalid(`"cores" is a whole number from 1 to ${CORES_MAX}, got ${excerpt(cores)}`);
   if (!(Number.isSafeInteger(stopLimitMs) && stopLimitMs >= 0))
     throw invalid(`"stopLimitMs" is a whole number of 0 or more, got ${excerpt(stopLimitMs)}`);
+  const wrong = wrongName(options.shellVariables ?? []);
+  if (wrong !== undefined)
+    throw invalid(
+      `"shellVariables" are names of variables that commands may have, got ${excerpt(wrong)}`,
+    );
   if (typeof extend !== 'function' && extend !== 'never' && extend !== 'whenNeeded')
     throw invalid(`"extend" is never, whenNeeded or a function, got ${excerpt(extend)}`);
 }

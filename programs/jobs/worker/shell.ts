@@ -4,17 +4,19 @@
  * The payload is a line for `/bin/sh`, or `{"command": "ls", "args": ["-l"], "cwd": "…"}`, which no
  * shell sees. What it prints is the result, the first 64 KiB of it; an exit other than 0 is a failure
  * with the end of what it printed on standard error. It runs in a process group of its own: when the
- * run is to stop, the whole group gets SIGTERM, and SIGKILL after the grace.
+ * run is to stop, the whole group gets SIGTERM, and SIGKILL after the grace. Of the worker's environment
+ * it gets what shell-environment.ts passes on.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
-// The only way to reach a process group; nothing else of the process is touched.
-import { kill } from 'node:process';
+// The only way to reach a process group, and what a child would get of itself; nothing else is touched.
+import { env, kill } from 'node:process';
 import type { Readable } from 'node:stream';
 import { PAYLOAD_BYTES_MAX } from '../../../machines/jobs/messages/fields.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { excerpt } from '../../../runtime/errors.ts';
 import type { Handler } from './handlers.ts';
+import { environmentOf } from './shell-environment.ts';
 
 /** One more character than a result may have, so that a longer one is marked. */
 const OUTPUT_BYTES_MAX = PAYLOAD_BYTES_MAX + 4;
@@ -28,13 +30,19 @@ interface Command {
   readonly cwd: string | undefined;
 }
 
-export function shellHandler(clock: Clock, graceMs: number): Handler {
+/** `variables`: names of those that commands get besides the usual ones. */
+export function shellHandler(
+  clock: Clock,
+  graceMs: number,
+  variables: readonly string[] = [],
+): Handler {
   return async ({ payload, signal }) => {
     if (signal.aborted) throw signal.reason;
     const { command, args, cwd } = parsed(payload);
     const child = spawn(command, args, {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: environmentOf(env, variables),
       ...(cwd !== undefined && { cwd }),
     });
     const output = firstBytes(child.stdout as Readable);

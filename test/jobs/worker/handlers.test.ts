@@ -9,6 +9,7 @@ import { sleepHandler } from '../../../programs/jobs/worker/sleep.ts';
 import type { HandlerContext } from '../../../programs/jobs/worker.ts';
 import { SILENT_LOGGER } from '../../../runtime/options.ts';
 import { systemClock } from '../../../runtime/system-clock.ts';
+import { readProjectFile } from '../../project-files.ts';
 import { datacenter } from './datacenter.ts';
 
 const MAX = 64 * 1024;
@@ -150,6 +151,41 @@ describe('shell', () => {
     expect(await run({ command: 'pwd', args: ['-P'], cwd })).toContain(cwd);
     // No shell sees the arguments of the second form.
     expect(await run({ command: 'echo', args: ['$HOME; false'] })).toBe('$HOME; false\n');
+  });
+
+  test('gives a command a clean environment, and what is named besides', async () => {
+    const given = {
+      ESCAPEMENT_SECRET: 's',
+      AWS_SECRET_ACCESS_KEY: 'k',
+      NODE_OPTIONS: '',
+      REGION: 'eu',
+    };
+    const names = async (variables?: readonly string[]): Promise<string[]> => {
+      const command = { payload: JSON.stringify({ command: 'env' }) };
+      const shell = shellHandler(systemClock(), 10_000, variables);
+      const lines = String(await shell(context(command.payload).given))
+        .trim()
+        .split('\n');
+      return lines.map((line) => line.slice(0, line.indexOf('=')));
+    };
+    const before = { ...process.env };
+    try {
+      Object.assign(process.env, given, { LANG: 'C', TZ: 'UTC', LC_TIME: 'C' });
+      const own = await names();
+      expect(own).toEqual(expect.arrayContaining(['PATH', 'LANG', 'TZ', 'LC_TIME']));
+      const page = readProjectFile('docs/jobs.md');
+      for (const name of own)
+        expect(page, name).toContain(name.startsWith('LC_') ? 'LC_…' : `\`${name}\``);
+      expect(own.filter((name) => Object.hasOwn(given, name))).toEqual([]);
+      expect((await names(['REGION', 'NOT_THERE'])).sort()).toEqual([...own, 'REGION'].sort());
+    } finally {
+      for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+      Object.assign(process.env, before);
+    }
+    for (const wrong of ['ESCAPEMENT_SECRET', 'a=b', '', 'a b', 7])
+      await expect(
+        datacenter({ allowShell: true, shellVariables: [wrong as string] }),
+      ).rejects.toMatchObject({ code: 'OPTION_INVALID' });
   });
 
   test('is cut like every result', async () => {
