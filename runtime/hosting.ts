@@ -42,6 +42,7 @@ export class Hosting {
   #isEnding = false;
   /** A peer said so since we asked last. */
   #isHostedElsewhere = false;
+  #refusal: Error | undefined;
   /** Set while `start` waits to hear whether the place is hosted here. */
   #settled: ((failure?: Error) => void) | undefined;
 
@@ -66,9 +67,31 @@ export class Hosting {
     this.#claim?.release();
   }
 
+  /** Why the store refuses what is committed here; nothing once a commit has succeeded, or somebody else hosts. */
+  get refusal(): Error | undefined {
+    return this.#refusal;
+  }
+
+  committed(): void {
+    if (this.#refusal === undefined) return;
+    this.#refusal = undefined;
+    const { node, place, logger } = this.#services;
+    logger.info({ event: 'node.committing', node, place }, 'the store takes commits again');
+  }
+
   /** A commit was refused: not the moment to wait for hosting any longer. */
-  refused(): void {
+  refused(refusal: Error): void {
+    this.#refuse(refusal);
     this.#settled?.();
+  }
+
+  #refuse(refusal: Error): void {
+    const isNew = this.#refusal === undefined;
+    this.#refusal = refusal;
+    if (!isNew) return;
+    const { node, place, logger } = this.#services;
+    const fields = { event: 'node.refusing', node, place, reason: messageOf(refusal) };
+    logger.error(fields, 'the store refuses what is committed');
   }
 
   /** The store or the lease says that this node does not host the place any more. */
@@ -77,7 +100,9 @@ export class Hosting {
     if (this.#isEnding || !(shard.isHosting || shard.isOpening)) return;
     this.#stepDown(messageOf(refusal));
     // The lease says we hold the place and the store says we do not: the store is right.
-    if ((refusal as Partial<RuntimeError>).code === 'FENCE_STALE') this.#holdLater();
+    if ((refusal as Partial<RuntimeError>).code !== 'FENCE_STALE') return;
+    this.#refuse(refusal);
+    this.#holdLater();
   }
 
   /**
@@ -124,7 +149,10 @@ export class Hosting {
         const claim = this.#claim as LeaseClaim;
         this.#begin(claim, fence - 1).catch((thrown: Error) => this.failed(thrown));
       },
-      standsBy: () => this.#settled?.(),
+      standsBy: () => {
+        this.#refusal = undefined;
+        this.#settled?.();
+      },
       lost: () => this.deposed(new RuntimeError('NOT_HOSTED', `The lease of "${place}" was lost.`)),
     });
   }

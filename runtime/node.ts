@@ -63,6 +63,7 @@ export class Node {
   readonly ending = new AbortController();
   readonly shard: Shard;
   readonly calls: Calls;
+  readonly hosting: Hosting;
   readonly #asks: Asks;
   readonly #arrivals: Arrivals;
   readonly #children: Children;
@@ -71,7 +72,6 @@ export class Node {
   readonly #peers: Peers;
   readonly #performers: Performers;
   readonly #session: Session;
-  readonly #hosting: Hosting;
   #stopped: Promise<void> | undefined;
 
   constructor(ports: NodePorts) {
@@ -134,9 +134,9 @@ export class Node {
       asks,
       metrics,
       persisted: (address) => this.calls.persisted(address),
-      outranked: (known, isHosted) => this.#hosting.outranked(known, isHosted),
+      outranked: (known, isHosted) => this.hosting.outranked(known, isHosted),
     });
-    this.#hosting = new Hosting(
+    this.hosting = new Hosting(
       { ...ports, shard },
       {
         began: (fence) => this.#began(fence),
@@ -172,7 +172,7 @@ export class Node {
       },
       frameReceived: (peer, frame) => this.metrics.receive(() => this.#arrivals.frame(peer, frame)),
     });
-    await this.#hosting.start();
+    await this.hosting.start();
   }
 
   counts() {
@@ -217,7 +217,7 @@ export class Node {
 
   #end(): void {
     this.calls.close();
-    this.#hosting.end();
+    this.hosting.end();
     this.shard.close();
     this.#performers.stop(new RuntimeError('RUNTIME_STOPPED', 'The runtime has stopped.'));
     this.#children.stopAll();
@@ -231,14 +231,15 @@ export class Node {
   #listener(release: Release, delivery: Delivery): ShardListener {
     return {
       released: (turn) => release.turn(turn),
+      committed: () => this.hosting.committed(),
       resumed: (actor) => release.resume(actor),
       refused: (refusal, addresses) => {
         for (const address of addresses) delivery.forget(address);
-        this.#hosting.refused();
+        this.hosting.refused(refusal);
         this.#tell({ type: 'commitRefused', error: messageOf(refusal), addresses });
       },
-      deposed: (refusal) => this.#hosting.deposed(refusal),
-      failed: (failure) => this.#hosting.failed(failure),
+      deposed: (refusal) => this.hosting.deposed(refusal),
+      failed: (failure) => this.hosting.failed(failure),
     };
   }
 

@@ -99,6 +99,14 @@ export class Runtime<TKinds extends KindMap = {}> {
     return this.#node.shard.isHosting;
   }
 
+  /**
+   * Why the store refuses whatever this node commits, as on a full disk; undefined again once a commit has
+   * succeeded, which it tries by itself, or once another node hosts the place.
+   */
+  get commitRefusal(): Error | undefined {
+    return this.#node.hosting.refusal;
+  }
+
   /** The number of the lease under which this node hosts its place: every later holder has a greater one. 0 while it does not host. */
   get fence(): number {
     const { isHosting, fence } = this.#node.shard;

@@ -52,6 +52,8 @@ export interface ShardListener {
   released(turn: Turn): void;
   /** An actor came into memory with messages, effects or children under way. */
   resumed(actor: Actor): void;
+  /** A group is durable. */
+  committed(): void;
   /** A group was refused; the actors are about to be read again. */
   refused(refusal: Error, addresses: readonly string[]): void;
   /** The store or the lease says that this node does not host the place any more. */
@@ -82,6 +84,9 @@ export class Shard implements CommitListener {
   #opened: (() => void) | undefined;
   #cancelClaim: Cancel | undefined;
   #claimsRefused = 0;
+  /** Commits refused since the last one that was not. */
+  #refusals = 0;
+  #cancelProbe: Cancel | undefined;
 
   constructor(services: ShardServices, listener: ShardListener) {
     const { node, clock, limits, store, place, random, inspection, metrics } = services;
@@ -179,6 +184,7 @@ export class Shard implements CommitListener {
     this.#isHosting = false;
     this.#opened = undefined;
     this.#cancelClaim?.();
+    this.#endProbing();
     this.#deadlines.stop();
     for (const group of this.#commits.drop()) group.refuse(refusal);
     for (const { mailbox } of this.live) {
@@ -305,7 +311,9 @@ export class Shard implements CommitListener {
 
   released(group: Group): void {
     this.#batches.committed(false);
-    if (group.isClaim) {
+    this.#endProbing();
+    this.#listener.committed();
+    if (group.isClaim && this.isOpening) {
       this.#host();
       return;
     }
@@ -352,6 +360,26 @@ export class Shard implements CommitListener {
     for (const group of groups)
       group.refuse(new RuntimeError('COMMIT_REFUSED', what, { cause: refusal }));
     this.#batches.plan();
+    this.#probeLater();
+  }
+
+  /** Nobody sends work to a node that says it can take none, so it looks by itself whether it can again. */
+  #probeLater(): void {
+    if (this.#cancelProbe !== undefined || !this.#isHosting) return;
+    const { clock, limits } = this.#services;
+    this.#refusals += 1;
+    const at = clock.now() + pauseMs(this.#refusals, limits);
+    this.#cancelProbe = clock.schedule(at, () => {
+      this.#cancelProbe = undefined;
+      // An empty group under the fence that holds anyway: it changes nothing.
+      this.#commits.claim();
+    });
+  }
+
+  #endProbing(): void {
+    this.#cancelProbe?.();
+    this.#cancelProbe = undefined;
+    this.#refusals = 0;
   }
 
   /** Counts for tests, metrics and people. */

@@ -1,5 +1,6 @@
 /** Routes for what watches the process: is it alive, is it ready, what are its numbers. */
 
+import type { RuntimeError } from '../../runtime/errors.ts';
 import { PROMETHEUS_CONTENT_TYPE } from '../../telemetry/index.ts';
 import type { Answer } from '../answer.ts';
 import { routes, type Service } from '../route.ts';
@@ -16,10 +17,20 @@ function alive(): Answer {
 
 /** A standby is ready: it takes over, and tells clients so until then. So is one with too much to do. */
 function ready({ program, isReady }: Service): Answer {
-  const status = isReady() ? 'ready' : 'notReady';
-  const hosting = program.runtime.isHosting;
+  const { isHosting: hosting, commitRefusal } = program.runtime;
+  const reason = isReady() ? wordOf(commitRefusal) : null;
+  const status = reason === undefined ? 'ready' : 'notReady';
   const load = 'backlog' in program && hosting ? { backlog: program.backlog } : {};
-  return { status: status === 'ready' ? 200 : 503, body: { status, hosting, ...load } };
+  const why = typeof reason === 'string' ? { reason } : {};
+  return { status: status === 'ready' ? 200 : 503, body: { status, hosting, ...why, ...load } };
+}
+
+/** Everybody may ask, so the rest of it is in the log. */
+function wordOf(refusal: Error | undefined): string | undefined {
+  if (refusal === undefined) return undefined;
+  return (refusal as Partial<RuntimeError>).code === 'FENCE_STALE'
+    ? 'fenceRefused'
+    : 'commitsRefused';
 }
 
 function metrics(service: Service): Answer {
