@@ -19,6 +19,7 @@ import { drawPlan, type SwarmOptions } from '../simulator/swarm/draw-plan.ts';
 import { CommandFailure, EXIT, type ExitCode } from './exit.ts';
 import { counted, type Output } from './output.ts';
 import type { SimulateOptions } from './simulate.ts';
+import { coverageLines, seldomIn } from './simulate-coverage.ts';
 import { playSeeds } from './simulate-players.ts';
 
 interface SeedsOptions {
@@ -39,6 +40,8 @@ export interface BatchReport extends TallyFigures {
   /** Runs that could not be played at all, and why. */
   readonly unplayed: ReadonlyArray<{ readonly seed: number; readonly message: string }>;
   readonly neverExercised: readonly string[];
+  /** Invariants that had something to say in less than one run of a hundred. */
+  readonly seldomExercised: readonly string[];
   readonly neverMarked: readonly string[];
   readonly coverage: ReturnType<Coverage['figures']>;
   readonly tookMs: number;
@@ -65,6 +68,7 @@ export async function simulateSeeds(asked: SimulateOptions, output: Output): Pro
   const report = await runSeeds(options, output);
   if (json) output.line(JSON.stringify(report, null, 2));
   else printBatch(report, output);
+  if (!json && asked.coverage === true) for (const line of coverageLines(report)) output.line(line);
   if (asked.report && !json) await reportFailures(report, options, asked.out ?? '.', output);
   return hasFailed(report, options.isStrict) ? EXIT.broken : EXIT.done;
 }
@@ -113,7 +117,11 @@ function readOptions({
   };
 }
 
-function swarmOf({ until, nemesis }: Pick<SimulateOptions, 'until' | 'nemesis'>): SwarmOptions {
+function swarmOf({
+  until,
+  nemesis,
+  tiny,
+}: Pick<SimulateOptions, 'until' | 'nemesis' | 'tiny'>): SwarmOptions {
   const untilMs = until === undefined ? undefined : untilOf(until);
   const known = MENU.map(({ kind }) => kind);
   const isNone = nemesis?.includes('none') ?? false;
@@ -123,6 +131,7 @@ function swarmOf({ until, nemesis }: Pick<SimulateOptions, 'until' | 'nemesis'>)
   return {
     ...(untilMs !== undefined && { untilMs }),
     ...(nemesis !== undefined && { nemeses: isNone ? [] : nemesis }),
+    ...(tiny !== undefined && { tiny }),
   };
 }
 
@@ -185,6 +194,7 @@ async function runSeeds(options: SeedsOptions, output: Output): Promise<BatchRep
     isInterrupted,
     unplayed,
     neverExercised: jobsInvariants.map(({ id }) => id).filter((id) => !figures.exercised[id]),
+    seldomExercised: seldomIn(figures),
     neverMarked: MARKS.map(({ mark }) => mark).filter((mark) => !figures.marks[mark]),
     coverage: coverage.figures(),
     tookMs: Math.round(performance.now() - startedAt),
@@ -216,6 +226,10 @@ function printBatch(report: BatchReport, output: Output): void {
   );
   if (report.neverExercised.length > 0)
     output.line(output.paint('yellow', `never exercised: ${report.neverExercised.join(', ')}`));
+  if (report.seldomExercised.length > 0)
+    output.line(
+      output.paint('yellow', `in less than 1 % of the runs: ${report.seldomExercised.join(', ')}`),
+    );
   if (report.neverMarked.length > 0)
     output.line(output.paint('yellow', `never reached: ${report.neverMarked.join(', ')}`));
   for (const { seed, message } of report.unplayed)

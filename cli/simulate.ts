@@ -19,6 +19,8 @@ export interface SimulateOptions {
   readonly nemesis?: readonly string[];
   readonly processes?: number;
   readonly strict?: boolean;
+  readonly tiny?: boolean;
+  readonly coverage?: boolean;
   readonly replay?: string;
   readonly trace?: boolean;
   readonly force?: boolean;
@@ -29,7 +31,17 @@ export interface SimulateOptions {
 const PLAYED = ['files', '--seeds', '--seed', '--replay'] as const;
 type Played = (typeof PLAYED)[number];
 
-const FITTING_SEED = ['--until', '--nemesis', '--processes', '--out', '--no-report', '--strict'];
+const FITTING_SEED = [
+  '--until',
+  '--nemesis',
+  '--tiny',
+  '--no-tiny',
+  '--processes',
+  '--out',
+  '--no-report',
+  '--strict',
+  '--coverage',
+];
 
 /** What may be said besides. */
 const FITTING: Readonly<Record<Played, readonly string[]>> = {
@@ -76,6 +88,8 @@ export function simulateCommand(output: Output, setExitCode: (code: ExitCode) =>
       'only faults of this kind, or none; may be given several times',
       collect,
     )
+    .option('--tiny', 'with tiny limits of the product in every run, and not in one of four')
+    .option('--no-tiny', 'with the limits of production in every run')
     .option(
       '--processes <n>',
       'how many run at the same time; default: one for each core',
@@ -86,6 +100,7 @@ export function simulateCommand(output: Output, setExitCode: (code: ExitCode) =>
     .option('--trace', 'with --seed or --replay: print every record of the run')
     .option('--out <dir>', 'where reports of failures go', 'escapement-failures')
     .option('--no-report', 'do not shrink failures and write no reports')
+    .option('--coverage', 'print in which share of the runs each invariant had something to say')
     .option('--strict', 'fail also when an invariant was never exercised or a mark never reached')
     .option('--json', 'print the result as JSON; for several files a list of results')
     .addHelpText('after', HELP)

@@ -9,14 +9,15 @@
 
 import type { Actor } from './actor.ts';
 import type { Commits } from './commit.ts';
+import { knob } from './knob.ts';
 import type { LiveActors } from './live-actors.ts';
 import type { Turns } from './turn.ts';
 
 /** An inbox with no more senders than this costs nothing worth saving. */
-const MARKS_KEPT = 16;
+const MARKS_KEPT = knob('marksKept', 16);
 
 /** Marks that wait to be dropped, however busy the node is: records carry them until then. */
-const QUITS_MAX = 128;
+const QUITS_MAX = knob('quitsMax', 128);
 
 export class Bookkeeping {
   readonly #live: LiveActors;
@@ -39,7 +40,7 @@ export class Bookkeeping {
 
   /** True when it should be written although there is other work. */
   get isOverdue(): boolean {
-    return this.#quits.length >= QUITS_MAX;
+    return this.#quits.length >= QUITS_MAX.value;
   }
 
   touch(actor: Actor): void {
@@ -55,7 +56,7 @@ export class Bookkeeping {
   settled(sender: Actor, to: string): void {
     this.touch(sender);
     if (sender.outbox.lane(to) !== undefined) return;
-    if ((this.#live.get(to)?.inbox.size ?? 0) > MARKS_KEPT) this.#quits.push([sender, to]);
+    if ((this.#live.get(to)?.inbox.size ?? 0) > MARKS_KEPT.value) this.#quits.push([sender, to]);
   }
 
   /** Adds everything to the group that is being filled. */

@@ -9,6 +9,7 @@
 
 import type { Actor } from './actor.ts';
 import type { Clock } from './clock.ts';
+import { knob } from './knob.ts';
 import type { Metrics } from './metrics.ts';
 import type { ActorWrite, IndexEntry, Store } from './store.ts';
 import { inOnePiece } from './text.ts';
@@ -80,7 +81,7 @@ export class Group {
   }
 }
 
-const LARGE_GROUP_TURNS = 512;
+const LARGE_GROUP_TURNS = knob('largeGroupTurns', 512);
 
 export interface CommitListener {
   /** The group is durable. */
@@ -124,7 +125,7 @@ export class Commits {
   /** Whether one more turn fits. A large group is handed over at once when the store is free, so that it writes while turns are taken. */
   hasRoom(groupTurnsMax: number): boolean {
     const { length } = this.filling.turns;
-    if (length < LARGE_GROUP_TURNS && length < groupTurnsMax) return true;
+    if (length < LARGE_GROUP_TURNS.value && length < groupTurnsMax) return true;
     this.flush();
     return this.filling.turns.length < groupTurnsMax;
   }
@@ -171,7 +172,7 @@ export class Commits {
     this.#underWay = undefined;
     for (const actor of group.actors) if (actor.group === group) actor.group = undefined;
     // A large group is worth handing over at once; a small one may still grow while this one is released.
-    if (this.filling.turns.length >= LARGE_GROUP_TURNS) this.flush();
+    if (this.filling.turns.length >= LARGE_GROUP_TURNS.value) this.flush();
     this.#listener.released(group);
   }
 

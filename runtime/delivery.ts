@@ -110,7 +110,7 @@ export class Delivery {
   resend(places: readonly string[]): void {
     for (const sender of [...this.#senders.values()]) {
       for (const lane of [...sender.outbox.lanes()])
-        if (places.includes(placeOf(lane.to))) this.#goBack(sender, lane, 0);
+        if (places.includes(placeOf(lane.to))) this.#goBack(sender, lane, this.#safe(lane));
     }
   }
 
@@ -137,11 +137,11 @@ export class Delivery {
   /** Sends on where the lane stands, as far as it may. */
   #pump(sender: Sender, lane: Lane): void {
     const { outbox } = sender;
-    const mayGoOn = lane.underWay < Math.min(lane.rows.length, UNDER_WAY_MAX);
+    const mayGoOn = lane.underWay < Math.min(lane.rows.length, UNDER_WAY_MAX.value);
     // So it is after most receipts: nothing to send, and whether the rest is answered is looked at.
     if (!mayGoOn && lane.cancelRetry !== undefined) return;
     const route = this.#routeOf(placeOf(lane.to));
-    while (lane.underWay < Math.min(lane.rows.length, UNDER_WAY_MAX)) {
+    while (lane.underWay < Math.min(lane.rows.length, UNDER_WAY_MAX.value)) {
       if (lane.isPaused || lane.refused !== undefined || sender.isForgotten) break;
       const row = lane.rows[lane.underWay] as OutboxRow;
       if (row.counter > outbox.durable) break;
@@ -151,6 +151,7 @@ export class Delivery {
       }
       const after = lane.before(lane.underWay);
       lane.underWay += 1;
+      lane.isHere = route === 'here';
       this.#send(sender, lane, row, after, route);
     }
     // On this node everything is answered; from elsewhere an answer may never come.
@@ -270,11 +271,13 @@ export class Delivery {
       return;
     }
     lane.attempts += 1;
-    const place = placeOf(lane.to);
-    this.#inquire(place);
-    // Elsewhere what was sent before may be lost; here it waits in a mailbox.
-    const isLost = place !== this.#services.place && lane.progressedAt === undefined;
-    this.#goBack(sender, lane, isLost ? 0 : lane.underWay);
+    this.#inquire(placeOf(lane.to));
+    this.#goBack(sender, lane, lane.progressedAt === undefined ? this.#safe(lane) : lane.underWay);
+  }
+
+  /** How many rows need no other copy: here they wait in a mailbox, and marks rely on it (see `Bookkeeping.settled`). */
+  #safe({ isHere, underWay }: Lane): number {
+    return isHere && this.#services.isHosting() ? underWay : 0;
   }
 
   /** Asks the peers where they are, now and then: what they said may have been lost. */

@@ -13,10 +13,11 @@
  * is forgotten sooner, once it durably owes nothing (see `Shard.settled`).
  */
 
+import { knob } from './knob.ts';
 import { timeText } from './text.ts';
 
 /** Counters above the contiguous one that are remembered of a sender without order. */
-export const WINDOW_MAX = 64;
+export const WINDOW_MAX = knob('inboxWindowMax', 64);
 
 export interface InboxLimits {
   readonly sendersMax: number;
@@ -71,7 +72,7 @@ export class Inbox {
     if (after === 0) return false;
     if (after !== undefined) return !this.has(sender, after);
     const mark = this.#marks.get(sender);
-    return mark !== undefined && mark.above.length >= WINDOW_MAX && counter > mark.high + 1;
+    return mark !== undefined && mark.above.length >= WINDOW_MAX.value && counter > mark.high + 1;
   }
 
   /**

@@ -10,9 +10,10 @@
  */
 
 import type { Cancel } from './clock.ts';
+import { knob } from './knob.ts';
 
 /** Messages of one sender to one receiver that may be under way at once. */
-export const UNDER_WAY_MAX = 64;
+export const UNDER_WAY_MAX = knob('underWayMax', 64);
 
 export interface OutboxRow {
   readonly counter: number;
@@ -31,6 +32,8 @@ export class Lane {
   readonly rows: OutboxRow[] = [];
   /** How many rows, from the first, have been sent and not been answered. */
   underWay = 0;
+  /** Those wait in a mailbox of this node: not one of them can be lost. */
+  isHere: boolean = false;
   /** Tries without any success since the last one. */
   attempts = 0;
   /** When something was taken last since the pause began that `cancelRetry` would end. */

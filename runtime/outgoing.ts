@@ -8,6 +8,7 @@
  */
 
 import type { Receipt } from './envelope.ts';
+import { knob } from './knob.ts';
 import type { OutboxRow } from './outbox.ts';
 import {
   BURST_MAX,
@@ -32,6 +33,9 @@ interface Taken {
   readonly to: string;
   readonly counters: number[];
 }
+
+/** Messages, or receipts, put into one entry. */
+const BURST = knob('burst', BURST_MAX);
 
 /** About what an entry takes beside addresses and events. */
 const ENTRY_LENGTH = 60;
@@ -78,7 +82,7 @@ export class Outgoing {
     }
     this.length += COUNTER_LENGTH;
     const taken = this.#taken.get(from);
-    if (taken !== undefined && taken.to === to && taken.counters.length < BURST_MAX) {
+    if (taken !== undefined && taken.to === to && taken.counters.length < BURST.value) {
       taken.counters.push(counter);
       return;
     }
@@ -95,7 +99,9 @@ export class Outgoing {
 
 function isNext({ from, rows }: Burst, sender: string, row: OutboxRow, after: number): boolean {
   const last = rows[rows.length - 1] as OutboxRow;
-  return last.counter === after && from === sender && last.to === row.to && rows.length < BURST_MAX;
+  return (
+    last.counter === after && from === sender && last.to === row.to && rows.length < BURST.value
+  );
 }
 
 function envelopeText(entry: string | Burst): string {

@@ -15,6 +15,7 @@
 import type { Cancel, Clock } from './clock.ts';
 import type { Receipt } from './envelope.ts';
 import { messageOf } from './errors.ts';
+import { knob } from './knob.ts';
 import type { Logger, RuntimeLimits } from './options.ts';
 import type { OutboxRow } from './outbox.ts';
 import { Outgoing } from './outgoing.ts';
@@ -22,10 +23,10 @@ import { cutFrame, isLonger } from './pieces.ts';
 import type { Transport } from './transport.ts';
 import { encodeHello, type HostedPlace, type OutrankedPlace } from './wire.ts';
 
-const FRAME_LENGTH = 32 * 1024;
+const FRAME_LENGTH = knob('frameLength', 32 * 1024);
 
 /** Places whose greatest fence is remembered; beyond it the one heard of longest ago is forgotten. */
-const PLACES_REMEMBERED = 10_000;
+const PLACES_REMEMBERED = knob('placesRemembered', 10_000);
 
 /** How fences of others are remembered. */
 export interface FenceMemory {
@@ -158,7 +159,7 @@ export class Peers {
   #note(place: string, fence: number, node: string): void {
     this.#forget(place);
     this.#highest.set(place, { fence, node });
-    if (this.#highest.size <= PLACES_REMEMBERED) return;
+    if (this.#highest.size <= PLACES_REMEMBERED.value) return;
     for (const oldest of this.#highest.keys()) {
       this.#forget(oldest);
       return;
@@ -226,7 +227,7 @@ export class Peers {
   /** The next frame to a node, with room for so many characters more; undefined when nobody is there. */
   #outgoingTo(node: string, length: number): Outgoing | undefined {
     const outgoing = this.#outgoing.get(node);
-    if (outgoing !== undefined && outgoing.length + length <= FRAME_LENGTH) return outgoing;
+    if (outgoing !== undefined && outgoing.length + length <= FRAME_LENGTH.value) return outgoing;
     // Not worth collecting.
     if (outgoing === undefined && !this.#claims.has(node)) return undefined;
     if (outgoing !== undefined && outgoing.length > 0) this.#hand(node, outgoing.encode());

@@ -19,6 +19,7 @@ import { messageOf, RuntimeError } from './errors.ts';
 import type { Inspection } from './inspection.ts';
 import type { Kind } from './kind.ts';
 import { Kinds } from './kinds.ts';
+import { knob } from './knob.ts';
 import { LiveActors } from './live-actors.ts';
 import { SPAWN_EVENT } from './machine.ts';
 import type { Item, Message } from './mailbox.ts';
@@ -66,7 +67,7 @@ export interface ShardListener {
 export type Checks = 'none' | 'event' | 'sender';
 
 /** Actors that are due and begin between two commits, however many others have something to do. */
-const DUE_AT_ONCE = 256;
+const DUE_AT_ONCE = knob('dueAtOnce', 256);
 
 export class Shard implements CommitListener {
   readonly live: LiveActors;
@@ -109,7 +110,7 @@ export class Shard implements CommitListener {
     this.#deadlines = new Deadlines(
       clock,
       (address) => this.#due(address),
-      (reported) => reported < DUE_AT_ONCE || this.#batches.size < limits.liveActorsMax,
+      (reported) => reported < DUE_AT_ONCE.value || this.#batches.size < limits.liveActorsMax,
     );
     this.#batches = new Batches(clock, limits, this.#commits, {
       mayBegin: () => this.#mayBegin(),

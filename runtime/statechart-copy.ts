@@ -19,6 +19,7 @@ import {
   spawnChild,
 } from 'xstate';
 import { RuntimeError } from './errors.ts';
+import { knob } from './knob.ts';
 import { followPlans } from './xstate-plans.ts';
 
 /** The turn under way, shared by all copies that one `Statechart` made. */
@@ -77,7 +78,7 @@ interface Persisted {
 
 const STATUSES = ['active', 'done', 'error', 'stopped'];
 /** Event types for which XState may remember, in each state, what they enable. */
-const REMEMBERED_MAX = 1_000;
+const REMEMBERED_MAX = knob('stepsRememberedMax', 1_000);
 const DONE_STATE = 'xstate.done.state.';
 
 export function copyOf(
@@ -209,7 +210,8 @@ function boundMemory(copy: AnyStateMachine): void {
     node.next = (snapshot, event) => {
       const { type } = event;
       if (remembered.has(type)) return next.call(node, snapshot, event);
-      if (remembered.size >= REMEMBERED_MAX) return next.call(Object.create(node), snapshot, event);
+      if (remembered.size >= REMEMBERED_MAX.value)
+        return next.call(Object.create(node), snapshot, event);
       remembered.add(type);
       return next.call(node, snapshot, event);
     };

@@ -8,9 +8,10 @@
  */
 
 import type { AnyMachineSnapshot } from 'xstate';
+import { knob } from './knob.ts';
 
 /** Different state values that are kept; XState restores those beyond. */
-const VALUES_MAX = 1_000;
+const VALUES_MAX = knob('restoredValuesMax', 1_000);
 
 export class RestoredSnapshots {
   readonly #byValue = new Map<string, AnyMachineSnapshot>();
@@ -34,7 +35,7 @@ export class RestoredSnapshots {
       readonly historyValue: object;
     };
     if (status !== 'active' || !isEmpty(children) || !isEmpty(historyValue)) return;
-    if (this.#byValue.size < VALUES_MAX)
+    if (this.#byValue.size < VALUES_MAX.value)
       this.#byValue.set(keyOf(value), { ...snapshot, context: {} });
   }
 }

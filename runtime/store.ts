@@ -11,6 +11,7 @@
  * A store knows addresses, text and index entries. It does not know machines.
  */
 
+import { knob } from './knob.ts';
 import type { Rank } from './rank.ts';
 
 export interface Store {
@@ -86,6 +87,9 @@ export interface IndexEntry {
   /** Where it stands in a queue, while it does. */
   readonly rank?: Rank;
 }
+
+/** Rows of its index that a store looks at for one page: a page may be short, or empty, and have a cursor. */
+export const ROWS_LOOKED_AT = knob('storeRowsLookedAt', 20_000);
 
 export interface StoreQuery {
   readonly kind?: string;

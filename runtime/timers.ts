@@ -14,6 +14,7 @@
 
 import type { Cancel, Clock } from './clock.ts';
 import { Heap, type HeapItem, OUTSIDE } from './heap.ts';
+import { knob } from './knob.ts';
 
 declare const entryBrand: unique symbol;
 
@@ -31,9 +32,9 @@ interface Item extends HeapItem {
 /** The deadline of an entry that is not set. */
 const NEVER = Number.POSITIVE_INFINITY;
 /** Steps one wake may take before others get a turn of the event loop. */
-const STEPS_PER_WAKE_MAX = 4_096;
+const STEPS_PER_WAKE_MAX = knob('timerStepsPerWakeMax', 4_096);
 /** A heap this small is never compacted. */
-const COMPACTED_SIZE_MIN = 64;
+const COMPACTED_SIZE_MIN = knob('timersCompactedMin', 64);
 const SLOTS_AT_START = 64;
 /** An entry is its slot and, above these bits, how often the slot was used before, modulo 128. */
 const SLOT_BITS = 24;
@@ -216,7 +217,7 @@ export class Deadlines {
     const now = this.#clock.now();
     let reported = 0;
     try {
-      for (let steps = 0; steps < STEPS_PER_WAKE_MAX; steps++) {
+      for (let steps = 0; steps < STEPS_PER_WAKE_MAX.value; steps++) {
         const top = this.#heap.peek();
         if (top === undefined || this.#heap.keyOf(top) > now) break;
         this.#isHeld = !this.#mayReport(reported);
@@ -256,7 +257,7 @@ export class Deadlines {
 
   #compact(): void {
     const size = this.#heap.size;
-    if (size < COMPACTED_SIZE_MIN || 2 * this.#clearedCount <= size) return;
+    if (size < COMPACTED_SIZE_MIN.value || 2 * this.#clearedCount <= size) return;
     this.#heap.retain((item) => this.#set[2 * item.slot] !== NEVER);
     this.#clearedCount = 0;
   }

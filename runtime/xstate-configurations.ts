@@ -9,6 +9,7 @@
  */
 
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import { knob } from './knob.ts';
 import {
   allNodes,
   type Completions,
@@ -67,9 +68,9 @@ interface Creators {
   stopChild(id: string): unknown;
 }
 
-const CONFIGURATIONS_MAX = 2_000;
-const JOINT_PLANS_MAX = 200;
-const CANDIDATES_MAX = 1_000;
+const CONFIGURATIONS_MAX = knob('configurationsMax', 2_000);
+const JOINT_PLANS_MAX = knob('jointPlansMax', 200);
+const CANDIDATES_MAX = knob('candidatesMax', 1_000);
 
 export class Configurations {
   readonly hasHistory: boolean;
@@ -112,7 +113,8 @@ export class Configurations {
     let plan = configuration.jointPlans.get(key);
     if (plan === undefined) {
       plan = this.#work(configuration, transitions);
-      if (configuration.jointPlans.size < JOINT_PLANS_MAX) configuration.jointPlans.set(key, plan);
+      if (configuration.jointPlans.size < JOINT_PLANS_MAX.value)
+        configuration.jointPlans.set(key, plan);
     }
     return plan;
   }
@@ -141,7 +143,7 @@ export class Configurations {
       plans: new Map(),
       jointPlans: new Map(),
     };
-    if (this.#byKey.size >= CONFIGURATIONS_MAX) this.#byKey.clear();
+    if (this.#byKey.size >= CONFIGURATIONS_MAX.value) this.#byKey.clear();
     this.#byKey.set(key, configuration);
     this.#byNodes.set(nodes, configuration);
     return configuration;
@@ -209,7 +211,7 @@ function lineCandidates(nodes: readonly StateNode[]): Configuration['candidates'
       candidates = line
         .flatMap((node) => transitionsFor(node, type))
         .map((transition) => ({ guard: transition.guard, alone: [transition] }));
-      if (byType.size < CANDIDATES_MAX) byType.set(type, candidates);
+      if (byType.size < CANDIDATES_MAX.value) byType.set(type, candidates);
     }
     return candidates;
   };

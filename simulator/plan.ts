@@ -8,6 +8,7 @@
 
 import type { JobTerms } from '../machines/jobs/messages/client.ts';
 import type { JobsConfiguration } from '../programs/jobs/configuration.ts';
+import type { Bounds } from './bounds.ts';
 
 /** Plans of another version are refused. */
 export const PLAN_VERSION = 1;
@@ -24,6 +25,8 @@ export interface Plan {
   readonly network: NetworkPlan;
   readonly topology: Topology;
   readonly config: Partial<JobsConfiguration>;
+  /** Limits other than configuration that differ from what they are in production, see bounds.ts. */
+  readonly bounds?: Bounds;
   /** At the same moment in this order. */
   readonly steps: readonly Step[];
   readonly nemeses: readonly Nemesis[];

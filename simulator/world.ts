@@ -27,6 +27,8 @@ export interface WorldOptions {
   readonly warmUpMs: number;
   /** How long a group takes to be on a disk that is well. Default: no time. */
   readonly commit?: Delay;
+  /** Rows of history that disks keep of an actor. Default: as a store in memory. */
+  readonly historyMax?: number;
   /** Whether chance decides what comes first of what is due at the same moment. Default: the order in which it was asked for does. */
   readonly drawsTies?: boolean;
   /** The one way from a sealed run to the real world. */
@@ -54,9 +56,12 @@ export class World {
   readonly #disks = new Map<string, Disk>();
   readonly #groupReaders = new Set<GroupReader>();
   readonly #commit: Delay | undefined;
+  readonly #historyMax: number | undefined;
   readonly #zero: number;
 
-  constructor({ seed, delayMs, warmUpMs, commit, drawsTies, outside }: WorldOptions) {
+  constructor(options: WorldOptions) {
+    const { seed, delayMs, warmUpMs, commit, drawsTies, outside, historyMax } = options;
+    this.#historyMax = historyMax;
     this.seed = seed;
     const tiebreak = drawsTies === true ? this.random('ties') : undefined;
     this.clock = new SimulatedClock({ ...(tiebreak !== undefined && { tiebreak }) });
@@ -171,6 +176,7 @@ export class World {
       clock: this.clock,
       random: this.random(`disk/${place}`),
       ...(this.#commit !== undefined && { commit: this.#commit }),
+      ...(this.#historyMax !== undefined && { memory: { historyMax: this.#historyMax } }),
       onHanded: (node, group) => {
         for (const read of this.#groupReaders) read(node, group);
       },

@@ -11,6 +11,7 @@
  */
 
 import { messageOf, RuntimeError } from '../runtime/errors.ts';
+import { knob } from '../runtime/knob.ts';
 import type { Group, IndexEntry, Settle, Store, StorePage, StoreQuery } from '../runtime/store.ts';
 import { DirectoryLock } from './directory/lock.ts';
 import { markBegun } from './lmdb/begun.ts';
@@ -82,7 +83,7 @@ interface Opened {
 }
 
 /** Entries remembered from the check; of more than these all are read again. */
-const CHECKED_MAX = 250_000;
+const CHECKED_MAX = knob('lmdbEntriesCheckedMax', 250_000);
 
 class LmdbStore implements Store {
   readonly isGroupAtomic = true;
@@ -233,9 +234,9 @@ class LmdbStore implements Store {
 function checkEntries(environment: Environment, head: Head) {
   const entries: Array<readonly [string, IndexEntry]> = [];
   const { damaged, problem } = checkRecords(environment, head, (address, row) => {
-    if (entries.length <= CHECKED_MAX) entries.push([address, readEntry(address, row)]);
+    if (entries.length <= CHECKED_MAX.value) entries.push([address, readEntry(address, row)]);
   });
-  return { damaged, problem, entries: entries.length > CHECKED_MAX ? undefined : entries };
+  return { damaged, problem, entries: entries.length > CHECKED_MAX.value ? undefined : entries };
 }
 
 /** What LMDB throws while it reads: its pages do not belong together. */

@@ -20,6 +20,7 @@ import type {
   StorePage,
   StoreQuery,
 } from '../runtime/store.ts';
+import { ROWS_LOOKED_AT } from '../runtime/store.ts';
 
 export interface MemoryStoreOptions {
   /** History rows kept of each actor; older ones are dropped. Default 100. */
@@ -85,9 +86,11 @@ class MemoryStore implements Store {
       }
     }
     found.sort((a, b) => (a.address < b.address ? -1 : 1));
-    const rows = found.slice(0, query.limit).map(({ address, entry }) => [address, entry] as const);
+    // It could look at all; whoever reads pages is not to rely on it.
+    const limit = Math.min(query.limit, ROWS_LOOKED_AT.value);
+    const rows = found.slice(0, limit).map(({ address, entry }) => [address, entry] as const);
     const last = rows.at(-1);
-    return found.length > query.limit && last !== undefined ? { rows, cursor: last[0] } : { rows };
+    return found.length > limit && last !== undefined ? { rows, cursor: last[0] } : { rows };
   }
 
   history(address: string, limit: number): readonly string[] {

@@ -17,7 +17,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { messageOf, RuntimeError } from '../../runtime/errors.ts';
 import type { InspectionReader } from '../../runtime/inspection.ts';
 import type { Lease } from '../../runtime/lease.ts';
-import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
+import { type Logger, type RuntimeLimits, SILENT_LOGGER } from '../../runtime/options.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Store } from '../../runtime/store.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
@@ -53,6 +53,8 @@ export interface GateOptions {
   readonly transport?: Transport;
   /** Requests that one client may make in a minute by a socket; with more it is sent away for a while. Default 100. */
   readonly clientRequestsPerMinute?: number;
+  /** Limits of its runtime that differ from those of the jobs system. */
+  readonly limits?: Partial<RuntimeLimits>;
   /** Where jobs live; nodes of one gate share it. Default: in memory. */
   readonly store?: Store;
   /** Who hosts the gate. Default: this process, without asking anybody. */

@@ -9,6 +9,7 @@
 import type { SubmissionAnswer } from '../../machines/jobs/messages/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type ErrorCode, RuntimeError } from '../../runtime/errors.ts';
+import { knob } from '../../runtime/knob.ts';
 import { isBreach } from './submission.ts';
 import { SubmissionBody } from './submission-body.ts';
 import { type SubmissionPage, submissionPages } from './submission-pages.ts';
@@ -31,7 +32,7 @@ export interface HandInLine {
 
 type Page = SubmissionPage<unknown>;
 
-const UNDER_WAY_MAX = 4;
+const UNDER_WAY_MAX = knob('submissionPartsUnderWayMax', 4);
 /** What an event hears that no peer would take. */
 const UNSENDABLE: ReadonlySet<ErrorCode> = new Set(['ENVELOPE_MALFORMED', 'EVENT_REFUSED']);
 
@@ -55,7 +56,7 @@ export async function handIn(line: HandInLine, job: HandIn): Promise<SubmissionA
 
 async function once({ mayLose, ask }: HandInLine, pages: readonly Page[]) {
   // In one process one by one, so that whoever takes them comes to other things between.
-  const atOnce = mayLose ? UNDER_WAY_MAX : 1;
+  const atOnce = mayLose ? UNDER_WAY_MAX.value : 1;
   const last = pages.length - 1;
   for (let from = 0; from < last; from += atOnce) {
     const some = pages.slice(from, Math.min(from + atOnce, last));

@@ -18,10 +18,15 @@ export const JOBS_LIMITS = {
   recordBytesMax: 4 * 1024 * 1024,
 } satisfies Partial<RuntimeLimits>;
 
+interface OwnLimits {
+  readonly clientRequestsPerMinute?: number;
+  readonly limits?: Partial<RuntimeLimits>;
+}
+
 /** Of a manager or a gate. */
 export function jobsLimits(
   config: JobsConfiguration,
-  { clientRequestsPerMinute }: { readonly clientRequestsPerMinute?: number },
+  { clientRequestsPerMinute, limits }: OwnLimits,
 ): Partial<RuntimeLimits> {
   return {
     ...JOBS_LIMITS,
@@ -31,6 +36,7 @@ export function jobsLimits(
     ...(clientRequestsPerMinute !== undefined && {
       clientMessagesPerMinute: clientRequestsPerMinute,
     }),
+    ...limits,
   };
 }
 

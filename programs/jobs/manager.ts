@@ -17,7 +17,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { InspectionReader } from '../../runtime/inspection.ts';
 import type { Lease } from '../../runtime/lease.ts';
-import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
+import { type Logger, type RuntimeLimits, SILENT_LOGGER } from '../../runtime/options.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Store } from '../../runtime/store.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
@@ -63,6 +63,8 @@ export interface ManagerOptions {
   readonly transport?: Transport;
   /** Requests that one client may make in a minute by a socket; with more it is sent away for a while. Default 100. */
   readonly clientRequestsPerMinute?: number;
+  /** Limits of its runtime that differ from those of the jobs system. */
+  readonly limits?: Partial<RuntimeLimits>;
   /** Where jobs live; managers of one datacenter share it. Default: in memory. */
   readonly store?: Store;
   /** Who leads. Default: this process, without asking anybody. */

@@ -7,6 +7,7 @@
 
 import { WORKFLOWS_MAX } from '../../machines/jobs/messages/client.ts';
 import type { Cancel, Clock } from '../../runtime/clock.ts';
+import { knob } from '../../runtime/knob.ts';
 import { type Submission, SubmissionBody, type SubmissionHead } from './submission-body.ts';
 import type { Breach } from './submission-breach.ts';
 
@@ -19,7 +20,7 @@ const TOO_LARGE: Breach = {
   field: 'workflows',
   detail: `take more than ${BODY_BYTES_MAX} bytes together`,
 };
-const UNFINISHED_MAX = 256;
+const UNFINISHED_MAX = knob('submissionsUnfinishedMax', 256);
 const UNFINISHED_LIMIT_MS = 10_000;
 
 interface Page extends SubmissionHead {
@@ -96,7 +97,7 @@ export class Submissions {
   }
 
   #open(name: string, page: Page): SubmissionBody | undefined {
-    if (this.#unfinished.size >= UNFINISHED_MAX) return undefined;
+    if (this.#unfinished.size >= UNFINISHED_MAX.value) return undefined;
     const cancel = this.#endLater(name);
     const body = new SubmissionBody(page);
     body.take(page.page, page.workflows);

@@ -94,7 +94,7 @@ export async function startWorker(options: JobWorkerOptions): Promise<JobWorker>
     clock,
     random,
     logger,
-    limits: { ...JOBS_LIMITS, endedRetentionMs: ENDED_RETENTION_MS },
+    limits: { ...JOBS_LIMITS, endedRetentionMs: ENDED_RETENTION_MS, ...options.limits },
     ...(options.telemetry !== undefined && { telemetry: options.telemetry }),
     ...(options.inspect !== undefined && { inspect: options.inspect }),
   });

@@ -40,6 +40,8 @@ export interface TallyFigures {
   readonly events: number;
   readonly failures: readonly Failure[];
   readonly exercised: Readonly<Record<string, number>>;
+  /** In how many runs each invariant had something to say. */
+  readonly exercisedRuns: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, FaultFigures>>;
   /** In how many runs each was reached. */
   readonly marks: Readonly<Record<string, number>>;
@@ -52,6 +54,7 @@ export class Tally {
   #events = 0;
   readonly #failures: Failure[] = [];
   readonly #exercised = new Map<string, number>();
+  readonly #exercisedRuns = new Map<string, number>();
   readonly #faults = new Map<string, FaultFigures>();
   readonly #marks = new Map<string, number>();
 
@@ -62,7 +65,10 @@ export class Tally {
     this.#events += run.events;
     const { seed, violations } = run;
     if (violations.length > 0) this.#failures.push({ seed, violations });
-    for (const [id, times] of Object.entries(run.exercised)) addTo(this.#exercised, id, times);
+    for (const [id, times] of Object.entries(run.exercised)) {
+      addTo(this.#exercised, id, times);
+      addTo(this.#exercisedRuns, id, 1);
+    }
     for (const mark of run.marks) addTo(this.#marks, mark, 1);
     for (const [kind, { injected, effective }] of Object.entries(run.faults)) {
       const before = this.#faults.get(kind) ?? { injected: 0, effective: 0 };
@@ -81,6 +87,7 @@ export class Tally {
       events: this.#events,
       failures: [...this.#failures].sort((one, other) => one.seed - other.seed),
       exercised: sorted(this.#exercised),
+      exercisedRuns: sorted(this.#exercisedRuns),
       faults: sorted(this.#faults),
       marks: sorted(this.#marks),
     };

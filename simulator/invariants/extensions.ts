@@ -125,9 +125,6 @@ export const answersWhatIsTrue: JobsInvariant = {
     }),
 };
 
-/** Answers that are sure to be remembered: the machine keeps twice as many. */
-const REMEMBERED_MAX = 32;
-
 const isSameAnswer = (one: ExtensionAnswer, other: ExtensionAnswer): boolean =>
   one.granted === other.granted &&
   one.extensionMs === other.extensionMs &&
@@ -135,7 +132,7 @@ const isSameAnswer = (one: ExtensionAnswer, other: ExtensionAnswer): boolean =>
   one.remainingExtensions === other.remainingExtensions &&
   one.denialReason === other.denialReason;
 
-/** What each worker was answered, by request, oldest first. */
+/** What each worker was answered, by request, since it registered last. */
 class Answers {
   readonly #byWorker = new Map<string, Map<string, ExtensionAnswer>>();
 
@@ -149,33 +146,25 @@ class Answers {
 
   take({ record, context, before }: HealthTurn, decided: ExtensionAnswer | undefined): void {
     const { address, state } = record;
-    let answers = this.#byWorker.get(address);
     const isOther =
       before === undefined ||
       before.context.registration !== context.registration ||
       (state === 'evicted' && before.state !== 'evicted');
-    // What nobody was told yet is void when the registration is gone.
-    if (answers === undefined || isOther) {
-      const pending = context.pending.map(({ answer }) => answer);
-      const kept = [...context.answers.slice(-REMEMBERED_MAX), ...pending];
-      answers = new Map(kept.map((answer) => [answer.requestId, answer]));
-      this.#byWorker.set(address, answers);
-    }
-    if (decided === undefined) return;
-    answers.set(decided.requestId, decided);
-    const [oldest] = answers.keys();
-    if (answers.size > REMEMBERED_MAX && oldest !== undefined) answers.delete(oldest);
+    if (isOther) this.forget(address);
+    const answers = this.#byWorker.get(address) ?? new Map<string, ExtensionAnswer>();
+    this.#byWorker.set(address, answers);
+    if (decided !== undefined) answers.set(decided.requestId, decided);
   }
 }
 
 export const answersTheSame: JobsInvariant = {
   id: 'EX-7',
   kind: 'safety',
-  says: 'A request for an extension is decided once: however often it comes, it counts once and has the same answer.',
+  says: 'A request for an extension is decided once: however often it comes, it counts once, and has the same answer for as long as its attempt is there.',
   watch: (_, verdict) => {
     const answers = new Answers();
-    /** The last decision about each request, as workers hear of it. */
-    const decisions = new Map<string, ExtensionAnswer>();
+    /** All decisions about each request, of which workers hear one. */
+    const decisions = new Map<string, readonly ExtensionAnswer[]>();
     return together(
       followTurns<WorkerHealthContext>('worker-health', {
         took(turn) {
@@ -187,12 +176,15 @@ export const answersTheSame: JobsInvariant = {
             const known = answers.find(record.address, requestId);
             const counted = context.grantCount - before.context.grantCount;
             verdict.exercised();
-            if (known !== undefined && (decided !== undefined || counted !== 0))
+            const isThere = before.context.operations[request.operationId] !== undefined;
+            if (known !== undefined && ((decided !== undefined && isThere) || counted !== 0))
               verdict.broken(`${record.address} decided ${requestId} a second time`, record);
             if (counted > 1) verdict.broken(`${record.address} counted ${requestId} twice`, record);
           }
           answers.take(turn, decided);
-          if (decided !== undefined) decisions.set(decided.requestId, decided);
+          if (decided === undefined) return;
+          const { requestId } = decided;
+          decisions.set(requestId, [...(decisions.get(requestId) ?? []), decided]);
         },
         forgot: (address) => answers.forget(address),
       }),
@@ -202,15 +194,21 @@ export const answersTheSame: JobsInvariant = {
 };
 
 /** What handlers were answered is what was decided. */
-function told(decisions: Map<string, ExtensionAnswer>, verdict: Verdict): Watcher {
+function told(
+  decisions: ReadonlyMap<string, readonly ExtensionAnswer[]>,
+  verdict: Verdict,
+): Watcher {
+  const heard = new Map<string, ExtensionAnswer>();
   return {
     work(record) {
       if (record.change !== 'answered') return;
       const answer = record.about as ExtensionAnswer;
-      const decided = decisions.get(answer.requestId);
-      decisions.set(answer.requestId, decided ?? answer);
-      if (decided !== undefined && !isSameAnswer(decided, answer))
-        verdict.broken(`${answer.requestId} was answered otherwise than it was decided`, record);
+      const { requestId } = answer;
+      const first = heard.get(requestId);
+      const possible = first === undefined ? decisions.get(requestId) : [first];
+      heard.set(requestId, answer);
+      if (possible !== undefined && !possible.some((decided) => isSameAnswer(decided, answer)))
+        verdict.broken(`${requestId} was answered otherwise than it was decided`, record);
     },
   };
 }

@@ -90,13 +90,13 @@ export const boundsOfMessages: Invariant = {
         const most = underWay.send(node, facts.places[node] ?? node, frame);
         if (most === undefined) return;
         verdict.exercised();
-        if (most.count > UNDER_WAY_MAX)
+        if (most.count > UNDER_WAY_MAX.value)
           verdict.broken(`${most.count} messages of ${most.pair} are under way.`, record);
       },
       end: () => {
         for (const [address, text] of disks.entries()) {
           for (const [sender, [, , ...above]] of Object.entries(partsOf(text).inbox ?? {}))
-            if (above.length > WINDOW_MAX)
+            if (above.length > WINDOW_MAX.value)
               verdict.broken(`${address} remembers ${above.length} counters of ${sender}.`);
         }
       },

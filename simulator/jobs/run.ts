@@ -9,6 +9,7 @@
 import { placeOf } from '../../runtime/address.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { DEFAULT_LIMITS } from '../../runtime/options.ts';
+import { historyMaxIn, withinBounds } from '../bounds.ts';
 import { commitDelayOf } from '../commit-pace.ts';
 import type { CommitFact, History } from '../history.ts';
 import { Judge, type Judgement } from '../invariant.ts';
@@ -49,18 +50,20 @@ const COMING_UP_MS = 30_000;
 
 /** @throws {RuntimeError} SEALED when something in the run reaches for real time, chance or I/O. */
 export function play(plan: Plan, options: PlayOptions = {}): Promise<Run> {
-  return sealed((outside) => playSealed(plan, options, outside));
+  return sealed((outside) => withinBounds(plan.bounds, () => playSealed(plan, options, outside)));
 }
 
 async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): Promise<Run> {
   const { invariants = jobsInvariants, endsAtViolation = false } = options;
   const { seed, network } = plan;
+  const historyMax = historyMaxIn(plan.bounds);
   const world = new World({
     seed,
     delayMs: network.delayMs,
     warmUpMs: COMING_UP_MS,
     drawsTies: plan.isDrawn === true,
     outside,
+    ...(historyMax !== undefined && { historyMax }),
     ...commitDelayOf(plan),
   });
   const system = new JobsSystem(world, plan);

@@ -16,6 +16,8 @@ import { startGate } from '../../programs/jobs/gate.ts';
 import { startManager } from '../../programs/jobs/manager.ts';
 import { startWorker } from '../../programs/jobs/worker.ts';
 import type { InspectionRecord } from '../../runtime/inspection.ts';
+import type { RuntimeLimits } from '../../runtime/options.ts';
+import { limitsIn } from '../bounds.ts';
 import type { Plan, Topology } from '../plan.ts';
 import type { World } from '../world.ts';
 import { gatesOf, managersOf, workersOf } from './names.ts';
@@ -30,6 +32,7 @@ export class JobsSystem {
   readonly datacenters: readonly string[];
   readonly #world: World;
   readonly #topology: Topology;
+  readonly #limits: Partial<RuntimeLimits>;
   readonly #pins: ReadonlyMap<string, Pin>;
   /** Options of single nodes that differ from those of all. */
   readonly #ownConfig = new Map<string, Partial<JobsConfiguration>>();
@@ -39,8 +42,9 @@ export class JobsSystem {
   readonly #running = new Map<string, Set<RecordedContext>>();
 
   /** Adds the nodes; nothing runs yet. */
-  constructor(world: World, plan: Pick<Plan, 'topology' | 'config' | 'steps'>) {
-    const { topology, config } = plan;
+  constructor(world: World, plan: Pick<Plan, 'topology' | 'config' | 'steps' | 'bounds'>) {
+    const { topology, config, bounds = {} } = plan;
+    this.#limits = limitsIn(bounds);
     this.#pins = pinsOf(plan);
     this.#world = world;
     this.#topology = topology;
@@ -92,6 +96,7 @@ export class JobsSystem {
           gate,
           datacenters,
           config: this.#configOf(gate),
+          limits: this.#limits,
           telemetry: false,
           ...ports,
         }),
@@ -118,6 +123,7 @@ export class JobsSystem {
           manager,
           gates,
           config,
+          limits: this.#limits,
           lease,
           telemetry: false,
           ...ports,
@@ -152,6 +158,7 @@ export class JobsSystem {
           cores,
           handlers,
           config,
+          limits: this.#limits,
           telemetry: false,
           ...ports,
         });

@@ -77,8 +77,8 @@ export const extensionPlants: readonly Plant[] = [
     edits: [
       {
         file: 'machines/jobs/worker-health/extensions.ts',
-        find: 'if (known !== undefined) return',
-        replace: 'if (known?.granted === false) return',
+        find: 'if (known !== undefined) {',
+        replace: 'if (known?.granted === false) {',
       },
       {
         file: 'machines/jobs/worker-health/extensions.ts',

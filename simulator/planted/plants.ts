@@ -6,6 +6,7 @@ import { fallbackPlants } from './fallback.ts';
 import { fencePlants } from './fence.ts';
 import { gatePlants } from './gate.ts';
 import type { Plant } from './plant.ts';
+import { productionPlants } from './production.ts';
 import { storePlants } from './store.ts';
 import { timePlants } from './time.ts';
 import { trackRecordPlants } from './track-record.ts';
@@ -19,4 +20,5 @@ export const PLANTS: readonly Plant[] = [
   ...cleanupPlants,
   ...storePlants,
   ...trackRecordPlants,
+  ...productionPlants,
 ];

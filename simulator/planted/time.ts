@@ -106,8 +106,8 @@ export const timePlants: readonly Plant[] = [
     edits: [
       {
         file: 'machines/jobs/job/credit.ts',
-        find: 'slice(-CREDIT_IDS_MAX),\n    lastExtensionAt: at,\n    ...progressed(context, at),',
-        replace: 'slice(-CREDIT_IDS_MAX),\n    lastExtensionAt: at,',
+        find: 'slice(-CREDIT_IDS_MAX.value),\n    lastExtensionAt: at,\n    ...progressed(context, at),',
+        replace: 'slice(-CREDIT_IDS_MAX.value),\n    lastExtensionAt: at,',
       },
     ],
   },

@@ -41,9 +41,9 @@ export const trackRecordPlants: readonly Plant[] = [
     edits: [
       {
         file: ACCEPTANCE,
-        find: "if (!isNew && known.digest !== digest) return refused(jobId, 'conflict');\n",
+        find: "if (!isNew && known?.digest !== digest) return refused(jobId, 'conflict');\n",
         replace:
-          "if (!isNew && known.digest !== digest) return refused(jobId, 'conflict');\n  if (!isNew && known.status !== 'submitted') return accepted(node, known, false);\n",
+          "if (!isNew && known?.digest !== digest) return refused(jobId, 'conflict');\n  if (!isNew && known !== undefined && known.status !== 'submitted') return accepted(node, known, false);\n",
       },
       {
         file: ACCEPTANCE,

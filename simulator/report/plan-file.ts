@@ -8,6 +8,7 @@
 
 import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
 import { excerpt, messageOf, RuntimeError } from '../../runtime/errors.ts';
+import { checkBounds } from '../bounds.ts';
 import { nodesOf } from '../jobs/names.ts';
 import { kindOfNemesis } from '../nemeses/menu.ts';
 import { PLAN_VERSION, type Plan } from '../plan.ts';
@@ -94,6 +95,7 @@ function mistakesIn(plan: Plan): readonly string[] {
   for (const [index, { kind }] of plan.nemeses.entries())
     collect(mistakes, `nemeses[${index}].kind`, () => kindOfNemesis(kind));
   collect(mistakes, 'config', () => resolveConfiguration(plan.config));
+  collect(mistakes, 'bounds', () => checkBounds(plan.bounds ?? {}));
   // Names mean nothing where there are too many nodes to look at.
   if (mistakes.length === 0)
     for (const { path, name } of strangersIn(plan))

@@ -147,6 +147,7 @@ export const planSchema = z.strictObject({
       .refine((all) => Object.keys(all).length <= datacentersMax, `at most ${datacentersMax}`),
   }),
   config: fields,
+  bounds: z.record(name, z.int().min(0)).optional(),
   steps: z.array(step).max(stepsMax),
   nemeses: z.array(nemesisSchema).max(NEMESES_MAX),
   healAtMs: z.number().min(0).max(untilMaxMs).nullable(),

@@ -41,6 +41,7 @@ export function swarmWords({
   config,
   isDrawn,
   commitMs,
+  bounds = {},
 }: Plan): readonly string[] {
   const { delayMs, loss, duplicate, reorder } = network;
   const rates = Object.entries({ loss, dup: duplicate, reorder });
@@ -49,9 +50,11 @@ export function swarmWords({
   const ties = isDrawn === true ? ' ties=drawn' : '';
   const disks = commitMs === undefined ? '' : ` commit=${commitMs.join('–')}ms`;
   const knobs = Object.entries(config).map(([name, value]) => `${name}=${brief(value)}`);
+  const tiny = Object.entries(bounds).map(([name, value]) => `${name}=${value}`);
   return [
     `${noise} nemeses=[${kinds.join(', ')}]${ties}${disks}`,
     short(`knobs: ${knobs.length === 0 ? 'defaults' : knobs.join(' ')}`, 600),
+    ...(tiny.length === 0 ? [] : [short(`bounds: ${tiny.join(' ')}`, 900)]),
   ];
 }
 

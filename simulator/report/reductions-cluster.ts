@@ -65,6 +65,22 @@ export const defaultConfig: Reduction = {
   },
 };
 
+export const usualBounds: Reduction = {
+  rank: 3,
+  *candidates({ bounds = {}, ...plan }) {
+    for (const { left, out } of withoutParts(Object.entries(bounds))) {
+      const change = `with the usual ${namesOf(
+        out.map(([name]) => name),
+        'bounds',
+      )}`;
+      yield {
+        plan: left.length === 0 ? plan : { ...plan, bounds: Object.fromEntries(left) },
+        change,
+      };
+    }
+  },
+};
+
 /** What is due at the same moment happens as it was asked for, and nothing is left to chance. */
 export const orderlyTies: Reduction = {
   rank: 5,

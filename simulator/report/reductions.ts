@@ -3,7 +3,13 @@
  */
 
 import type { Reduction } from './reduction.ts';
-import { defaultConfig, fewerDatacenters, fewerNodes, orderlyTies } from './reductions-cluster.ts';
+import {
+  defaultConfig,
+  fewerDatacenters,
+  fewerNodes,
+  orderlyTies,
+  usualBounds,
+} from './reductions-cluster.ts';
 import {
   fewerNemeses,
   fewerTargets,
@@ -26,6 +32,7 @@ export const REDUCTIONS: readonly Reduction[] = [
   fewerNodes,
   fewerWorkflows,
   defaultConfig,
+  usualBounds,
   fewerTargets,
   noHealing,
   orderlyTies,

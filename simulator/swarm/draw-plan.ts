@@ -7,6 +7,7 @@
  */
 
 import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
+import type { Bounds } from '../bounds.ts';
 import { MENU } from '../nemeses/menu.ts';
 import type { ClusterShape, NemesisKind } from '../nemeses/nemesis-kind.ts';
 import { type Nemesis, type NetworkPlan, PLAN_VERSION, type Plan, type Topology } from '../plan.ts';
@@ -14,6 +15,7 @@ import { SeededRandom } from '../random.ts';
 import { Chance } from './chance.ts';
 import { Edges } from './edges.ts';
 import { drawKnobs } from './knobs.ts';
+import { drawTiny, drawTinyOptions } from './tiny.ts';
 import { drawWorkload } from './workload.ts';
 
 export interface SwarmOptions {
@@ -25,9 +27,12 @@ export interface SwarmOptions {
   readonly jobs?: number;
   /** Kinds of the menu that may be drawn; none for runs without faults. Default: all. */
   readonly nemeses?: readonly string[];
+  /** Whether limits of the product are tiny. Default: in one run of four. */
+  readonly tiny?: boolean;
 }
 
 const FAULT_FREE_PROBABILITY = 0.05;
+const TINY_PROBABILITY = 0.25;
 const SINGLE_PROBABILITY = 0.05;
 const ENABLED_PROBABILITY = 0.5;
 /** Kinds that wait for a moment of the run to strike in: were they short, it would hardly ever come. */
@@ -53,7 +58,11 @@ const QUIET: NetworkPlan = { delayMs: [1, 20], loss: 0, duplicate: 0, reorder: 0
 export function drawPlan(seed: number, options: SwarmOptions = {}): Plan {
   const chanceOf = (concern: string) => new Chance(new SeededRandom(seed, `swarm/${concern}`));
   const topology = options.topology ?? drawTopology(chanceOf('topology'));
-  const config = drawKnobs(chanceOf('knobs'));
+  const bounds = drawBounds(chanceOf('bounds'), options);
+  const config = {
+    ...drawKnobs(chanceOf('knobs')),
+    ...(bounds !== undefined && drawTinyOptions(chanceOf('tinyOptions'))),
+  };
   const resolved = resolveConfiguration(config);
   const phase = chanceOf('phase');
   const drawnMs = Math.round(phase.scaled(...FAULT_PHASE_MS));
@@ -91,11 +100,17 @@ export function drawPlan(seed: number, options: SwarmOptions = {}): Plan {
     network: nemeses.length === 0 ? QUIET : drawNetwork(chanceOf('network')),
     topology,
     config,
+    ...(bounds !== undefined && { bounds }),
     steps,
     nemeses,
     healAtMs: nemeses.length === 0 ? null : healAtMs,
     isDrawn: true,
   };
+}
+
+function drawBounds(chance: Chance, { tiny }: SwarmOptions): Bounds | undefined {
+  const isDrawn = chance.is(TINY_PROBABILITY);
+  return (tiny ?? isDrawn) ? drawTiny(chance) : undefined;
 }
 
 /** Most real failures need no more than three nodes. */

@@ -9,6 +9,7 @@
 
 import { crc32 } from 'node:zlib';
 import type { Database } from 'lmdb';
+import { knob } from '../../runtime/knob.ts';
 import type { ActorWrite, Group, IndexEntry } from '../../runtime/store.ts';
 import { HEAD_KEY } from './check.ts';
 import type { Environment } from './environment.ts';
@@ -30,7 +31,7 @@ export interface CommitLimits {
 /** Index keys have no value, and LMDB wants one. */
 const MARK = Buffer.from([1]);
 /** Folded beyond what the commit adds, so that a log over its bound shrinks. */
-const FOLD_BYTES_MORE = 64 * 1024;
+const FOLD_BYTES_MORE = knob('lmdbFoldBytesMore', 64 * 1024);
 /** LMDB's binding writes this part of a buffer, which saves a view for every row. */
 type Part = Buffer & { start: number; end: number };
 
@@ -182,7 +183,7 @@ export class CommitEncoder {
       next.historyBytes += bytesAdded;
     }
     if (next.historyBytes > this.#limits.historyLogBytesMax)
-      this.#foldOldest(next, 2 * bytesAdded + FOLD_BYTES_MORE);
+      this.#foldOldest(next, 2 * bytesAdded + FOLD_BYTES_MORE.value);
   }
 
   /** Moves what is still wanted of the oldest chunks to one row per actor. */

@@ -6,9 +6,10 @@
  * old one is dropped. A forgotten row is read again.
  */
 
+import { knob } from '../../runtime/knob.ts';
 import type { RowHead } from './row.ts';
 
-const GENERATION_MAX = 8_192;
+const GENERATION_MAX = knob('lmdbHeadsGenerationMax', 8_192);
 
 export class Heads {
   #young = new Map<string, RowHead | null>();
@@ -29,7 +30,7 @@ export class Heads {
 
   /** Null: there is no such row. */
   set(address: string, head: RowHead | null): void {
-    if (this.#young.size >= GENERATION_MAX) {
+    if (this.#young.size >= GENERATION_MAX.value) {
       this.#old = this.#young;
       this.#young = new Map();
     }

@@ -15,11 +15,12 @@
  */
 
 import { crc32 } from 'node:zlib';
+import { knob } from '../../runtime/knob.ts';
 import type { ByteWriter } from './slab.ts';
 
 const CHUNK_HEAD_BYTES = 4;
 const PART_HEAD_BYTES = 32;
-const BYTES_AT_FIRST = 64 * 1024;
+const BYTES_AT_FIRST = knob('lmdbHistoryBytesAtFirst', 64 * 1024);
 const ROWS_PER_PART_MAX = 0xffff;
 
 /** Some consecutive history rows of one life of an actor. */
@@ -35,7 +36,7 @@ export interface HistoryPart {
 
 /** A chunk being written. Its memory is used again for the next one. */
 export class ChunkWriter {
-  #buffer = Buffer.allocUnsafeSlow(BYTES_AT_FIRST) as ByteWriter;
+  #buffer = Buffer.allocUnsafeSlow(BYTES_AT_FIRST.value) as ByteWriter;
   #end = CHUNK_HEAD_BYTES;
 
   get isEmpty(): boolean {

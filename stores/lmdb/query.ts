@@ -11,11 +11,10 @@
 import { createHash } from 'node:crypto';
 import { isSameRank, type Rank, rankKey } from '../../runtime/rank.ts';
 import type { IndexEntry, StorePage, StoreQuery } from '../../runtime/store.ts';
+import { ROWS_LOOKED_AT } from '../../runtime/store.ts';
 import { type Environment, FIRST_KEY } from './environment.ts';
 import { isSound, readEntry } from './row.ts';
 
-/** Rows that one page of a query looks at. */
-const LOOKED_AT_MAX = 20_000;
 /** Other words would not fit into a key beside an address, or not keep the order of keys. */
 const PLAIN_WORD = /^[ -"$-~]{0,16}$/;
 /** Two words of one hash would share a range; what is found there is compared whole. */
@@ -49,7 +48,7 @@ export function queryRows(environment: Environment, query: StoreQuery): StorePag
   const found =
     query.queue === undefined ? candidates(environment, query) : inQueue(environment, query);
   for (const [address, entry, cursor = address] of found) {
-    if (lookedAt === LOOKED_AT_MAX || rows.length === query.limit)
+    if (lookedAt === ROWS_LOOKED_AT.value || rows.length === query.limit)
       return last === undefined ? { rows } : { rows, cursor: last };
     lookedAt += 1;
     last = cursor;

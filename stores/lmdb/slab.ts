@@ -5,10 +5,11 @@
  * the commit is settled; then the same memory serves the next one. Allocating afresh for each
  * commit would cost more than the encoding.
  */
+import { knob } from '../../runtime/knob.ts';
 
-const BYTES_AT_FIRST = 256 * 1024;
+const BYTES_AT_FIRST = knob('lmdbSlabBytesAtFirst', 256 * 1024);
 /** A larger commit gets memory of its own, which is given back. */
-const BYTES_KEPT_MAX = 16 * 1024 * 1024;
+const BYTES_KEPT_MAX = knob('lmdbSlabBytesKeptMax', 16 * 1024 * 1024);
 
 /** What Node's buffers can do and its types leave out: without the checks that `write` makes for each call. */
 export interface ByteWriter extends Buffer {
@@ -24,16 +25,16 @@ export class Slab {
   #kept: ByteWriter;
 
   constructor() {
-    this.#kept = Buffer.allocUnsafeSlow(BYTES_AT_FIRST) as ByteWriter;
+    this.#kept = Buffer.allocUnsafeSlow(BYTES_AT_FIRST.value) as ByteWriter;
     this.buffer = this.#kept;
   }
 
   /** Makes room for so many bytes in one piece and returns where it begins; move `position` behind what was used. */
   reserve(bytes: number): number {
     if (this.position + bytes > this.buffer.length) {
-      const size = Math.max(bytes, Math.min(this.buffer.length * 2, BYTES_KEPT_MAX));
+      const size = Math.max(bytes, Math.min(this.buffer.length * 2, BYTES_KEPT_MAX.value));
       this.buffer = Buffer.allocUnsafeSlow(size) as ByteWriter;
-      if (size <= BYTES_KEPT_MAX) this.#kept = this.buffer;
+      if (size <= BYTES_KEPT_MAX.value) this.#kept = this.buffer;
       this.position = 0;
     }
     return this.position;

@@ -1,9 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { turnKnobs } from '../../runtime/knob.ts';
 import { type LmdbStoreOptions, lmdbStore } from '../../stores/lmdb.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { describeStore, type StoreLimits } from './describe-store.ts';
+import { TINY_LMDB } from './tiny-lmdb.ts';
 
 describeStore('the memory store', async (limits) => {
   const store = memoryStore(limits);
@@ -16,6 +19,16 @@ describeStore('the LMDB store', (limits) => lmdbDriver(limits));
 describeStore('the LMDB store that folds its history at once', (limits) =>
   lmdbDriver({ ...limits, historyLogBytesMax: 1 }),
 );
+
+// Every cache, buffer and page as small as can be.
+describe('with tiny knobs', () => {
+  let turnBack = (): void => {};
+  beforeAll(() => {
+    turnBack = turnKnobs(TINY_LMDB);
+  });
+  afterAll(() => turnBack());
+  describeStore('the LMDB store', (limits) => lmdbDriver({ ...limits, historyLogBytesMax: 1 }));
+});
 
 async function lmdbDriver(options: LmdbStoreOptions & StoreLimits) {
   const directory = await mkdtemp(join(tmpdir(), 'escapement-store-'));

@@ -2,7 +2,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Inbox, type StoredInbox, WINDOW_MAX } from '../../runtime/inbox.ts';
+import { Inbox, type StoredInbox, WINDOW_MAX as WINDOW } from '../../runtime/inbox.ts';
+
+const WINDOW_MAX = WINDOW.value;
 
 const LIMITS = { sendersMax: 8, dedupRetentionMs: 1_000_000 };
 

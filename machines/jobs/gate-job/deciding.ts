@@ -6,6 +6,7 @@
  * that fence has moved is told anew; whether a decision still stands then is asked here too.
  */
 
+import { knob } from '../../../runtime/knob.ts';
 import type { DecisionEpoch } from '../messages/fields.ts';
 import type { CancelRequested, TimeoutDeclared } from '../messages/gate.ts';
 import { type GlobalEnd, globalOutcome, type LocalEnd, NO_DATACENTER } from './global-outcome.ts';
@@ -25,7 +26,7 @@ import {
 import { detailOf, dueReason } from './rules.ts';
 
 /** The last ones are kept. */
-const LATE_EVENTS_MAX = 16;
+const LATE_EVENTS_MAX = knob('gateLateEventsMax', 16);
 
 /** A timeout by the first rule that is due; it is told to nobody yet. */
 export function declared(context: RuledContext, at: number): Partial<GateJobContext> {
@@ -245,7 +246,7 @@ export function withLateEvent(
   what: string,
   at: number,
 ): Partial<GateJobContext> {
-  return { lateEvents: [...lateEvents, { at, what }].slice(-LATE_EVENTS_MAX) };
+  return { lateEvents: [...lateEvents, { at, what }].slice(-LATE_EVENTS_MAX.value) };
 }
 
 function namesOf(

@@ -8,6 +8,7 @@
  * Comparisons are strict: at a deadline nothing is due yet. Silence is never lack of progress.
  */
 
+import { knob } from '../../../runtime/knob.ts';
 import type { GateReason, Quorum } from '../words.ts';
 import {
   type DatacenterRecord,
@@ -102,7 +103,7 @@ export function toBeAsked({ datacenters, rules }: RuledContext, at: number): rea
 }
 
 /** Names that a detail tells at most. */
-const NAMES_MAX = 10;
+const NAMES_MAX = knob('detailNamesMax', 10);
 
 /** For people: what the rule saw. */
 export function detailOf(reason: GateReason, context: RuledContext, at: number): string {
@@ -110,7 +111,7 @@ export function detailOf(reason: GateReason, context: RuledContext, at: number):
   const alive = running(datacenters);
   const names = (chosen: typeof alive) =>
     chosen
-      .slice(0, NAMES_MAX)
+      .slice(0, NAMES_MAX.value)
       .map(([name]) => name)
       .join(', ');
   switch (reason) {

@@ -6,6 +6,7 @@
  * final and only a newer leader takes a report back. Nothing here decides anything.
  */
 
+import { knob } from '../../../runtime/knob.ts';
 import type {
   AckReceived,
   FinalReported,
@@ -38,7 +39,7 @@ export type DatacenterMessage =
 export type Verdict = 'taken' | 'duplicate' | 'staleFence' | 'notTarget' | 'late';
 
 /** Characters of results that a record keeps; what does not fit stays with its datacenter. */
-const RESULTS_CHARACTERS_MAX = 48 * 1024;
+const RESULTS_CHARACTERS_MAX = knob('gateResultsCharactersMax', 48 * 1024);
 
 export function verdictOn(datacenters: Datacenters, message: DatacenterMessage): Verdict {
   const known = recordOf(datacenters, message.datacenter);
@@ -179,7 +180,7 @@ function finalIn(
       resultsOmitted: isSame ? known.resultsOmitted : true,
     };
   if (isSame && !known.resultsOmitted) return known;
-  const doFit = keptCharacters + charactersOf(message) <= RESULTS_CHARACTERS_MAX;
+  const doFit = keptCharacters + charactersOf(message) <= RESULTS_CHARACTERS_MAX.value;
   return {
     ...told,
     results: doFit ? message.results : [],
@@ -242,7 +243,7 @@ function charactersOf({ results }: FinalReported): number {
 
 /** Nothing more is kept once the outcome is published. */
 function keptCharacters({ datacenters, outcome }: GateJobContext): number {
-  let characters = outcome === null ? 0 : RESULTS_CHARACTERS_MAX;
+  let characters = outcome === null ? 0 : RESULTS_CHARACTERS_MAX.value;
   for (const { final } of Object.values(datacenters))
     for (const { result } of final?.results ?? []) characters += (result?.length ?? 0) + 200;
   return characters;

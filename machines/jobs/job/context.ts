@@ -2,6 +2,7 @@
  * What a job remembers, and the sums of its deadlines and credit. The statechart is in job.ts.
  */
 
+import { knob } from '../../../runtime/knob.ts';
 import type { Born, Timed } from '../../../runtime/machine.ts';
 import type { DecisionEpoch } from '../messages/fields.ts';
 import type {
@@ -244,7 +245,7 @@ export function ending(
 }
 
 /** Later ends are noted and change nothing. */
-const LATE_EVENTS_MAX = 16;
+const LATE_EVENTS_MAX = knob('jobLateEventsMax', 16);
 
 export function withLate(
   { lateEvents }: JobContext,
@@ -252,7 +253,7 @@ export function withLate(
   at: number,
   detail: string,
 ): Partial<JobContext> {
-  return { lateEvents: [...lateEvents, { type, at, detail }].slice(-LATE_EVENTS_MAX) };
+  return { lateEvents: [...lateEvents, { type, at, detail }].slice(-LATE_EVENTS_MAX.value) };
 }
 
 /** -1, 0 or 1, left to right. */

@@ -2,6 +2,7 @@
  * More time for a job: what workers were granted, and what a person adds.
  */
 
+import { knob } from '../../../runtime/knob.ts';
 import { gateJobAddress, workerHealthAddress } from '../addresses.ts';
 import type { ExtendAnswer, ExtendRefusal } from '../messages/client.ts';
 import { TIMEOUT_MS_MAX } from '../messages/fields.ts';
@@ -21,8 +22,8 @@ import { report } from './gate.ts';
 type Taken<TEvent> = TEvent & { readonly at: number };
 
 /** Grants remembered, so that one that comes again counts once. */
-const CREDIT_IDS_MAX = 64;
-const OPERATOR_CREDITS_MAX = 1_000;
+const CREDIT_IDS_MAX = knob('creditIdsMax', 64);
+const OPERATOR_CREDITS_MAX = knob('operatorCreditsMax', 1_000);
 
 /** A grant counts once, and only while nothing is decided. `isVoid`: reported, ending or ended. */
 export function credit(
@@ -44,7 +45,7 @@ export function credit(
       ...context.creditByWorker,
       [workerId]: (context.creditByWorker[workerId] ?? 0) + grantMs,
     },
-    creditIds: [...context.creditIds, creditId].slice(-CREDIT_IDS_MAX),
+    creditIds: [...context.creditIds, creditId].slice(-CREDIT_IDS_MAX.value),
     lastExtensionAt: at,
     ...progressed(context, at),
     seenAt: at,
@@ -100,7 +101,9 @@ export function extend(
 function invalidity(context: JobContext, byMs: number): 'invalid' | null {
   if (!Number.isSafeInteger(byMs) || byMs < 1) return 'invalid';
   const isTooMuch = operatorCreditMs(context) + byMs > TIMEOUT_MS_MAX;
-  return isTooMuch || context.operatorCredits.length >= OPERATOR_CREDITS_MAX ? 'invalid' : null;
+  return isTooMuch || context.operatorCredits.length >= OPERATOR_CREDITS_MAX.value
+    ? 'invalid'
+    : null;
 }
 
 function told(

@@ -4,6 +4,7 @@
  * The table is in the job's record and is written with each of its turns, so it is kept short.
  */
 
+import { knob } from '../../../runtime/knob.ts';
 import type { WorkflowChanged } from '../messages/local.ts';
 import type { FailureReason, WorkflowState } from '../words.ts';
 
@@ -36,7 +37,7 @@ const CANCELLED = 'c';
 export const READY_MAX = 16;
 
 /** Workflows of one job that may be told at a time that they are over: a turn that tells ten thousand takes long. */
-const UNHEARD_MAX = 256;
+const UNHEARD_MAX = knob('workflowsUnheardMax', 256);
 
 export function newTable(
   ids: readonly string[],
@@ -138,7 +139,7 @@ export const isQuelled = (table: WorkflowTable): boolean => /^[sfcqwk]*$/i.test(
  * time: the others only wait longer.
  */
 export const withShortLimits = (table: WorkflowTable): readonly string[] =>
-  idsOf(table, foundIn(table.standing, /[apdq]/gi, UNHEARD_MAX));
+  idsOf(table, foundIn(table.standing, /[apdq]/gi, UNHEARD_MAX.value));
 
 export const hasFailure = (table: WorkflowTable): boolean => table.standing.includes(FAILED);
 
@@ -221,8 +222,8 @@ export function letStop(
   const { standing } = table;
   const search = hasEnded ? [/[apdr]/g, /[wk]/g] : [/k/g];
   if (!search.some((letters) => standing.search(letters) >= 0)) return nobody;
-  const room = UNHEARD_MAX - standing.replace(/[a-z]+/g, '').length;
-  if (room < UNHEARD_MAX / 2) return nobody;
+  const room = UNHEARD_MAX.value - standing.replace(/[a-z]+/g, '').length;
+  if (room < UNHEARD_MAX.value / 2) return nobody;
   const found = search.flatMap((letters) => foundIn(standing, letters, room)).slice(0, room);
   const told = withLetters(table, found, (index) => (standing[index] as string).toUpperCase());
   return { table: told, stopped: idsOf(table, found) };

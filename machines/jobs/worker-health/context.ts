@@ -68,6 +68,14 @@ export interface PendingAnswer {
   readonly answer: ExtensionAnswer;
   readonly replyTo: string;
   readonly waitingFor: readonly string[];
+  /** Left out in records of earlier releases. */
+  readonly operationId?: string;
+}
+
+/** An answer kept for its request, should that come again. */
+export interface GivenAnswer extends ExtensionAnswer {
+  /** Whose request it was; left out in records of earlier releases. */
+  readonly operationId?: string;
 }
 
 export interface WorkerHealthContext extends WorkerHealthInput {
@@ -82,8 +90,8 @@ export interface WorkerHealthContext extends WorkerHealthInput {
   readonly grantCount: number;
   readonly denials: number;
   readonly pending: readonly PendingAnswer[];
-  /** The last answers, for requests that come again. */
-  readonly answers: readonly ExtensionAnswer[];
+  /** For requests that come again: the last answer to each operation, and a few of those that are over. */
+  readonly answers: readonly GivenAnswer[];
   /** Jobs that have credit of this registration. */
   readonly creditedJobs: readonly string[];
   /** Of a heartbeat whose other pages are still to come. */

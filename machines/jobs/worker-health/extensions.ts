@@ -22,7 +22,10 @@ export function decide(
 ): HealthStep {
   const { requestId, replyTo = '', operationId } = event;
   const known = context.answers.find((answer) => answer.requestId === requestId);
-  if (known !== undefined) return { says: answering(replyTo, known) };
+  if (known !== undefined) {
+    const { operationId: _, ...answer } = known;
+    return { says: answering(replyTo, answer) };
+  }
   const waiting = context.pending.find(({ answer }) => answer.requestId === requestId);
   if (waiting !== undefined) {
     const pending = context.pending.map((one) => (one === waiting ? { ...one, replyTo } : one));
@@ -34,13 +37,13 @@ export function decide(
     const { next, answer } = denied(context, event, event.at, denial);
     const fields = { ...asked, denialReason: denial };
     return {
-      next: { ...next, answers: remembered(context.answers, answer) },
+      next: { ...next, answers: remembered(context, answer, operationId) },
       says: answering(replyTo, answer),
       notes: [note(context, 'extension.denied', event.at, fields)],
     };
   }
   const { next, answer, jobs } = granted(context, event, event.at);
-  const pending = [...context.pending, { answer, replyTo, waitingFor: jobs }];
+  const pending = [...context.pending, { answer, replyTo, waitingFor: jobs, operationId }];
   const { grants } = next.operations?.[operationId] ?? {};
   const fields = { ...asked, extensionMs: answer.extensionMs, grants };
   return {
@@ -86,7 +89,7 @@ export function settleCredit(
       : context.creditedJobs.filter((credited) => credited !== jobId);
   if (ready === undefined) return { next: { pending, creditedJobs } };
   return {
-    next: { pending, creditedJobs, answers: remembered(context.answers, ready.answer) },
+    next: { pending, creditedJobs, answers: remembered(context, ready.answer, ready.operationId) },
     says: answering(ready.replyTo, ready.answer),
   };
 }

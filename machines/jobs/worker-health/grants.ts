@@ -4,20 +4,22 @@
  * Grant n of one attempt is half of the one before, and needs more progress than there was at it.
  */
 
+import { knob } from '../../../runtime/knob.ts';
 import { operationParts } from '../addresses.ts';
 import type { DenialReason, ExtensionAnswer, ExtensionRequested } from '../messages/worker.ts';
 import type { HealthRules } from '../rules.ts';
 import { withEntry, without } from '../tables.ts';
 import type { WorkerState } from '../words.ts';
 import {
+  type GivenAnswer,
   isFurther,
   type Operation,
   type PendingAnswer,
   type WorkerHealthContext,
 } from './context.ts';
 
-/** Answers kept for requests that come again. */
-const ANSWERS_MAX = 64;
+/** Answers kept for requests of operations that are over. */
+const ANSWERS_MAX = knob('grantAnswersMax', 64);
 
 /** The state that follows the latest grant among live operations. */
 export function standingOf({ operations, rules, grantCount }: WorkerHealthContext): WorkerState {
@@ -163,9 +165,19 @@ export function creditSettled(
   return { pending: now.filter((one) => one !== ready), ready };
 }
 
+/**
+ * A run has one request at a time, so of each operation the last answer is enough, and none of them may
+ * be pushed out by requests of others: a request that came again would count twice.
+ */
 export function remembered(
-  answers: readonly ExtensionAnswer[],
+  { answers, operations }: Pick<WorkerHealthContext, 'answers' | 'operations'>,
   answer: ExtensionAnswer,
-): readonly ExtensionAnswer[] {
-  return [...answers, answer].slice(-ANSWERS_MAX);
+  operationId: string | undefined,
+): readonly GivenAnswer[] {
+  const others = answers.filter((one) => one.operationId !== operationId);
+  const isOver = ({ operationId: id }: GivenAnswer) =>
+    id === undefined || operations[id] === undefined;
+  const outdated = new Set(others.filter(isOver).slice(0, -ANSWERS_MAX.value));
+  const kept = others.filter((one) => !outdated.has(one));
+  return [...kept, { ...answer, ...(operationId !== undefined && { operationId }) }];
 }

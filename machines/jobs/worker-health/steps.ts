@@ -3,6 +3,7 @@
  * The statechart is in worker-health.ts.
  */
 
+import { knob } from '../../../runtime/knob.ts';
 import {
   jobAddress,
   operationIdOf,
@@ -39,7 +40,7 @@ type HealthStep = Step<Context>;
 type Taken<TEvent> = TEvent & { readonly at: number };
 
 /** Attempts in one page of an announcement. */
-const PAGE_MAX = 500;
+const PAGE_MAX = knob('announcedAttemptsPerPage', 500);
 
 const workflowOf = ({ datacenter }: Context, operationId: string): string => {
   const { jobId, attemptId } = operationParts(operationId);
@@ -231,9 +232,9 @@ const raisedNotes = (before: Context, after: Context, at: number): NoteParams[] 
 
 function announce(context: Context): readonly Saying[] {
   const ids = Object.keys(context.operations);
-  const pages = Math.max(1, Math.ceil(ids.length / PAGE_MAX));
+  const pages = Math.max(1, Math.ceil(ids.length / PAGE_MAX.value));
   return Array.from({ length: pages }, (_, index) => {
-    const attempts = ids.slice(index * PAGE_MAX, (index + 1) * PAGE_MAX);
+    const attempts = ids.slice(index * PAGE_MAX.value, (index + 1) * PAGE_MAX.value);
     const event: LeaderAnnounced = {
       type: 'leader.announced',
       term: context.term,

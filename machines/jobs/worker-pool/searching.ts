@@ -6,6 +6,7 @@
  * whatever began to wait, or stopped to, while a search was under way is kept beside it.
  */
 
+import { knob } from '../../../runtime/knob.ts';
 import type { LanesFound, Waiting, WaitingFound } from '../messages/local.ts';
 import { laneParts, lanesOf } from '../ranks.ts';
 import { inserted, isSame, type Lane, type Lanes, newLane, shareOf } from './lanes.ts';
@@ -56,7 +57,7 @@ export interface Known {
   readonly search: Search | null;
 }
 
-const WITHDRAWN_MAX = 256;
+const WITHDRAWN_MAX = knob('poolWithdrawnMax', 256);
 
 /** The search that is worth most; undefined when the pool knows all that it needs. */
 export function nextSearch({ workers, lanes, queueMax, unexplored }: Known): Sought | undefined {
@@ -118,7 +119,7 @@ export function withdrawnFrom(
   { jobId, attemptId }: Pick<Waiting, 'jobId' | 'attemptId'>,
 ): Search | null {
   if (search === null || search.what === 'lanes' || search.withdrawn === null) return search;
-  const isFull = search.withdrawn.length >= WITHDRAWN_MAX;
+  const isFull = search.withdrawn.length >= WITHDRAWN_MAX.value;
   return { ...search, withdrawn: isFull ? null : [...search.withdrawn, { jobId, attemptId }] };
 }
 

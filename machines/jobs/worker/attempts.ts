@@ -6,6 +6,7 @@
  * comes late is not run a second time.
  */
 
+import { knob } from '../../../runtime/knob.ts';
 import { operationParts } from '../addresses.ts';
 import { type AttemptReport, PAGE_ENTRIES_MAX } from '../messages/fields.ts';
 import type {
@@ -44,10 +45,12 @@ export interface Announcement {
   readonly isWhole: boolean;
 }
 
+/** Attempts in one page of a heartbeat. */
+const HEARTBEAT_ENTRIES = knob('heartbeatEntries', PAGE_ENTRIES_MAX);
 /** Attempts held at once; more are refused. Those that run are bounded by the cores. */
-const ATTEMPTS_MAX = 4_096;
+const ATTEMPTS_MAX = knob('attemptsHeldMax', 4_096);
 /** Attempts remembered after they are over. */
-const PAST_MAX = 256;
+const PAST_MAX = knob('attemptsRememberedMax', 256);
 
 const NOTHING_HEARD = { pagesHeard: [], listed: [] } as const;
 const NO_PROGRESS: ProgressFigures = { progress: 0, sinceProgressMs: 0 };
@@ -74,7 +77,7 @@ export function judgeDispatch(
   if (asked.datacenter !== view.datacenter || view.unseen.includes(operationId)) return 'refused';
   if (!view.handlers.includes(asked.handler)) return 'unknownHandler';
   if (asked.cores > freeCores(view.coresTotal, view.attempts)) return 'noCores';
-  return Object.keys(view.attempts).length < ATTEMPTS_MAX ? 'new' : 'refused';
+  return Object.keys(view.attempts).length < ATTEMPTS_MAX.value ? 'new' : 'refused';
 }
 
 export function freeCores(coresTotal: number, attempts: HeldAttempts): number {
@@ -83,7 +86,7 @@ export function freeCores(coresTotal: number, attempts: HeldAttempts): number {
 
 /** The last ones of a list, with one more. */
 export function remembered(past: readonly string[], operationId: string): readonly string[] {
-  return past.includes(operationId) ? past : [...past, operationId].slice(-PAST_MAX);
+  return past.includes(operationId) ? past : [...past, operationId].slice(-PAST_MAX.value);
 }
 
 /** What the worker says of every attempt it holds. */
@@ -99,9 +102,9 @@ export function reportsOf(attempts: HeldAttempts, known: ProgressByOperation): A
 export function pagesOf(
   reports: readonly AttemptReport[],
 ): Array<Pick<HeartbeatReceived, 'attempts' | 'page' | 'pages'>> {
-  const pages = Math.max(1, Math.ceil(reports.length / PAGE_ENTRIES_MAX));
+  const pages = Math.max(1, Math.ceil(reports.length / HEARTBEAT_ENTRIES.value));
   return Array.from({ length: pages }, (_, index) => ({
-    attempts: reports.slice(index * PAGE_ENTRIES_MAX, (index + 1) * PAGE_ENTRIES_MAX),
+    attempts: reports.slice(index * HEARTBEAT_ENTRIES.value, (index + 1) * HEARTBEAT_ENTRIES.value),
     page: index + 1,
     pages,
   }));

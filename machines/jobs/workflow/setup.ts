@@ -3,6 +3,7 @@
  */
 
 import { assertEvent, assign, sendTo, setup } from 'xstate';
+import { knob } from '../../../runtime/knob.ts';
 import { type Born, hint, to } from '../../../runtime/machine.ts';
 import { jobAddress, workerAddress, workerHealthAddress, workerPoolAddress } from '../addresses.ts';
 import type {
@@ -40,7 +41,7 @@ import {
 type Args = { readonly context: WorkflowContext; readonly event: WorkflowEvent };
 
 /** Sends of a cancel before it is given up. */
-const CANCELS_MAX = 3;
+const CANCELS_MAX = knob('workflowCancelsMax', 3);
 
 const health = ({ context }: Args) =>
   to(workerHealthAddress(context.slot?.workerId ?? '', context.datacenter));
@@ -226,7 +227,7 @@ export const workflowSetup = setup({
     hasFailed: ({ context }) => context.hasFailed,
     hasNoSlot: ({ context }) => context.slot === null,
     needsPause: ({ context }) => context.cause === 'dispatch',
-    hasCancelsLeft: ({ context }) => context.cancelsSent < CANCELS_MAX,
+    hasCancelsLeft: ({ context }) => context.cancelsSent < CANCELS_MAX.value,
   },
   delays: {
     firstRepeat: 1_000,

@@ -10,6 +10,7 @@ import { gateJobAddress, submissionPageAddress } from '../../../machines/jobs/ad
 import type { GateJobContext, GateJobSubmission } from '../../../machines/jobs/gate-job.ts';
 import type { JobSubmitted, SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
+import { knob } from '../../../runtime/knob.ts';
 import { gateRules } from '../configuration.ts';
 import { inPortions } from '../portions.ts';
 import type { Submission } from '../submission.ts';
@@ -34,7 +35,7 @@ export function addressed({ gate, datacenters }: GateNode, page: JobSubmitted): 
 }
 
 /** Pages written at a time: each is a record of some hundred kibibytes. */
-const PAGES_AT_ONCE = { max: 4, weigh: () => 1 };
+const PAGES_AT_ONCE = knob('gatePagesKeptAtOnce', 4);
 
 export async function accept(
   node: GateNode,
@@ -76,7 +77,9 @@ async function open(node: GateNode, submission: Submission): Promise<SubmissionA
     const address = submissionPageAddress(jobId, digest, page) as `submission-page/${string}`;
     return runtime.spawn(address, { input: { workflows: entries, keepMs }, ifAbsent: true });
   };
-  await inPortions(clock, pages, PAGES_AT_ONCE, (some) => Promise.all(some.map(keep)));
+  await inPortions(clock, pages, { max: PAGES_AT_ONCE.value, weigh: () => 1 }, (some) =>
+    Promise.all(some.map(keep)),
+  );
   const input: GateJobSubmission = {
     jobId,
     gateId: gate,

@@ -9,6 +9,7 @@ import type { NoteParams } from '../../../machines/jobs/notes.ts';
 import type { Cancel } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { ActorRow } from '../../../runtime/query.ts';
+import { allRows } from '../all-rows.ts';
 import type { GateNode } from './node.ts';
 
 /** Begins to sweep; the returned function ends it. */
@@ -27,19 +28,10 @@ export function startSweep(node: GateNode, note: (note: NoteParams) => void): Ca
 
 function sweep(node: GateNode, note: (note: NoteParams) => void): void {
   const { runtime, counters } = node;
-  let cursor: string | undefined;
-  do {
-    const page = runtime.query({
-      kind: 'gate-job',
-      status: 'active',
-      tag: 'running',
-      limit: 1_000,
-      ...(cursor !== undefined && { cursor }),
-    });
-    counters.add('job_timeout_checks_total', { strategy: 'gateSweep' }, page.actors.length);
-    for (const row of page.actors) if (lacksDeadline(row)) repair(node, row.address, note);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  for (const row of allRows(runtime, { kind: 'gate-job', status: 'active', tag: 'running' })) {
+    counters.add('job_timeout_checks_total', { strategy: 'gateSweep' });
+    if (lacksDeadline(row)) repair(node, row.address, note);
+  }
 }
 
 /** A job that is tracked always waits for its overall deadline. */

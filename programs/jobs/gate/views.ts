@@ -18,15 +18,16 @@ import type {
 } from '../../../machines/jobs/messages/client.ts';
 import type { WorkflowResultEntry } from '../../../machines/jobs/messages/gate.ts';
 import type { JobStatus } from '../../../machines/jobs/words.ts';
+import { knob } from '../../../runtime/knob.ts';
 import { isAskedFor } from '../job-filter.ts';
 import { type GateNode, readGateJob } from './node.ts';
 
 /** How long a datacenter is waited for; whoever asked the gate waits too. */
 const DESK_LIMIT_MS = 900;
 /** Rows of the index that are looked at for one page. */
-const ROWS_AT_ONCE = 500;
+const ROWS_AT_ONCE = knob('gateRowsAtOnce', 500);
 /** And for one page at most: whoever looks for few among many asks on. */
-const ROWS_PER_PAGE_MAX = 5_000;
+const ROWS_PER_PAGE_MAX = knob('gateRowsPerPageMax', 5_000);
 
 const SEQ_OF: Readonly<Record<JobStatus, number>> = {
   submitted: 1,
@@ -188,12 +189,12 @@ const workflowOf = ({ workflowId, ok, result, truncated }: WorkflowResultEntry):
 export function listJobs(node: GateNode, asked: JobsAsked): JobPage {
   const { status, limit, cursor } = asked;
   const jobs: JobView[] = [];
-  let rowsLeft = ROWS_PER_PAGE_MAX;
+  let rowsLeft = ROWS_PER_PAGE_MAX.value;
   let after = cursor;
   do {
     const rows = node.runtime.query({
       kind: 'gate-job',
-      limit: Math.min(limit - jobs.length, ROWS_AT_ONCE),
+      limit: Math.min(limit - jobs.length, ROWS_AT_ONCE.value),
       ...(status !== undefined && { tag: tagOf(status) }),
       ...(after !== undefined && { cursor: after }),
     });
@@ -206,7 +207,7 @@ export function listJobs(node: GateNode, asked: JobsAsked): JobPage {
         jobs.push(view);
     }
     after = rows.cursor;
-    rowsLeft -= ROWS_AT_ONCE;
+    rowsLeft -= ROWS_AT_ONCE.value;
   } while (after !== undefined && jobs.length < limit && rowsLeft > 0);
   return { jobs, cursor: after ?? null };
 }

@@ -11,17 +11,19 @@ import type { JobContext, JobInput } from '../../../machines/jobs/job.ts';
 import type { SubmissionAnswer, WorkflowSpec } from '../../../machines/jobs/messages/client.ts';
 import type { WorkflowInput } from '../../../machines/jobs/workflow.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
+import { knob } from '../../../runtime/knob.ts';
 import { jobRules, workflowRules } from '../configuration.ts';
-import { inPortions } from '../portions.ts';
+import { inPortions, type PortionSize } from '../portions.ts';
 import type { Submission } from '../submission.ts';
 import { type Overload, overloadError } from './backlog.ts';
 import { type ManagerNode, readJob } from './node.ts';
 
 /** Births handed to the engine at a time: some hundred, fewer with large payloads. */
-const BORN_AT_ONCE = {
-  max: 512 * 1024,
-  weigh: ({ payload }: WorkflowSpec) => 2_048 + payload.length,
-};
+const BORN_AT_ONCE = knob('workflowBytesBornAtOnce', 512 * 1024);
+const bornAtOnce = (): PortionSize<WorkflowSpec> => ({
+  max: BORN_AT_ONCE.value,
+  weigh: ({ payload }) => 2_048 + payload.length,
+});
 
 export class Acceptances {
   readonly #node: ManagerNode;
@@ -114,7 +116,7 @@ async function takeBack(
   const cancel = { type: 'workflow.cancel', cause: 'cancelled' } as const;
   const take = ({ id }: WorkflowSpec) =>
     runtime.actor(workflowAddress(jobId, id, datacenter)).send(cancel);
-  await inPortions(clock, workflows, BORN_AT_ONCE, (some) => Promise.allSettled(some.map(take)));
+  await inPortions(clock, workflows, bornAtOnce(), (some) => Promise.allSettled(some.map(take)));
   return { ...refused(jobId, 'overloaded'), detail: 'It took too long to take the job in.' };
 }
 
@@ -141,7 +143,7 @@ async function spawnWorkflows(
     const address = workflowAddress(jobId, id, datacenter);
     return runtime.spawn(address, { input, ifAbsent: true });
   };
-  await inPortions(clock, workflows, BORN_AT_ONCE, (some) => Promise.all(some.map(spawn)));
+  await inPortions(clock, workflows, bornAtOnce(), (some) => Promise.all(some.map(spawn)));
 }
 
 function jobInput(

@@ -4,6 +4,7 @@
  * Both are read from the index of committed records. A manager that does not lead has none of either.
  */
 
+import { allRows } from '../all-rows.ts';
 import type { ManagerNode } from './node.ts';
 import { waitingCount } from './waiting.ts';
 
@@ -28,17 +29,5 @@ export function observeDatacenter(node: ManagerNode): void {
 }
 
 function trackedJobs({ runtime }: ManagerNode): number {
-  let count = 0;
-  let cursor: string | undefined;
-  do {
-    const page = runtime.query({
-      kind: 'job',
-      tag: 'tracked',
-      limit: 1_000,
-      ...(cursor !== undefined && { cursor }),
-    });
-    count += page.actors.length;
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return count;
+  return [...allRows(runtime, { kind: 'job', tag: 'tracked' })].length;
 }

@@ -7,8 +7,10 @@
  * much waits.
  */
 
+import { knob } from '../../../runtime/knob.ts';
+
 /** Ends that it goes by: enough for a mean, few enough to follow a change within seconds. */
-const ENDS_MAX = 256;
+const ENDS_MAX = knob('paceEndsMax', 256);
 
 export class Pace {
   /** Busy time at each of the last ends, after that at which the first of them began to count. */
@@ -27,7 +29,7 @@ export class Pace {
   /** A run has ended. */
   end(now: number): void {
     this.#ends.push(this.#busyAt(now));
-    if (this.#ends.length > ENDS_MAX + 1) this.#ends.shift();
+    if (this.#ends.length > ENDS_MAX.value + 1) this.#ends.shift();
   }
 
   /** Milliseconds of each workflow that waits; undefined before the first end. */

@@ -4,11 +4,13 @@
  */
 
 import { waitingIn } from '../../../machines/jobs/job/workflows.ts';
+import { knob } from '../../../runtime/knob.ts';
+import { ROWS_PER_PAGE } from '../all-rows.ts';
 import { inPortions } from '../portions.ts';
 import { type ManagerNode, readJob } from './node.ts';
 
 /** Records read at a time. */
-const READ_AT_ONCE = { max: 32, weigh: () => 1 };
+const READ_AT_ONCE = knob('jobsRecountedAtOnce', 32);
 /** Whose the jobs are that another leader has taken: nobody knows any more. */
 const FORMER = '';
 
@@ -22,10 +24,10 @@ export async function recountBacklog(node: ManagerNode): Promise<void> {
     const page = runtime.query({
       kind: 'job',
       status: 'active',
-      limit: 1_000,
+      limit: ROWS_PER_PAGE.value,
       ...(cursor !== undefined && { cursor }),
     });
-    await inPortions(clock, page.actors, READ_AT_ONCE, (rows) => {
+    await inPortions(clock, page.actors, { max: READ_AT_ONCE.value, weigh: () => 1 }, (rows) => {
       for (const { address } of rows) {
         const jobId = address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
         const job = isOurs() ? readJob(node, jobId) : undefined;

@@ -8,6 +8,7 @@
 import type { Cancel } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { ActorRow } from '../../../runtime/query.ts';
+import { allRows } from '../all-rows.ts';
 import { type ManagerNode, readJob } from './node.ts';
 
 /** Begins to sweep; the returned function ends it. */
@@ -26,18 +27,10 @@ export function startSweep(node: ManagerNode): Cancel {
 
 function sweep(node: ManagerNode): void {
   const { runtime, counters } = node;
-  let cursor: string | undefined;
-  do {
-    const page = runtime.query({
-      kind: 'job',
-      status: 'active',
-      limit: 1_000,
-      ...(cursor !== undefined && { cursor }),
-    });
-    counters.add('job_timeout_checks_total', { strategy: 'sweep' }, page.actors.length);
-    for (const row of page.actors) if (lacksDeadline(row)) repair(node, row.address);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  for (const row of allRows(runtime, { kind: 'job', status: 'active' })) {
+    counters.add('job_timeout_checks_total', { strategy: 'sweep' });
+    if (lacksDeadline(row)) repair(node, row.address);
+  }
 }
 
 /** A job that is tracked always waits for something. */

@@ -15,15 +15,19 @@ import type {
 } from '../../../machines/jobs/messages/client.ts';
 import { PAGE_ENTRIES_MAX } from '../../../machines/jobs/messages/fields.ts';
 import { statusOfWorkflow, type WorkflowState } from '../../../machines/jobs/words.ts';
+import { knob } from '../../../runtime/knob.ts';
+import { allRows } from '../all-rows.ts';
 import { isAskedFor } from '../job-filter.ts';
 import { type ManagerNode, readJob, readWorkflow } from './node.ts';
 
 /** Workflows of one page of a view. Results may be long, so a page of them is short. */
-const VIEW_PAGE = 100;
+const VIEW_PAGE = knob('workflowsPerView', 100);
 /** What a page of a view may take with all its results. */
-const VIEW_LENGTH_MAX = 128 * 1024;
+const VIEW_LENGTH_MAX = knob('viewLengthMax', 128 * 1024);
+/** Jobs read from the index at a time. */
+const JOBS_AT_ONCE = knob('managerJobsAtOnce', PAGE_ENTRIES_MAX);
 /** Jobs looked at for one page of a list: whoever looks for few among many asks on. */
-const ROWS_PER_PAGE_MAX = 5_000;
+const ROWS_PER_PAGE_MAX = knob('managerRowsPerPageMax', 5_000);
 
 /** A job without its workflows. */
 export function jobSummary(node: ManagerNode, context: JobContext): JobView {
@@ -64,13 +68,13 @@ export function jobView(node: ManagerNode, jobId: string, page: number): JobView
   const context = readJob(node, jobId);
   if (context === undefined) return undefined;
   const { ids } = context.table;
-  const pages = Math.max(1, Math.ceil(ids.length / VIEW_PAGE));
-  const from = (page - 1) * VIEW_PAGE;
+  const pages = Math.max(1, Math.ceil(ids.length / VIEW_PAGE.value));
+  const from = (page - 1) * VIEW_PAGE.value;
   let length = 0;
-  const workflows = ids.slice(from, from + VIEW_PAGE).map((workflowId) => {
+  const workflows = ids.slice(from, from + VIEW_PAGE.value).map((workflowId) => {
     const view = workflowView(node, jobId, workflowId);
     length += view.result?.length ?? 0;
-    return length > VIEW_LENGTH_MAX ? { ...view, result: null, truncated: true } : view;
+    return length > VIEW_LENGTH_MAX.value ? { ...view, result: null, truncated: true } : view;
   });
   return { ...jobSummary(node, context), workflows, page, pages };
 }
@@ -100,12 +104,12 @@ export function stateOf(value: unknown): WorkflowState {
 export function listJobs(node: ManagerNode, asked: JobsAsked): JobPage {
   const { status, limit, cursor } = asked;
   const jobs: JobView[] = [];
-  let rowsLeft = ROWS_PER_PAGE_MAX;
+  let rowsLeft = ROWS_PER_PAGE_MAX.value;
   let after = cursor;
   do {
     const rows = node.runtime.query({
       kind: 'job',
-      limit: Math.min(limit - jobs.length, PAGE_ENTRIES_MAX),
+      limit: Math.min(limit - jobs.length, JOBS_AT_ONCE.value),
       ...(after !== undefined && { cursor: after }),
     });
     for (const { address } of rows.actors) {
@@ -116,7 +120,7 @@ export function listJobs(node: ManagerNode, asked: JobsAsked): JobPage {
       if (isAskedFor(view, asked)) jobs.push(view);
     }
     after = rows.cursor;
-    rowsLeft -= PAGE_ENTRIES_MAX;
+    rowsLeft -= JOBS_AT_ONCE.value;
   } while (after !== undefined && jobs.length < limit && rowsLeft > 0);
   return { jobs, cursor: after ?? null };
 }
@@ -129,24 +133,14 @@ export function stuckWorkflows(
 ): readonly StuckWorkflow[] {
   const now = node.clock.now();
   const stuck: StuckWorkflow[] = [];
-  let cursor: string | undefined;
-  do {
-    const rows = node.runtime.query({
-      kind: 'workflow',
-      tag: 'out',
-      limit: 1_000,
-      ...(cursor !== undefined && { cursor }),
-    });
-    for (const { address } of rows.actors) {
-      const context = readWorkflow(node, address as `workflow/${string}`);
-      if (context === undefined) continue;
-      const { jobId, workflowId, lastProgressAt, slot } = context;
-      const sinceProgressMs = now - lastProgressAt;
-      if (sinceProgressMs > thresholdMs)
-        stuck.push({ jobId, workflowId, workerId: slot?.workerId ?? '', sinceProgressMs });
-    }
-    cursor = rows.cursor;
-  } while (cursor !== undefined);
+  for (const { address } of allRows(node.runtime, { kind: 'workflow', tag: 'out' })) {
+    const context = readWorkflow(node, address as `workflow/${string}`);
+    if (context === undefined) continue;
+    const { jobId, workflowId, lastProgressAt, slot } = context;
+    const sinceProgressMs = now - lastProgressAt;
+    if (sinceProgressMs > thresholdMs)
+      stuck.push({ jobId, workflowId, workerId: slot?.workerId ?? '', sinceProgressMs });
+  }
   stuck.sort((one, other) => other.sinceProgressMs - one.sinceProgressMs);
   return stuck.slice(0, limit);
 }

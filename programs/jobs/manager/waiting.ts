@@ -14,8 +14,10 @@ import type { Search } from '../../../machines/jobs/worker-pool/searching.ts';
 import { rankOfWorkflow, requestOf } from '../../../machines/jobs/workflow/context.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Performer } from '../../../runtime/kind.ts';
+import { knob } from '../../../runtime/knob.ts';
 import type { ActorRow } from '../../../runtime/query.ts';
 import { cursorBehind, cursorBehindQueue, onlyQueue } from '../../../runtime/rank.ts';
+import { allRows } from '../all-rows.ts';
 import { pendingWork } from '../portions.ts';
 import { poolToVersion2, workflowToVersion2 } from './migrations.ts';
 import { type ManagerNode, readWorkflow } from './node.ts';
@@ -27,7 +29,7 @@ type Answer = (answer: LanesFound | WaitingFound) => Promise<void>;
 type Page = ReturnType<ManagerNode['runtime']['query']>;
 
 /** Rows looked at before others in the process have their turn. */
-const ROWS_AT_ONCE = 500;
+const ROWS_AT_ONCE = knob('waitingRowsAtOnce', 500);
 /** A workflow that asks again may ask at the soonest then. */
 const AGAIN_MS = 1_000;
 
@@ -87,7 +89,9 @@ async function findInLane(
   let cursor: string | undefined = cursorBehind(lane, upTo === '' ? undefined : upTo);
   while (cursor !== undefined) {
     const limit =
-      search.what === 'next' ? Math.min(ROWS_AT_ONCE, max - found.length) : ROWS_AT_ONCE;
+      search.what === 'next'
+        ? Math.min(ROWS_AT_ONCE.value, max - found.length)
+        : ROWS_AT_ONCE.value;
     const page: Page = runtime.query({ kind: 'workflow', queue, limit, cursor });
     for (const row of page.actors) {
       upTo = row.rank?.order ?? upTo;
@@ -124,22 +128,13 @@ function isWanted({ runtime, datacenter }: Searcher, search: Search, one: Waitin
 }
 
 /** More are not counted: a look must not hold up the node. */
-const COUNTED_MAX = 10_000;
+const COUNTED_MAX = knob('waitingCountedMax', 10_000);
 
 /** How many workflows wait for cores, as far as they are counted; read from the index when somebody looks. */
 export function waitingCount({ runtime }: Searcher): number {
   let count = 0;
-  let cursor: string | undefined;
-  do {
-    const page = runtime.query({
-      kind: 'workflow',
-      queue: '',
-      limit: 1_000,
-      ...(cursor !== undefined && { cursor }),
-    });
-    count += page.actors.length;
-    cursor = page.cursor;
-  } while (cursor !== undefined && count < COUNTED_MAX);
+  for (const _ of allRows(runtime, { kind: 'workflow', queue: '' }))
+    if (++count >= COUNTED_MAX.value) break;
   return count;
 }
 
@@ -155,7 +150,7 @@ export function renewUnranked(node: ManagerNode): void {
   const renew = async (): Promise<void> => {
     for (const state of UNRANKED) {
       while (runtime.isHosting) {
-        const { actors } = runtime.query({ kind: 'workflow', state, limit: ROWS_AT_ONCE });
+        const { actors } = runtime.query({ kind: 'workflow', state, limit: ROWS_AT_ONCE.value });
         if (actors.length === 0) break;
         const wake = ({ address }: ActorRow) =>
           runtime.actor(address as `workflow/${string}`).send({ type: 'slot.renew' });

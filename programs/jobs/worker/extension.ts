@@ -92,6 +92,8 @@ interface Asked {
 export class Extensions {
   readonly #services: ExtensionServices;
   readonly #asked = new WeakMap<Run, Asked>();
+  /** Resolves when the last request of a run has its answer, or will never have one. */
+  readonly #asking = new WeakMap<Run, Promise<void>>();
   /** Of the worker, as told with its registration. */
   #deadlineAt = 0;
 
@@ -104,7 +106,16 @@ export class Extensions {
     this.#deadlineAt = this.#services.clock.now() + deadlineInMs;
   }
 
-  async ask(run: Run, wish: ExtensionWish): Promise<ExtensionAnswer> {
+  /** One request of a run at a time: its datacenter keeps the answer to the last one, should it come again. */
+  ask(run: Run, wish: ExtensionWish): Promise<ExtensionAnswer> {
+    const before = this.#asking.get(run) ?? Promise.resolve();
+    const answer = before.then(() => this.#ask(run, wish));
+    const settled = answer.then(noMatter, noMatter);
+    this.#asking.set(run, settled);
+    return answer;
+  }
+
+  async #ask(run: Run, wish: ExtensionWish): Promise<ExtensionAnswer> {
     const { link, random, workerId, datacenter, atWork } = this.#services;
     const { reason = 'long_workflow', progress, estimatedRemainingMs } = wish;
     const { sinceProgressMs: _, ...known } = run.progress.figures;
@@ -192,6 +203,8 @@ export class Extensions {
       .finally(() => this.#asked.set(run, { ...this.#of(run), isAsking: false }));
   }
 }
+
+function noMatter(): void {}
 
 function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof RuntimeError ? thrown.code : undefined;

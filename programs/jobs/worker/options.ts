@@ -8,7 +8,7 @@ import type { NoteParams } from '../../../machines/jobs/notes.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { excerpt, RuntimeError } from '../../../runtime/errors.ts';
 import type { InspectionReader } from '../../../runtime/inspection.ts';
-import type { Logger } from '../../../runtime/options.ts';
+import type { Logger, RuntimeLimits } from '../../../runtime/options.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { Transport } from '../../../runtime/transport.ts';
 import type { JobsConfiguration } from '../configuration.ts';
@@ -41,6 +41,8 @@ export interface JobWorkerOptions {
   readonly stopLimitMs?: number;
   /** Nodes that may lead the datacenter. Default: those whose name begins with `<datacenter>.manager-`. */
   readonly managers?: readonly string[];
+  /** Limits of its runtime that differ from those of the jobs system. */
+  readonly limits?: Partial<RuntimeLimits>;
   /** Told what the worker notes about itself. */
   readonly onNote?: (note: NoteParams) => void;
   /** As `createRuntime`'s. */

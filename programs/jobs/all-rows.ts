@@ -1,0 +1,29 @@
+/**
+ * All rows of the index that a query finds, read page by page.
+ *
+ * Guarantees: nothing of a page is read before the one before it was taken, so whoever stops early has
+ * not read the rest.
+ */
+
+import { knob } from '../../runtime/knob.ts';
+import type { ActorQuery, ActorRow } from '../../runtime/query.ts';
+
+/** At most 1,000. */
+export const ROWS_PER_PAGE = knob('rowsPerQuery', 1_000);
+
+interface Queried {
+  query(asked: ActorQuery): { readonly actors: readonly ActorRow[]; readonly cursor?: string };
+}
+
+export function* allRows(
+  runtime: Queried,
+  asked: Omit<ActorQuery, 'limit' | 'cursor'>,
+): Generator<ActorRow> {
+  let cursor: string | undefined;
+  do {
+    const limit = ROWS_PER_PAGE.value;
+    const page = runtime.query({ ...asked, limit, ...(cursor !== undefined && { cursor }) });
+    yield* page.actors;
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}

@@ -1,0 +1,34 @@
+/**
+ * Bugs of the section "A month in production" of docs/track-record.md, put back, and their kin.
+ */
+
+import type { Plant } from './plant.ts';
+
+export const productionPlants: readonly Plant[] = [
+  {
+    id: 'P100',
+    area: 'runtime',
+    says: 'A message within a node is sent a second time when the node takes over its place.',
+    edits: [
+      {
+        file: 'runtime/delivery.ts',
+        find: 'return isHere && this.#services.isHosting() ? underWay : 0;',
+        replace: 'return underWay < 0 && isHere ? underWay : 0;',
+      },
+    ],
+    plan: '8-MS-2.json',
+  },
+  {
+    id: 'P101',
+    area: 'extensions',
+    says: 'Answers to requests for extensions are kept for a worker as a whole: many requests push out the answer to one that comes again.',
+    edits: [
+      {
+        file: 'machines/jobs/worker-health/grants.ts',
+        find: 'const isOver = ({ operationId: id }: GivenAnswer) =>\n    id === undefined || operations[id] === undefined;',
+        replace: 'const isOver = (_: GivenAnswer) => operations !== undefined;',
+      },
+    ],
+    suite: 'test/jobs/machines/worker-health-answers.test.ts',
+  },
+];

@@ -1,0 +1,10 @@
+/** Knobs of the LMDB store, which no simulated run has, as its contract suite is run a second time with. */
+
+export const TINY_LMDB: Readonly<Record<string, number>> = {
+  lmdbEntriesCheckedMax: 1,
+  lmdbFoldBytesMore: 1,
+  lmdbHeadsGenerationMax: 1,
+  lmdbHistoryBytesAtFirst: 64,
+  lmdbSlabBytesAtFirst: 64,
+  lmdbSlabBytesKeptMax: 64,
+};
