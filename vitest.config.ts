@@ -13,6 +13,7 @@ export default defineConfig({
     environment: 'node',
     include: ['test/**/*.test.ts'],
     exclude: ['dist/**', 'node_modules/**', 'test/.tmp/**'],
+    setupFiles: ['test/unheard-sockets.ts'],
     pool: 'forks',
     maxWorkers: availableParallelism(),
   },

@@ -258,6 +258,7 @@ describe('a caller hangs up', () => {
     const server = createServer();
     let asked = 0;
     server.on('upgrade', (_request, socket) => {
+      socket.on('error', () => socket.destroy());
       asked += 1;
       const claim =
         'escapement-node: x\r\nescapement-role: node\r\nescapement-place: x\r\nescapement-boot-epoch: 1';

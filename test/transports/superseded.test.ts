@@ -119,6 +119,7 @@ describe('H10 a node whose name a later start has taken', () => {
     let refused = 0;
     const forger = createServer();
     forger.on('upgrade', ({ headers }, socket) => {
+      socket.on('error', () => socket.destroy());
       const claim = claimHeaders({ node: 'b', role: 'node', place: 'b', bootEpoch: 9 });
       const proof = headers[HEADERS.proof];
       if (proof !== undefined) refused += 1;
