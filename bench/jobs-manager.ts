@@ -79,7 +79,9 @@ async function startWith(
   const now = () => clock.now();
   const backlog = new Backlog(config, now);
   const shedding = new SheddingLog({ datacenter, logger, now });
-  const node: ManagerNode = { ...who, config, clock, logger, counters, backlog, shedding, runtime };
+  const ending = new AbortController().signal;
+  const parts = { config, clock, logger, counters, backlog, shedding };
+  const node: ManagerNode = { ...who, ...parts, runtime, ending };
   const perform = {
     note: notePerformer(logger, counters, (note) => {
       backlog.hear(note);

@@ -100,7 +100,7 @@ const RUNTIME_CODES: Readonly<Partial<Record<ErrorCode, HttpCode>>> = {
 export function refusalOf(thrown: unknown): HttpRefusal | undefined {
   if (thrown instanceof HttpRefusal) return thrown;
   if (!(thrown instanceof RuntimeError)) return undefined;
-  if (thrown.code === 'NOT_HOSTED') return notLeader();
+  if (thrown.code === 'NOT_HOSTED' || thrown.code === 'ASK_LOST') return notLeader();
   if (thrown.code === 'RUNTIME_STOPPED') return tryLater('notReady', 'This node is stopping.');
   const code = RUNTIME_CODES[thrown.code];
   if (code !== undefined) return new HttpRefusal(code, thrown.message);

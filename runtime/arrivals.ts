@@ -38,6 +38,7 @@ import {
 } from './peer-authority.ts';
 import { PeerConduct } from './peer-conduct.ts';
 import type { Peers } from './peers.ts';
+import type { Questions } from './questions.ts';
 import type { Shard } from './shard.ts';
 import type { PeerIdentity, ProvedPeer, Transport } from './transport.ts';
 import { decodeFrame, type Frame, type Hello } from './wire.ts';
@@ -53,6 +54,7 @@ export interface ArrivalServices {
   readonly hints: Hints;
   readonly peers: Peers;
   readonly asks: Asks;
+  readonly questions: Questions;
   readonly logger: Logger;
   /** A peer knows a greater fence of our place. */
   outranked(known: number, isHosted: boolean): void;
@@ -170,7 +172,7 @@ export class Arrivals {
   }
 
   #envelope(peer: string, proved: ProvedPeer | undefined, envelope: Envelope): void {
-    const { shard, asks, peers } = this.#services;
+    const { shard, asks, peers, questions } = this.#services;
     const { to, from, counter, after, event } = envelope;
     const isOurs = to.endsWith(this.#ending);
     if (peers.isOutranked(peer, placeOf(from)))
@@ -183,7 +185,11 @@ export class Arrivals {
     } else if (event.type === FETCH_EVENT) {
       this.#answerFetch(envelope);
     } else if (counter === 0) {
-      if (isOurs) shard.accept(to, message(event, { from, isHint: true }), 'sender', proved);
+      const settle = (error?: Error): void => {
+        if (error !== undefined) questions.undelivered(to, event, error as RuntimeError);
+      };
+      if (isOurs)
+        shard.accept(to, message(event, { from, isHint: true, settle }), 'sender', proved);
     } else {
       const settle = (error?: Error): void => {
         const receipt = { from, to, counter };

@@ -16,6 +16,8 @@ interface Question {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
   readonly cancel: Cancel;
+  /** The other node that has taken it. */
+  takenBy: string | undefined;
 }
 
 export interface AskOptions {
@@ -45,12 +47,15 @@ export class Asks {
     return kindOf(address) === 'ask' && placeOf(address) === this.#node;
   }
 
-  /** Opens a question and lets `send` carry its address; `send` rejecting rejects the question. */
+  /**
+   * Opens a question and lets `send` carry its address. It resolves with the other node that has taken
+   * the question, if one has; rejecting, it rejects the question.
+   */
   ask(
     target: string,
     timeoutMs: number,
     signal: AbortSignal | undefined,
-    send: (replyTo: string) => Promise<void>,
+    send: (replyTo: string) => Promise<string | undefined>,
   ): Promise<unknown> {
     const replyTo = `ask/${this.#random.id()}@${this.#node}`;
     return new Promise((resolve, reject) => {
@@ -70,11 +75,14 @@ export class Asks {
         cancelLate();
         unwatch();
       };
-      this.#questions.set(replyTo, { resolve, reject, cancel });
+      const question: Question = { resolve, reject, cancel, takenBy: undefined };
+      this.#questions.set(replyTo, question);
       if (signal?.aborted === true) aborted();
       else {
         if (signal !== undefined) unwatch = whenAborted(signal, aborted);
-        send(replyTo).catch(end);
+        send(replyTo).then((node) => {
+          question.takenBy = node;
+        }, end);
       }
     });
   }
@@ -87,6 +95,15 @@ export class Asks {
   /** The question was not taken, or cannot be answered. */
   refuse(replyTo: string, error: Error): void {
     this.#take(replyTo)?.reject(error);
+  }
+
+  /** A node is gone, and with it the connection over which answers would come. */
+  lost(node: string): void {
+    for (const [replyTo, { takenBy }] of [...this.#questions]) {
+      if (takenBy !== node) continue;
+      const what = `The connection to ${node} ended, which had taken the question. Ask again where asking twice does no harm.`;
+      this.refuse(replyTo, new RuntimeError('ASK_LOST', what));
+    }
   }
 
   stop(): void {

@@ -18,6 +18,8 @@ import { REPLY_EVENT, SPAWN_EVENT } from './machine.ts';
 import { type Message, message } from './mailbox.ts';
 import type { Observers, SnapshotObserver, Subscription } from './observers.ts';
 import type { RuntimeLimits } from './options.ts';
+import type { Peers } from './peers.ts';
+import type { Questions } from './questions.ts';
 import type { Session } from './session.ts';
 import type { Checks, Shard } from './shard.ts';
 import type { Undelivered } from './undelivered.ts';
@@ -29,6 +31,8 @@ export interface CallServices {
   readonly session: Session;
   readonly hints: Hints;
   readonly asks: Asks;
+  readonly peers: Peers;
+  readonly questions: Questions;
   readonly observers: Observers;
 }
 
@@ -82,15 +86,17 @@ export class Calls implements HandleHost {
   ask(address: string, event: { readonly type: string }, options: AskOptions): Promise<unknown> {
     const refusal = this.#refusalOf(address, event);
     if (refusal !== undefined) return Promise.reject(refusal);
-    return this.#ask(address, options, (replyTo) =>
-      this.deliver(address, { ...event, replyTo } as EventObject),
-    );
+    return this.#ask(address, options, async (replyTo) => {
+      await this.deliver(address, { ...event, replyTo } as EventObject);
+      return this.#whereIs(address);
+    });
   }
 
   /** Answers a question of this node or another one, in the name of an actor. What is no question is let be. */
   reply(from: string, replyTo: string, value: unknown): void {
-    const { asks, hints } = this.#services;
+    const { asks, hints, questions } = this.#services;
     if (!isWholeAddress(replyTo) || kindOf(replyTo) !== 'ask') return;
+    questions.answered(replyTo);
     if (asks.owns(replyTo)) asks.answer(replyTo, value);
     else hints.send(from, replyTo, { type: REPLY_EVENT, value } as EventObject);
   }
@@ -101,6 +107,7 @@ export class Calls implements HandleHost {
     if (placeOf(address) === place) return this.persisted(address);
     return this.#ask(address, options, async (replyTo) => {
       hints.send(session.address, address, { type: FETCH_EVENT, replyTo } as EventObject);
+      return this.#whereIs(address);
     });
   }
 
@@ -144,12 +151,22 @@ export class Calls implements HandleHost {
   #ask(
     address: string,
     { timeoutMs = this.#services.limits.askTimeoutMs, signal }: AskOptions,
-    send: (replyTo: string) => Promise<void>,
+    send: (replyTo: string) => Promise<string | undefined>,
   ): Promise<unknown> {
     if (Number.isSafeInteger(timeoutMs) && timeoutMs > 0)
       return this.#services.asks.ask(address, timeoutMs, signal, send);
     const what = `"timeoutMs" must be a positive number of whole ms, got ${timeoutMs}.`;
     return Promise.reject(new RuntimeError('OPTION_INVALID', what));
+  }
+
+  /** The node that takes what is sent to an address now; undefined for this one. @throws {RuntimeError} ASK_LOST */
+  #whereIs(address: string): string | undefined {
+    const place = placeOf(address);
+    if (place === this.#services.place) return undefined;
+    const node = this.#services.peers.nodeOf(place);
+    if (node !== undefined) return node;
+    const what = `Nobody is known now who hosts "${place}". Ask again where asking twice does no harm.`;
+    throw new RuntimeError('ASK_LOST', what, { address });
   }
 
   #accept(

@@ -122,6 +122,12 @@ export class Commits {
     return this.#underWay === undefined && this.filling.isEmpty;
   }
 
+  /** Turns that are not durable yet, in their order. */
+  *uncommitted(): Iterable<Turn> {
+    yield* this.#underWay?.turns ?? [];
+    yield* this.filling.turns;
+  }
+
   /** Whether one more turn fits. A large group is handed over at once when the store is free, so that it writes while turns are taken. */
   hasRoom(groupTurnsMax: number): boolean {
     const { length } = this.filling.turns;

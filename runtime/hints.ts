@@ -1,14 +1,15 @@
 /**
  * Messages without guarantee: hints, answers, and requests that are only worth an answer.
  *
- * Each is sent once. When nobody is there, or it cannot travel, it is gone; nobody waits. To a peer
- * that takes frames too slowly hints are left out: whoever gives one gives the next one too. Answers
- * and questions somebody waits for, so they go all the same.
+ * Each is sent once. When nobody is there, or it cannot travel, it is gone. To a peer that takes
+ * frames too slowly hints are left out: whoever gives one gives the next one too. Answers and
+ * questions somebody waits for, so they go all the same, and where an answer cannot travel an error
+ * takes its place.
  */
 
 import { kindOf, placeOf } from './address.ts';
 import { FETCH_EVENT } from './envelope.ts';
-import { messageOf, type RuntimeError } from './errors.ts';
+import { messageOf, RuntimeError } from './errors.ts';
 import { REPLY_EVENT } from './machine.ts';
 import { type Message, message } from './mailbox.ts';
 import type { Metrics } from './metrics.ts';
@@ -27,6 +28,8 @@ export interface HintServices {
   readonly limits: RuntimeLimits;
   /** The mailboxes of this node. */
   accept(address: string, message: Message): void;
+  /** A hint was refused: a question in it is answered by nobody. */
+  undelivered(to: string, event: { readonly type: string }, error: RuntimeError): void;
 }
 
 export class Hints {
@@ -39,12 +42,15 @@ export class Hints {
   }
 
   send(from: string, to: string, event: { readonly type: string }): void {
-    const { place, peers, logger, metrics } = this.#services;
+    const { place, peers, logger, metrics, undelivered } = this.#services;
     // A question lives on the node that asked, whatever places are called like it.
     const isAnswer = kindOf(to) === 'ask';
     const target = placeOf(to);
     if (target === place && !isAnswer) {
-      this.#services.accept(to, message(event, { from, isHint: true }));
+      const settle = (error?: Error): void => {
+        if (error !== undefined) undelivered(to, event, error as RuntimeError);
+      };
+      this.#services.accept(to, message(event, { from, isHint: true, settle }));
       return;
     }
     const node = isAnswer ? target : peers.nodeOf(target);
@@ -57,13 +63,10 @@ export class Hints {
     try {
       const text = JSON.stringify(event);
       const refusal = this.#sendable.refusalOf(event, text, false);
-      if (refusal !== undefined) {
-        // Whoever asked need not wait for what cannot come.
-        if (isAnswer && !('error' in event)) this.send(from, to, refused(refusal));
-        throw refusal;
-      }
+      if (refusal !== undefined) throw refusal;
       peers.sendEnvelope(node, encodeEnvelope(from, { to, counter: 0, text }, 0));
     } catch (thrown) {
+      if (isAnswer && !('error' in event)) this.send(from, to, refused(thrown));
       const fields = { to, event: event.type, error: messageOf(thrown) };
       logger.warn(fields, 'a message without guarantee could not be sent');
     }
@@ -71,6 +74,8 @@ export class Hints {
 }
 
 /** The answer to a question that has none. */
-function refused(error: RuntimeError): { readonly type: string; readonly error: RuntimeError } {
-  return { type: REPLY_EVENT, error };
+function refused(thrown: unknown): { readonly type: string; readonly error: RuntimeError } {
+  if (thrown instanceof RuntimeError) return { type: REPLY_EVENT, error: thrown };
+  const what = `The answer cannot travel: ${messageOf(thrown)}`;
+  return { type: REPLY_EVENT, error: new RuntimeError('ASK_UNANSWERED', what) };
 }

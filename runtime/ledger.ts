@@ -17,6 +17,7 @@ import { MESSAGE_REFUSED } from './kind.ts';
 import type { Logger } from './options.ts';
 import type { OutboxRow } from './outbox.ts';
 import { type Performers, senderOf } from './performers.ts';
+import type { Questions } from './questions.ts';
 import type { Random } from './random.ts';
 import type { Shard } from './shard.ts';
 import { newUndelivered } from './undelivered.ts';
@@ -28,6 +29,7 @@ export interface LedgerServices {
   readonly inspection: Inspection;
   readonly delivery: Delivery;
   readonly performers: Performers;
+  readonly questions: Questions;
   shard(): Shard;
 }
 
@@ -39,13 +41,15 @@ export class Ledger implements DeliveryOwner {
   }
 
   /** An actor's message was taken; where its turn failed, the receiver has kept it. */
-  taken(from: string, row: OutboxRow): void {
+  taken(from: string, row: OutboxRow, failure?: RuntimeError): void {
+    if (failure !== undefined) this.#services.questions.undelivered(row.to, row.event, failure);
     const actor = this.#settled(from, row);
     if (actor !== undefined) this.#services.shard().settled(actor, row.to);
   }
 
   /** An actor's message was refused for good: its machine hears of it, or it is kept with the undelivered ones. */
   refused(from: string, row: OutboxRow, refusal: RuntimeError, noted: () => void): void {
+    this.#services.questions.undelivered(row.to, row.event, refusal);
     const sender = this.#find(from);
     const giveUp = (): void => {
       const actor = this.#settled(from, row);

@@ -6,6 +6,7 @@
  * it is committed, and is sent again until then.
  */
 
+import { RuntimeError } from './errors.ts';
 import type { OutboxRow } from './outbox.ts';
 import type { ChildResult } from './statechart.ts';
 import type { TimerRow } from './timer-table.ts';
@@ -92,6 +93,8 @@ export class Mailbox {
       last.from !== hint.from
     )
       return false;
+    const what = 'A newer hint of its sender took its place.';
+    last.settle?.(new RuntimeError('MAILBOX_FULL', what));
     this.#items[this.#items.length - 1] = hint;
     return true;
   }

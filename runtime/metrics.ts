@@ -137,6 +137,8 @@ export interface MetricsSnapshot extends Gauges {
   readonly undelivered: number;
   /** Failures of durable effects after which another try was planned. */
   readonly effectsRetried: number;
+  /** Questions that were taken, and whose askers were told that there is no answer. */
+  readonly questionsRefused: number;
   /** Records that the store cannot trust; their actors are left alone. */
   readonly recordsDamaged: number;
   /** Durable effects whose performer failed for the last time. */
@@ -176,6 +178,7 @@ export class Metrics {
   hintsLeftOut = 0;
   undelivered = 0;
   effectsRetried = 0;
+  questionsRefused = 0;
   recordsDamaged = 0;
   effectsGivenUp = 0;
   commitsRefused = 0;
@@ -224,6 +227,7 @@ export class Metrics {
       messagesRefused: Object.fromEntries(this.#refused),
       undelivered: this.undelivered,
       effectsRetried: this.effectsRetried,
+      questionsRefused: this.questionsRefused,
       recordsDamaged: this.recordsDamaged,
       effectsGivenUp: this.effectsGivenUp,
       timersFired: timerLatenessMs.count,

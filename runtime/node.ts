@@ -11,49 +11,23 @@ import { Arrivals } from './arrivals.ts';
 import { Asks } from './asks.ts';
 import { Calls } from './calls.ts';
 import { Children } from './children.ts';
-import type { Clock } from './clock.ts';
 import { Delivery } from './delivery.ts';
 import { messageOf, RuntimeError } from './errors.ts';
 import { createSelf } from './handle.ts';
 import { Hints } from './hints.ts';
-import { Hosting } from './hosting.ts';
-import { Inspection, type InspectionFact, type InspectionReader } from './inspection.ts';
-import type { Lease } from './lease.ts';
+import { Hosting, type HostingListener } from './hosting.ts';
+import { Inspection, type InspectionFact } from './inspection.ts';
 import { Ledger } from './ledger.ts';
 import type { Message } from './mailbox.ts';
 import { Metrics } from './metrics.ts';
+import type { NodePorts } from './node-ports.ts';
 import { Observers } from './observers.ts';
-import type { Logger, RuntimeLimits } from './options.ts';
 import { Peers } from './peers.ts';
-import { Performers } from './performers.ts';
-import type { Random } from './random.ts';
+import { type PerformerOutlet, Performers } from './performers.ts';
+import { Questions } from './questions.ts';
 import { Release } from './release.ts';
 import { Session } from './session.ts';
 import { Shard, type ShardListener } from './shard.ts';
-import type { Store } from './store.ts';
-import type { Transport } from './transport.ts';
-
-export interface NodePorts {
-  readonly node: string;
-  readonly place: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly store: Store;
-  readonly transport: Transport;
-  readonly lease: Lease;
-  readonly limits: RuntimeLimits;
-  readonly logger: Logger;
-  /** Told when the store has failed after the start; the node has ended then. */
-  readonly fatal: (failure: Error) => void;
-  /** Told each time this node begins to host its place, under which fence. */
-  readonly hosting?: ((fence: number) => void) | undefined;
-  /** Told each time it has ceased to host it, under which fence. */
-  readonly hostingEnded?: ((fence: number) => void) | undefined;
-  /** Called before each batch of turns, and before a fact outside of one: the moment to begin or end reading. */
-  readonly attend?: ((inspection: Inspection) => void) | undefined;
-  /** Reads the inspection stream from its first record on. */
-  readonly inspect?: InspectionReader | undefined;
-}
 
 export class Node {
   readonly ports: NodePorts;
@@ -71,14 +45,15 @@ export class Node {
   readonly #ledger: Ledger;
   readonly #peers: Peers;
   readonly #performers: Performers;
+  readonly #questions: Questions;
   readonly #session: Session;
   #stopped: Promise<void> | undefined;
 
   constructor(ports: NodePorts) {
-    const { node, place, clock, random, limits, logger, transport } = ports;
+    const { node, clock, random, limits, logger, transport } = ports;
     const { metrics } = this;
     this.ports = ports;
-    const inspection = new Inspection(node, place, () => clock.now(), logger);
+    const inspection = new Inspection(node, ports.place, () => clock.now(), logger);
     if (ports.inspect !== undefined) inspection.read(ports.inspect);
     const observers = new Observers(logger);
     const asks = new Asks(node, clock, random);
@@ -86,26 +61,26 @@ export class Node {
     const children = new Children((address, session, result) =>
       this.#childSettled(address, session, result),
     );
-    const performers = new Performers(clock, random, limits, logger, {
-      send: (address, event, identity) => this.calls.deliver(address, event, identity),
-      reply: (address, replyTo, value) => this.calls.reply(address, replyTo, value),
-      retried: () => {
-        metrics.effectsRetried += 1;
-      },
-      finished: (address, effect, failure) => {
-        if (failure !== undefined) metrics.effectsGivenUp += 1;
-        ledger.finished(address, effect.id, failure);
-      },
-    });
     const accept = (address: string, message: Message) => this.shard.accept(address, message);
     const isHosting = () => this.shard.isHosting;
     const delivery = new Delivery({ ...ports, peers, metrics, accept, isHosting });
-    const hints = new Hints({ ...ports, peers, metrics, accept });
+    const undelivered: Questions['undelivered'] = (...what) => questions.undelivered(...what);
+    const hints = new Hints({ ...ports, peers, metrics, accept, undelivered });
+    const questions = new Questions({
+      ...ports,
+      metrics,
+      asks,
+      hints,
+      coming: (address) => this.shard.coming(address),
+    });
+    const outlet = this.#outlet(questions, () => ledger);
+    const performers = new Performers(clock, random, limits, logger, outlet);
     const ledger = new Ledger({
       ...ports,
       inspection,
       delivery,
       performers,
+      questions,
       shard: () => this.shard,
     });
     const session = new Session(`session:${random.id()}@${node}`, delivery, limits.outboxMax);
@@ -119,12 +94,13 @@ export class Node {
       metrics,
       observers,
       performers,
+      questions,
       logger,
       owner: ledger,
       handleOf,
     });
     const shard = new Shard({ ...ports, inspection, metrics }, this.#listener(release, delivery));
-    this.calls = new Calls({ place, limits, shard, session, hints, asks, observers });
+    this.calls = new Calls({ ...ports, asks, questions, hints, session, peers, shard, observers });
     this.#arrivals = new Arrivals({
       ...ports,
       shard,
@@ -132,19 +108,12 @@ export class Node {
       hints,
       peers,
       asks,
+      questions,
       metrics,
       persisted: (address) => this.calls.persisted(address),
       outranked: (known, isHosted) => this.hosting.outranked(known, isHosted),
     });
-    this.hosting = new Hosting(
-      { ...ports, shard },
-      {
-        began: (fence) => this.#began(fence),
-        ended: (fence) => this.#ended(fence),
-        contests: (fence) => this.#peers.announce([[place, fence]]),
-        failed: (failure, isStarting) => this.#failed(failure, isStarting),
-      },
-    );
+    this.hosting = new Hosting({ ...ports, shard }, this.#hostingListener());
     this.inspection = inspection;
     this.shard = shard;
     this.#asks = asks;
@@ -153,6 +122,7 @@ export class Node {
     this.#ledger = ledger;
     this.#peers = peers;
     this.#performers = performers;
+    this.#questions = questions;
     this.#session = session;
   }
 
@@ -168,6 +138,7 @@ export class Node {
       peerDown: (peer) => {
         this.#arrivals.disconnected(peer);
         this.#peers.disconnected(peer);
+        this.#asks.lost(peer);
         this.#tell({ type: 'peer', peer, change: 'down' });
       },
       frameReceived: (peer, frame) => this.metrics.receive(() => this.#arrivals.frame(peer, frame)),
@@ -184,6 +155,7 @@ export class Node {
       ready,
       underWay,
       asks: this.#asks.size,
+      questions: this.#questions.size,
       performers: this.#performers.busy,
     };
   }
@@ -210,6 +182,9 @@ export class Node {
         clock.schedule(clock.now() + 1, resolve);
       });
     }
+    // Those who asked from here hear that the runtime has stopped.
+    this.#asks.stop();
+    this.#questions.refuseAll('its node stops.');
     this.#end();
     await transport.stop();
     await store.close();
@@ -224,8 +199,34 @@ export class Node {
     this.#delivery.stop();
     this.#peers.stop();
     this.#asks.stop();
+    this.#questions.clear();
     this.#session.stop();
     this.ending.abort();
+  }
+
+  #hostingListener(): HostingListener {
+    return {
+      began: (fence) => this.#began(fence),
+      ended: (fence) => this.#ended(fence),
+      contests: (fence) => this.#peers.announce([[this.ports.place, fence]]),
+      failed: (failure, isStarting) => this.#failed(failure, isStarting),
+    };
+  }
+
+  #outlet(questions: Questions, ledger: () => Ledger): PerformerOutlet {
+    const { metrics } = this;
+    return {
+      send: (address, event, identity) => this.calls.deliver(address, event, identity),
+      reply: (address, replyTo, value) => this.calls.reply(address, replyTo, value),
+      given: (params) => questions.given(params),
+      retried: () => {
+        metrics.effectsRetried += 1;
+      },
+      finished: (address, effect, failure) => {
+        if (failure !== undefined) metrics.effectsGivenUp += 1;
+        ledger().finished(address, effect.id, failure);
+      },
+    };
   }
 
   #listener(release: Release, delivery: Delivery): ShardListener {
@@ -259,6 +260,7 @@ export class Node {
     this.#children.stopAll();
     const { place } = this.ports;
     this.#performers.stop(new RuntimeError('NOT_HOSTED', `This node no longer hosts "${place}".`));
+    this.#questions.refuseAll(`its node no longer hosts "${place}".`);
     this.#delivery.forgetAllOf(this.#ledger);
     this.#peers.announce([]);
     this.ports.hostingEnded?.(fence);

@@ -8,7 +8,8 @@
  *
  * What a performer sends is over when the performer is: an effect is finished once all
  * its sends are answered, and afterwards it sends nothing. So its mark can go with it.
- * Answers to questions have no mark and may come at any time.
+ * Answers to questions have no mark. A question that a performer was given and has not
+ * answered when it is over is refused, unless its actor still holds it (questions.ts).
  */
 
 import type { Actor, PendingEffect } from './actor.ts';
@@ -30,6 +31,8 @@ export interface PerformerOutlet {
     event: { readonly type: string },
     identity: Identity | undefined,
   ): Promise<void>;
+  /** A performer is given this; what is returned is called when it is over, with what it threw. */
+  given(params: unknown): (thrown?: unknown) => void;
   /** Answers a question; nobody waits for what becomes of it. */
   reply(address: string, replyTo: string, value: unknown): void;
   /** A durable effect needs no further try: it succeeded, or was given up with `failure`. */
@@ -74,14 +77,19 @@ export class Performers {
       kind.reportMissing(effect.name, this.#logger);
       return;
     }
-    try {
-      const running =
-        performer === undefined
-          ? effect.run?.({ ...effect.args, self }, effect.params)
-          : this.#run(performer.run, address, { id: effectId, ...effect });
-      this.#watch(running, (thrown) => this.#report(address, effect.name, thrown));
-    } catch (thrown) {
+    const isInline = performer === undefined;
+    const over = this.#outlet.given(isInline ? [effect.params, effect.args.event] : effect.params);
+    const failed = (thrown: unknown): void => {
       this.#report(address, effect.name, thrown);
+      over(thrown ?? new Error('the action threw nothing'));
+    };
+    try {
+      const running = isInline
+        ? effect.run?.({ ...effect.args, self }, effect.params)
+        : this.#run(performer.run, address, { id: effectId, ...effect });
+      if (!this.#watch(running, over, failed)) over();
+    } catch (thrown) {
+      failed(thrown);
     }
   }
 
@@ -89,7 +97,7 @@ export class Performers {
   performDurably(address: string, kind: Kind, effect: PendingEffect): void {
     if (this.#running.has(effect.id)) return;
     this.#running.set(effect.id, undefined);
-    void this.#attempt(address, kind, effect, 1);
+    void this.#attempt(address, kind, effect, 1, this.#outlet.given(effect.params));
   }
 
   /** Aborts what runs. Durable effects stay in their records. */
@@ -105,6 +113,7 @@ export class Performers {
     kind: Kind,
     effect: PendingEffect,
     attempt: number,
+    over: (thrown?: unknown) => void,
   ): Promise<void> {
     const performer = kind.performer(effect.name);
     const { signal } = this.#abort;
@@ -129,7 +138,10 @@ export class Performers {
       );
       this.#running.set(
         effect.id,
-        this.#clock.schedule(again, () => void this.#attempt(address, kind, effect, attempt + 1)),
+        this.#clock.schedule(
+          again,
+          () => void this.#attempt(address, kind, effect, attempt + 1, over),
+        ),
       );
       return;
     }
@@ -143,6 +155,7 @@ export class Performers {
     );
     // Only now: an actor that comes back into memory to note this must not begin it again.
     this.#running.delete(effect.id);
+    over(failure);
   }
 
   /** What it returns, if anything, settles as the performer did, once its sends are answered. */
@@ -189,14 +202,16 @@ export class Performers {
     return sends.length > 0 ? end() : undefined;
   }
 
-  #watch(running: unknown, failed: (thrown: unknown) => void): void {
-    if (typeof (running as PromiseLike<unknown> | undefined)?.then !== 'function') return;
+  /** False of what is over already. */
+  #watch(running: unknown, over: () => void, failed: (thrown: unknown) => void): boolean {
+    if (typeof (running as PromiseLike<unknown> | undefined)?.then !== 'function') return false;
     this.#busy += 1;
     Promise.resolve(running as PromiseLike<unknown>)
-      .catch(failed)
+      .then(() => over(), failed)
       .finally(() => {
         this.#busy -= 1;
       });
+    return true;
   }
 
   #report(address: string, action: string, thrown: unknown): void {

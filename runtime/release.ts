@@ -20,6 +20,7 @@ import type { Observers } from './observers.ts';
 import type { Logger } from './options.ts';
 import type { OutboxRow } from './outbox.ts';
 import type { Performers } from './performers.ts';
+import type { Questions } from './questions.ts';
 import { NOTHING, type Turn } from './turn-result.ts';
 
 export interface ReleaseServices {
@@ -31,6 +32,7 @@ export interface ReleaseServices {
   readonly metrics: Metrics;
   readonly observers: Observers;
   readonly performers: Performers;
+  readonly questions: Questions;
   readonly logger: Logger;
   readonly owner: DeliveryOwner;
   /** What an inline action gets as `self`. */
@@ -46,8 +48,10 @@ export class Release {
 
   turn(turn: Turn): void {
     const { actor, item, failure, snapshot, status, sent, effects, pending } = turn;
-    const { delivery, performers, observers, inspection, owner, metrics } = this.#services;
+    const { delivery, performers, observers, questions, inspection, owner, metrics } =
+      this.#services;
     count(turn, metrics);
+    questions.taken(turn);
     if (item.type === 'message') item.settle?.(heard(turn));
     else if (item.type === 'refusal') item.noted();
     if (sent.length > 0) {
@@ -70,6 +74,7 @@ export class Release {
       }
     }
     for (const effect of pending) performers.performDurably(actor.address, actor.kind, effect);
+    questions.released(turn);
     if (snapshot === undefined) return;
     if (!observers.isEmpty) {
       const end = status === 'done' || status === 'stopped' ? status : undefined;
@@ -92,10 +97,11 @@ export class Release {
   }
 
   #effect({ actor, number }: Turn, effect: Effect, index: number): void {
-    const { asks, children, hints, logger, observers, performers } = this.#services;
+    const { asks, children, hints, logger, observers, performers, questions } = this.#services;
     const { address } = actor;
     switch (effect.type) {
       case 'send':
+        questions.answered(effect.to);
         if (asks.owns(effect.to))
           asks.answer(effect.to, (effect.event as { value?: unknown }).value);
         else hints.send(address, effect.to, effect.event);

@@ -383,6 +383,13 @@ export class Shard implements CommitListener {
     this.#refusals = 0;
   }
 
+  /** What an actor takes next: what waits for it, and what its uncommitted turns have taken. */
+  *coming(address: string): Iterable<Item> {
+    for (const { actor, item } of this.#commits.uncommitted())
+      if (actor.address === address) yield item;
+    yield* this.live.get(address)?.mailbox ?? [];
+  }
+
   /** Counts for tests, metrics and people. */
   counts(): { readonly live: number; readonly deadlines: number; readonly ready: number } {
     return { live: this.live.size, deadlines: this.#deadlines.size, ready: this.#batches.size };

@@ -196,6 +196,12 @@ export const METRICS: readonly Metric[] = [
     'Durable effects whose performer failed for the last time.',
   ),
   counter(
+    'escapement_questions_refused_total',
+    'questionsRefused',
+    '{question}',
+    'Questions that were taken, and whose askers were told that there is no answer.',
+  ),
+  counter(
     'escapement_leases_acquired_total',
     'leasesAcquired',
     '{lease}',

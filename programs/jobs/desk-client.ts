@@ -22,6 +22,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Random } from '../../runtime/random.ts';
 import { handIn } from './hand-in.ts';
+import { pause } from './pause.ts';
 import { isRefusedForNow, WaitingRoom } from './waiting-room.ts';
 
 /** A workflow as it is submitted; what is left out has its default. */
@@ -94,6 +95,10 @@ const PATIENCE_MS = [1_000, 2_000, 4_000, 5_000];
 const TAKING_IN_MS = [10_000];
 /** Longer than the desk waits with a watch, or with a cancel. */
 const LONG_PATIENCE_MS = [25_000];
+
+/** A question that was lost is asked again after so long: several in a row are no storm. */
+const LOST_PAUSE_MS = 100;
+const NEVER = new AbortController().signal;
 
 export type Question = { readonly type: string; readonly [field: string]: unknown };
 
@@ -270,17 +275,20 @@ export class DeskClient implements JobsClient {
     const endsAt = this.#clock.now() + timeoutMs;
     const pauses = this.#line.mayLose ? patience : LONG_PATIENCE_MS;
     for (let attempt = 0; ; attempt += 1) {
-      const pause = pauses[Math.min(attempt, pauses.length - 1)] as number;
+      const limitMs = pauses[Math.min(attempt, pauses.length - 1)] as number;
       const left = endsAt - this.#clock.now();
       try {
         const options = {
-          timeoutMs: Math.max(1, Math.min(pause, left)),
+          timeoutMs: Math.max(1, Math.min(limitMs, left)),
           ...(signal && { signal }),
         };
         return (await this.#line.ask(question, options)) as TAnswer;
       } catch (thrown) {
-        const isLate = thrown instanceof RuntimeError && thrown.code === 'ASK_TIMED_OUT';
-        if (!isLate || this.#clock.now() >= endsAt) throw thrown;
+        const code = thrown instanceof RuntimeError ? thrown.code : undefined;
+        const isLost = code === 'ASK_LOST' && this.#line.mayLose;
+        if (!(isLost || code === 'ASK_TIMED_OUT') || this.#clock.now() >= endsAt) throw thrown;
+        // Whoever comes next takes it as soon as it is there.
+        if (isLost) await pause(this.#clock, LOST_PAUSE_MS, signal ?? NEVER);
       }
     }
   }

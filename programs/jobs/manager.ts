@@ -136,6 +136,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     ...(inspect !== undefined && { inspect }),
   });
   const { gates = [], operators } = options;
+  const ending = new AbortController();
   const program = {
     datacenter,
     manager,
@@ -148,12 +149,18 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     backlog,
     shedding: new SheddingLog({ datacenter, logger, now: () => clock.now() }),
     runtime,
+    ending: ending.signal,
   };
   node = program;
   registerKinds(program, options);
   observeDatacenter(program);
   if (runtime.isHosting) await openDatacenter(program);
   const endSweep = startSweep(program);
+  const end = (): void => {
+    endSweep();
+    ending.abort();
+  };
+  signal?.addEventListener('abort', end, { once: true });
   return {
     datacenter,
     manager,
@@ -168,7 +175,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     },
     recommend: (how) => recommend(observedJobs(program), how),
     stop() {
-      endSweep();
+      end();
       return runtime.stop();
     },
     crash() {

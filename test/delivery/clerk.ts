@@ -8,7 +8,7 @@ import { listener, speaker } from './talkers.ts';
 
 const clerk = setup({
   types: {
-    context: {} as { asked: string | undefined; taken: number[] },
+    context: {} as { asked: string | undefined; kept: string[]; taken: number[] },
     events: {} as
       | Question<{ type: 'now' }, string>
       | Question<{ type: 'twice' }, number>
@@ -22,7 +22,7 @@ const clerk = setup({
   delays: { aWhile: 10_000 },
 }).createMachine({
   id: 'clerk',
-  context: { asked: undefined, taken: [] },
+  context: { asked: undefined, kept: [], taken: [] },
   on: {
     now: { actions: reply(() => 'here you are') },
     twice: { actions: [reply(() => 1), reply(() => 2)] },
@@ -33,7 +33,9 @@ const clerk = setup({
         () => 'at last',
       ),
     },
-    never: { actions: assign({}) },
+    never: {
+      actions: assign({ kept: ({ context, event }) => [...context.kept, event.replyTo ?? ''] }),
+    },
     fail: {
       actions: assign(() => {
         throw new Error('no');

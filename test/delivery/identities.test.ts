@@ -86,7 +86,9 @@ describe('H56: a peer that has proved to be a manager of A', () => {
     ['with answers to its node', { event: { ...HEARD, replyTo: `ask/1@${PEER}` } }],
   ])('speaks %s', async (_, more) => {
     const { say, heard, expelled } = await start(MANAGER);
-    expect(await say(envelope(more, 1))).toMatchObject([{ counter: 1 }]);
+    const [receipt] = await say(envelope(more, 1));
+    expect(receipt).toMatchObject({ counter: 1 });
+    expect(receipt).not.toHaveProperty('error');
     expect(heard()).toEqual({ peer: [1] });
     expect(expelled).toEqual([]);
   });

@@ -69,12 +69,11 @@ async function twoDesks(work: (call: PerformerCall & { readonly params: Work }) 
 }
 
 describe.each(['near', 'far'] as const)('a question from %s', (where) => {
-  test('is answered in a later turn, also after a crash of whoever was asked', async () => {
-    const { a, b, [where]: asked } = await twoDesks(() => {});
+  test('is answered in a later turn', async () => {
+    const { a, [where]: asked } = await twoDesks(() => {});
     const seen = watch(asked.ask({ type: 'job.wait', number: 7 }, { timeoutMs: 60_000 }));
     await a.advance('10s');
     expect(seen.outcome).toBe('pending');
-    if (where === 'far') await b.crash();
     void asked.send({ type: 'job.finished', by: 'ada' });
     await a.settle();
     expect(seen.outcome).toBe('7 by ada');
@@ -153,10 +152,11 @@ test('a performer that was told to stop answers nobody', async () => {
   await rt.settle();
   lease.expire('test');
   await rt.settle();
+  expect(seen.outcome).toBe('ASK_LOST');
   expect(call?.signal.aborted).toBe(true);
   call?.reply(call.params.replyTo, 'too late');
   await rt.advance('10s');
-  expect(seen.outcome).toBe('ASK_TIMED_OUT');
+  expect(seen.outcome).toBe('ASK_LOST');
 });
 
 test("under XState's own createActor an answer goes nowhere", () => {

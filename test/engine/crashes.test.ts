@@ -218,6 +218,7 @@ test('a crash leaves nothing running: no clock task, no live actor, no call', as
     underWay: 0,
     asks: 0,
     performers: 0,
+    questions: 0,
   });
   while (store.waiting > 0) {
     clock.runDue();

@@ -198,6 +198,7 @@ describe('an actor that has ended', () => {
       underWay: 0,
       asks: 0,
       performers: 0,
+      questions: 0,
     });
     expect([...rt.store.entries()]).toEqual([]);
     expect(rt.clock.nextDueAt()).toBeUndefined();

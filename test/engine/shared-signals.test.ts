@@ -1,7 +1,7 @@
 /** One signal for many calls. */
 
 import { expect, test } from 'vitest';
-import { createMachine } from 'xstate';
+import { assign, createMachine } from 'xstate';
 import { createRuntime } from '../../index.ts';
 
 test('hundreds of calls may share a signal, without a warning, and end together', async () => {
@@ -9,8 +9,15 @@ test('hundreds of calls may share a signal, without a warning, and end together'
   const warn = (warning: Error): void => void warnings.push(warning);
   process.on('warning', warn);
   await using runtime = await createRuntime();
-  const deaf = createMachine({ on: { question: {} } });
-  const actor = await runtime.register('deaf', deaf).spawn('deaf/1');
+  const mute = createMachine({
+    context: { kept: [] as unknown[] },
+    on: {
+      question: {
+        actions: assign(({ context, event }) => ({ kept: [...context.kept, event['replyTo']] })),
+      },
+    },
+  });
+  const actor = await runtime.register('mute', mute).spawn('mute/1');
   const service = new AbortController();
   const { signal } = service;
   const asked = Array.from({ length: 300 }, () =>

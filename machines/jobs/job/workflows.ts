@@ -85,6 +85,26 @@ function letterOf({ state, final }: WorkflowChanged): string {
   }
 }
 
+/** How the job knows a workflow to stand, in the words of a workflow. */
+export function stateIn({ ids, standing }: WorkflowTable, workflowId: string): WorkflowState {
+  switch (standing[ids.indexOf(workflowId)]?.toLowerCase()) {
+    case 'd':
+      return 'DISPATCHED';
+    case 'r':
+      return 'RUNNING';
+    case STOPPING:
+      return 'CANCELLING';
+    case SUCCEEDED:
+      return 'COMPLETED';
+    case FAILED:
+      return 'FAILED';
+    case CANCELLED:
+      return 'CANCELLED';
+    default:
+      return 'PENDING';
+  }
+}
+
 /** What has come to its end stays there, and what was told stays told until it stops. */
 export function withChange(table: WorkflowTable, event: WorkflowChanged): WorkflowTable {
   const index = table.ids.indexOf(event.workflowId);

@@ -26,10 +26,10 @@ import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
 import { isBreach, Submissions } from '../submission.ts';
 import { submitterOf } from '../submitter.ts';
+import { type News, observe, watchJob } from '../watch.ts';
 import { accept, addressed, refused } from './acceptance.ts';
 import { type GateNode, isGone, jobOf, readGateJob } from './node.ts';
 import { jobSummary, jobView, listJobs, statusOf } from './views.ts';
-import { watchJob } from './watch.ts';
 import { listWorkers } from './workers.ts';
 
 /** How long datacenters are waited for by somebody who waits himself. */
@@ -77,8 +77,8 @@ export function deskPerformers(node: GateNode) {
       const page = listJobs(node, params);
       reply(params.replyTo, { ...page, jobs: permissions.ownOf(params.replyTo, page.jobs) });
     },
-    watchJob: ({ params, reply }: Call<JobWatched>) => {
-      watchJob(node, params, (answer) => reply(params.replyTo, answer));
+    watchJob: async ({ params, signal, reply }: Call<JobWatched>) => {
+      reply(params.replyTo, await watchGateJob(node, params, signal));
     },
     cancelJob: async ({ params, reply }: Call<ClientCancelRequested>) => {
       reply(params.replyTo, await cancelJob(node, params.jobId));
@@ -97,6 +97,25 @@ export function deskPerformers(node: GateNode) {
       reply(params.replyTo, await listWorkers(node.datacenters, askOne, params));
     },
   };
+}
+
+/** `lost`: the gate hosts its place no longer. */
+export function watchGateJob(
+  node: GateNode,
+  { jobId, seenSeq }: JobWatched,
+  lost: AbortSignal,
+): Promise<News> {
+  const { clock, runtime, gate, ending } = node;
+  return watchJob({
+    clock,
+    endings: [ending, lost],
+    seenSeq,
+    look: () => {
+      const context = readGateJob(node, jobId);
+      return context && jobSummary(node, context);
+    },
+    observe: (changed) => observe(jobOf(runtime, gate, jobId), changed),
+  });
 }
 
 async function cancelJob(node: GateNode, jobId: string): Promise<CancelAnswer> {

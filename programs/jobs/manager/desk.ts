@@ -23,13 +23,12 @@ import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
 import { isBreach, Submissions } from '../submission.ts';
 import { submitterOf } from '../submitter.ts';
+import { type News, observe, watchJob } from '../watch.ts';
 import { Acceptances, isUntaken, refused, shed } from './acceptance.ts';
 import { type ManagerNode, readJob } from './node.ts';
 import { jobSummary, jobView, listJobs, stuckWorkflows, timeSinceProgress } from './views.ts';
 import { listWorkers } from './workers.ts';
 
-/** How long a watch waits for news before it answers that there are none. */
-const WATCH_MS = 20_000;
 /** A cancel is answered when nothing can start any more, which may take a commit or two. */
 const CANCEL_LIMIT_MS = 10_000;
 
@@ -78,8 +77,8 @@ export function deskPerformers(node: ManagerNode) {
       const page = listJobs(node, params);
       reply(params.replyTo ?? '', { ...page, jobs: permissions.ownOf(params.replyTo, page.jobs) });
     },
-    watchJob: ({ params, reply }: Call<JobWatched>) => {
-      watchJob(node, params, (answer) => reply(params.replyTo ?? '', answer));
+    watchJob: async ({ params, signal, reply }: Call<JobWatched>) => {
+      reply(params.replyTo, await watch(node, params, signal));
     },
     cancelJob: async ({ params, reply }: Call<ClientCancelRequested>) => {
       reply(params.replyTo ?? '', await cancelJob(node, params.jobId));
@@ -107,34 +106,21 @@ const placeOf = (replyTo: string): string => replyTo.slice(replyTo.lastIndexOf('
 const timeoutOf = (terms: { readonly timeoutMs?: unknown } | null | undefined): number =>
   Number.isSafeInteger(terms?.timeoutMs) ? (terms?.timeoutMs as number) : Number.MAX_SAFE_INTEGER;
 
-/** Answers as soon as the job is another one than the client has seen. */
-function watchJob(
+function watch(
   node: ManagerNode,
   { jobId, seenSeq }: JobWatched,
-  answer: (news: object) => void,
-): void {
-  const look = (): object | undefined => {
-    const context = readJob(node, jobId);
-    if (context === undefined) return { found: false, job: null };
-    return context.seq === seenSeq ? undefined : { found: true, job: jobSummary(node, context) };
-  };
-  const now = look();
-  if (now !== undefined) {
-    answer(now);
-    return;
-  }
-  const end = (): void => {
-    cancelLimit();
-    subscription.unsubscribe();
-    const context = readJob(node, jobId);
-    answer({
-      found: context !== undefined,
-      job: context === undefined ? null : jobSummary(node, context),
-    });
-  };
-  const cancelLimit = node.clock.schedule(node.clock.now() + WATCH_MS, end);
-  const subscription = node.runtime.actor(jobAddress(jobId, node.datacenter)).subscribe(() => {
-    if (look() !== undefined) end();
+  lost: AbortSignal,
+): Promise<News> {
+  const { clock, runtime, datacenter, ending } = node;
+  return watchJob({
+    clock,
+    endings: [ending, lost],
+    seenSeq,
+    look: () => {
+      const context = readJob(node, jobId);
+      return context && jobSummary(node, context);
+    },
+    observe: (changed) => observe(runtime.actor(jobAddress(jobId, datacenter)), changed),
   });
 }
 

@@ -41,6 +41,8 @@ export interface ManagerNode {
   readonly backlog: Backlog;
   readonly shedding: SheddingLog;
   readonly runtime: Runtime<ManagerKinds>;
+  /** Aborted when the manager stops: whoever waits for news is answered. */
+  readonly ending: AbortSignal;
 }
 
 /** A job as it was last committed, ended ones included; undefined when there is none. */
@@ -58,10 +60,18 @@ export function readTerm({ runtime, datacenter }: ManagerNode, workerId: string)
 }
 
 export function readWorkflow(
-  { runtime }: ManagerNode,
+  node: ManagerNode,
   address: `workflow/${string}`,
 ): WorkflowContext | undefined {
-  return read(() => runtime.actor(address).getSnapshot().context);
+  return lookAtWorkflow(node, address)?.context;
+}
+
+/** A workflow with its state; undefined before it is born and after it is forgotten. */
+export function lookAtWorkflow(
+  { runtime }: ManagerNode,
+  address: `workflow/${string}`,
+): { readonly value: unknown; readonly context: WorkflowContext } | undefined {
+  return read(() => runtime.actor(address).getSnapshot());
 }
 
 function read<T>(reading: () => T): T | undefined {

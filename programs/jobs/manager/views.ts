@@ -4,7 +4,7 @@
 
 import { workflowAddress } from '../../../machines/jobs/addresses.ts';
 import { elapsedMs, extensionsMs, overallDue } from '../../../machines/jobs/job/context.ts';
-import { isQueued, tallyOf } from '../../../machines/jobs/job/workflows.ts';
+import { isQueued, stateIn, tallyOf } from '../../../machines/jobs/job/workflows.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type {
   JobPage,
@@ -18,7 +18,7 @@ import { statusOfWorkflow, type WorkflowState } from '../../../machines/jobs/wor
 import { knob } from '../../../runtime/knob.ts';
 import { allRows } from '../all-rows.ts';
 import { isAskedFor } from '../job-filter.ts';
-import { type ManagerNode, readJob, readWorkflow } from './node.ts';
+import { lookAtWorkflow, type ManagerNode, readJob, readWorkflow } from './node.ts';
 
 /** Workflows of one page of a view. Results may be long, so a page of them is short. */
 const VIEW_PAGE = knob('workflowsPerView', 100);
@@ -72,20 +72,21 @@ export function jobView(node: ManagerNode, jobId: string, page: number): JobView
   const from = (page - 1) * VIEW_PAGE.value;
   let length = 0;
   const workflows = ids.slice(from, from + VIEW_PAGE.value).map((workflowId) => {
-    const view = workflowView(node, jobId, workflowId);
+    const view = workflowView(node, context, workflowId);
     length += view.result?.length ?? 0;
     return length > VIEW_LENGTH_MAX.value ? { ...view, result: null, truncated: true } : view;
   });
   return { ...jobSummary(node, context), workflows, page, pages };
 }
 
-function workflowView(node: ManagerNode, jobId: string, workflowId: string): WorkflowView {
-  const address = workflowAddress(jobId, workflowId, node.datacenter);
-  const context = readWorkflow(node, address);
-  const { value } = node.runtime.actor(address).getSnapshot();
+/** One that is not born yet, or that is forgotten, is as its job knows it. */
+function workflowView(node: ManagerNode, job: JobContext, workflowId: string): WorkflowView {
+  const workflow = lookAtWorkflow(node, workflowAddress(job.jobId, workflowId, node.datacenter));
+  const context = workflow?.context;
+  const state = workflow === undefined ? stateIn(job.table, workflowId) : stateOf(workflow.value);
   return {
     workflowId,
-    status: statusOfWorkflow(stateOf(value)),
+    status: statusOfWorkflow(state),
     attempts: context?.dispatched ?? 0,
     workerId: context?.lastWorkerId ?? null,
     result: context?.result ?? null,

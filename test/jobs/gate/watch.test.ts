@@ -1,8 +1,8 @@
 /** Clients that wait for news of a job at a gate. */
 
 import { describe, expect, test } from 'vitest';
+import { watchGateJob } from '../../../programs/jobs/gate/desk.ts';
 import { Rooms } from '../../../programs/jobs/gate/rooms.ts';
-import { watchJob } from '../../../programs/jobs/gate/watch.ts';
 import { Permissions } from '../../../programs/jobs/permissions.ts';
 import { Submitters } from '../../../programs/jobs/submitter.ts';
 import { SILENT_LOGGER } from '../../../runtime/options.ts';
@@ -39,16 +39,17 @@ describe('a watch', () => {
     const parts = { gate: 'gate-1', datacenters: [], logger: SILENT_LOGGER, ...own };
     const node = { ...parts, runtime, config, counters, clock, ending: ending.signal };
     const answers: unknown[] = [];
-    const watch = () =>
-      watchJob(node, { type: 'job.watched', requestId: 'r', jobId: 'j1', seenSeq: 2 }, (news) =>
-        answers.push([stage.now, news.job?.seq]),
-      );
-    watch();
+    const question = { type: 'job.watched', requestId: 'r', jobId: 'j1', seenSeq: 2 } as const;
+    const watch = async () => {
+      const { job } = await watchGateJob(node, question, new AbortController().signal);
+      answers.push([stage.now, job?.seq]);
+    };
+    void watch();
     await stage.until(30);
     expect(answers).toEqual([[21_000, 2]]);
-    watch();
+    void watch();
     ending.abort();
-    watch();
+    void watch();
     await stage.until(60);
     expect(answers.slice(1)).toEqual([
       [30_000, 2],
@@ -69,13 +70,13 @@ test('any number of clients may watch, without a warning', async () => {
   const node = { ...parts, runtime, config, counters, clock, ending: ending.signal };
   let answers = 0;
   for (let number = 1; number <= 30; number += 1)
-    watchJob(
+    void watchGateJob(
       node,
       { type: 'job.watched', requestId: `r${number}`, jobId: 'j1', seenSeq: 2 },
-      () => {
-        answers += 1;
-      },
-    );
+      new AbortController().signal,
+    ).then(() => {
+      answers += 1;
+    });
   ending.abort();
   // Node says it between turns of the event loop.
   await new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,266 @@
+/**
+ * Questions that actors of this node have taken and not answered yet.
+ *
+ * Guarantees: each of them is settled. The asker hears an answer, or an error as soon as nothing is
+ * left that could give one: what the last performer threw, ASK_UNANSWERED where nothing was thrown,
+ * ASK_LOST when this node ceases to host the actor.
+ *
+ * A question is held by an actor while its committed context, its deadlines or what it takes next
+ * name it, or while it has children; by a performer or an action that was given it, until that has
+ * finished. An actor that sends it on hands it over. Code that keeps a question anywhere else holds
+ * nothing.
+ */
+
+import { isWholeAddress, kindOf } from './address.ts';
+import type { Asks } from './asks.ts';
+import { messageOf, RuntimeError } from './errors.ts';
+import type { Hints } from './hints.ts';
+import { REPLY_EVENT, SPAWN_EVENT } from './machine.ts';
+import type { Item } from './mailbox.ts';
+import type { Metrics } from './metrics.ts';
+import type { Logger } from './options.ts';
+import type { Turn } from './turn-result.ts';
+
+export interface QuestionServices {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly limits: { readonly questionsMax: number };
+  readonly asks: Asks;
+  readonly hints: Hints;
+  /** What an actor takes next: what waits in its mailbox, and what uncommitted turns have taken. */
+  coming(address: string): Iterable<Item>;
+}
+
+interface OpenQuestion {
+  readonly replyTo: string;
+  /** The actor whose turn took it last. */
+  actor: string;
+  /** Actors that held it after their last released turn. */
+  readonly holders: Set<string>;
+  /** Performers and actions at work that were given it. */
+  performers: number;
+  /** Somebody else may answer it: an actor that it was sent on to. */
+  isHandedOver: boolean;
+  /** What a performer threw that was given it. */
+  thrown: unknown;
+}
+
+export class Questions {
+  readonly #services: QuestionServices;
+  readonly #open = new Map<string, OpenQuestion>();
+  readonly #held = new Map<string, Set<OpenQuestion>>();
+
+  constructor(services: QuestionServices) {
+    this.#services = services;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** A turn is durable, and what it asks for is about to leave. */
+  taken(turn: Turn): void {
+    const { actor, item, failure, snapshot, sent, effects } = turn;
+    const replyTo =
+      item.type === 'message' && failure === undefined && snapshot !== undefined
+        ? questionIn(item.event)
+        : undefined;
+    if (replyTo !== undefined) this.#take(replyTo, actor.address);
+    for (const question of this.#held.get(actor.address) ?? []) {
+      const isSentOn =
+        sent.some(({ event }) => isNamedIn(event, question.replyTo)) ||
+        effects.some(
+          (effect) => effect.type === 'send' && isNamedIn(effect.event, question.replyTo),
+        );
+      if (isSentOn) question.isHandedOver = true;
+    }
+  }
+
+  /** All that the turn asked for has left. */
+  released(turn: Turn): void {
+    const { actor, snapshot } = turn;
+    const held = this.#held.get(actor.address);
+    if (held === undefined || snapshot === undefined) return;
+    for (const question of [...held]) {
+      if (isKept(turn, question.replyTo)) continue;
+      this.#letGo(question, actor.address);
+      this.#review(question);
+    }
+  }
+
+  /** An answer leaves. */
+  answered(replyTo: string): void {
+    const question = this.#open.get(replyTo);
+    if (question !== undefined) this.#close(question);
+  }
+
+  /** A performer is given this; the function that is returned is called when it has finished, or has thrown. */
+  given(params: unknown): (thrown?: unknown) => void {
+    const questions = this.#open.size === 0 ? [] : this.#namedIn(params);
+    for (const question of questions) question.performers += 1;
+    return (thrown) => {
+      for (const question of questions) {
+        question.performers -= 1;
+        question.thrown ??= thrown;
+        this.#review(question);
+      }
+    };
+  }
+
+  /** A message was refused for good, or failed its turn: a question that it handed over is answered by nobody. */
+  undelivered(to: string, event: { readonly type: string }, error: RuntimeError): void {
+    const replyTo = questionIn(event);
+    if (replyTo === undefined) return;
+    const question = this.#open.get(replyTo);
+    if (question === undefined) {
+      this.#tell(to, replyTo, error);
+      return;
+    }
+    question.isHandedOver = false;
+    question.thrown ??= error;
+    this.#review(question);
+  }
+
+  /** Nobody here speaks any more. */
+  clear(): void {
+    this.#open.clear();
+    this.#held.clear();
+  }
+
+  /** Nothing here answers any more. */
+  refuseAll(why: string): void {
+    for (const question of [...this.#open.values()]) this.#lose(question, why);
+  }
+
+  #take(replyTo: string, address: string): void {
+    let question = this.#open.get(replyTo);
+    if (question === undefined) {
+      this.#makeRoom();
+      const holders = new Set<string>();
+      question = {
+        replyTo,
+        actor: address,
+        holders,
+        performers: 0,
+        isHandedOver: false,
+        thrown: undefined,
+      };
+      this.#open.set(replyTo, question);
+    }
+    question.actor = address;
+    question.isHandedOver = false;
+    this.#hold(question, address);
+  }
+
+  #makeRoom(): void {
+    const { questionsMax } = this.#services.limits;
+    if (this.#open.size < questionsMax) return;
+    const [oldest] = this.#open.values();
+    this.#lose(oldest as OpenQuestion, `Over ${questionsMax} questions are open here.`);
+  }
+
+  /** Refuses a question that nobody holds. */
+  #review(question: OpenQuestion): void {
+    const { actor, replyTo, holders, performers, isHandedOver, thrown } = question;
+    if (this.#open.get(replyTo) !== question || holders.size > 0 || performers > 0) return;
+    for (const item of this.#services.coming(actor)) {
+      if (item.type !== 'message' || !isNamedIn(item.event, replyTo)) continue;
+      this.#hold(question, actor);
+      return;
+    }
+    this.#close(question);
+    if (!isHandedOver) this.#tell(actor, replyTo, unanswered(actor, thrown));
+  }
+
+  #lose(question: OpenQuestion, why: string): void {
+    const { actor, replyTo } = question;
+    const what = `${actor} has taken the question and does not answer it any more: ${why} Ask again where asking twice does no harm.`;
+    this.#close(question);
+    this.#tell(actor, replyTo, new RuntimeError('ASK_LOST', what, { address: actor }));
+  }
+
+  #tell(actor: string, replyTo: string, error: RuntimeError): void {
+    const { logger, metrics, asks, hints } = this.#services;
+    metrics.questionsRefused += 1;
+    const { code, message } = error;
+    logger.warn({ address: actor, code, error: message }, 'a question got no answer');
+    if (asks.owns(replyTo)) asks.refuse(replyTo, error);
+    else hints.send(actor, replyTo, errorReply(error));
+  }
+
+  #hold(question: OpenQuestion, address: string): void {
+    question.holders.add(address);
+    const held = this.#held.get(address);
+    if (held === undefined) this.#held.set(address, new Set([question]));
+    else held.add(question);
+  }
+
+  #letGo(question: OpenQuestion, address: string): void {
+    question.holders.delete(address);
+    const held = this.#held.get(address);
+    held?.delete(question);
+    if (held?.size === 0) this.#held.delete(address);
+  }
+
+  #close(question: OpenQuestion): void {
+    this.#open.delete(question.replyTo);
+    for (const address of [...question.holders]) this.#letGo(question, address);
+  }
+
+  #namedIn(params: unknown): readonly OpenQuestion[] {
+    const questions = new Set<OpenQuestion>();
+    someText(params, (text) => {
+      const question = this.#open.get(text);
+      if (question !== undefined) questions.add(question);
+      return false;
+    });
+    return [...questions];
+  }
+}
+
+/** The question that an event asks, or that a birth is given. */
+function questionIn(event: { readonly type: string }): string | undefined {
+  const { replyTo, input } = event as { replyTo?: unknown; input?: { replyTo?: unknown } | null };
+  const asked = event.type === SPAWN_EVENT ? input?.replyTo : replyTo;
+  if (typeof asked !== 'string' || !asked.startsWith('ask/')) return undefined;
+  return isWholeAddress(asked) && kindOf(asked) === 'ask' ? asked : undefined;
+}
+
+/** True when a later turn of the actor may answer: what it has ended with answers nothing. */
+function isKept({ actor, status, snapshot }: Turn, replyTo: string): boolean {
+  if (status !== 'active') return false;
+  const { context, children } = snapshot as NonNullable<Turn['snapshot']>;
+  if (actor.runningChildren > 0 || Object.keys(children).length > 0) return true;
+  return (
+    isNamedIn(context, replyTo) || actor.timers.rows.some(({ event }) => isNamedIn(event, replyTo))
+  );
+}
+
+function errorReply(error: RuntimeError): { readonly type: string; readonly error: RuntimeError } {
+  return { type: REPLY_EVENT, error };
+}
+
+function unanswered(address: string, thrown: unknown): RuntimeError {
+  if (thrown instanceof RuntimeError) return thrown;
+  const why = thrown === undefined ? '' : `: ${messageOf(thrown)}`;
+  const what = `${address} has taken the question, and nothing is left that would answer it${why}.`;
+  return new RuntimeError('ASK_UNANSWERED', what, { address, cause: thrown });
+}
+
+function isNamedIn(value: unknown, name: string): boolean {
+  return someText(value, (text) => text === name);
+}
+
+/** Whether any text in a value, however deep, is one that is looked for. */
+function someText(value: unknown, isFound: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return isFound(value);
+  if (typeof value !== 'object' || value === null) return false;
+  const seen = new Set<object>([value]);
+  for (const each of seen) {
+    for (const part of each instanceof Map || each instanceof Set ? each : Object.values(each)) {
+      if (typeof part === 'string' && isFound(part)) return true;
+      if (typeof part === 'object' && part !== null) seen.add(part);
+    }
+  }
+  return false;
+}
