@@ -21,7 +21,7 @@ import type {
 } from 'xstate';
 import { kindOf } from './address.ts';
 import { type AskOptions, abortError } from './asks.ts';
-import { messageOf } from './errors.ts';
+import { messageOf, RuntimeError } from './errors.ts';
 import type { ReplyOf, Sent } from './machine.ts';
 import type { Logger } from './options.ts';
 import { whenAborted } from './when-aborted.ts';
@@ -129,7 +129,12 @@ export function createHandle(address: string, host: HandleHost): ActorHandle {
 }
 
 /** What an action gets as `self`: it sends and goes on, so a refusal is logged and ends no process. */
-export function createSelf(address: string, host: HandleHost, logger: Logger): ActorHandle {
+export function createSelf(
+  address: string,
+  host: HandleHost,
+  logger: Logger,
+  undelivered: (to: string, event: { readonly type: string }, error: RuntimeError) => void,
+): ActorHandle {
   const self = new Handle(address, host);
   const { send } = self;
   self.send = (event, options) => {
@@ -137,6 +142,8 @@ export function createSelf(address: string, host: HandleHost, logger: Logger): A
     sent.catch((thrown) => {
       const fields = { address, event: event?.type, error: messageOf(thrown) };
       logger.warn(fields, 'what an action sent to its own actor was refused');
+      if (thrown instanceof RuntimeError && event !== undefined)
+        undelivered(address, event, thrown);
     });
     return sent;
   };

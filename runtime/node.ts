@@ -84,7 +84,7 @@ export class Node {
       shard: () => this.shard,
     });
     const session = new Session(`session:${random.id()}@${node}`, delivery, limits.outboxMax);
-    const handleOf = (address: string) => createSelf(address, this.calls, logger);
+    const handleOf = (address: string) => createSelf(address, this.calls, logger, undelivered);
     const release = new Release({
       asks,
       children,

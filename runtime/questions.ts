@@ -39,6 +39,8 @@ interface OpenQuestion {
   readonly holders: Set<string>;
   /** Performers and actions at work that were given it. */
   performers: number;
+  /** The actor that holds it for what it takes next, and not by its context. */
+  coming: string | undefined;
   /** Somebody else may answer it: an actor that it was sent on to. */
   isHandedOver: boolean;
   /** What a performer threw that was given it. */
@@ -61,11 +63,10 @@ export class Questions {
   /** A turn is durable, and what it asks for is about to leave. */
   taken(turn: Turn): void {
     const { actor, item, failure, snapshot, sent, effects } = turn;
-    const replyTo =
-      item.type === 'message' && failure === undefined && snapshot !== undefined
-        ? questionIn(item.event)
-        : undefined;
-    if (replyTo !== undefined) this.#take(replyTo, actor.address);
+    const isHeard = item.type === 'message' && failure === undefined;
+    const replyTo = isHeard ? questionIn(item.event) : undefined;
+    if (replyTo !== undefined && snapshot === undefined) this.#repeated(replyTo, actor.address);
+    else if (replyTo !== undefined) this.#take(replyTo, actor.address);
     for (const question of this.#held.get(actor.address) ?? []) {
       const isSentOn =
         sent.some(({ event }) => isNamedIn(event, question.replyTo)) ||
@@ -78,12 +79,14 @@ export class Questions {
 
   /** All that the turn asked for has left. */
   released(turn: Turn): void {
-    const { actor, snapshot } = turn;
-    const held = this.#held.get(actor.address);
-    if (held === undefined || snapshot === undefined) return;
-    for (const question of [...held]) {
-      if (isKept(turn, question.replyTo)) continue;
-      this.#letGo(question, actor.address);
+    const { address } = turn.actor;
+    for (const question of [...(this.#held.get(address) ?? [])]) {
+      const { replyTo, coming } = question;
+      // What took no event leaves the actor as it was: only what was to come has passed.
+      const isHeld = turn.snapshot === undefined ? coming !== address : isKept(turn, replyTo);
+      if (coming === address) question.coming = undefined;
+      if (isHeld) continue;
+      this.#letGo(question, address);
       this.#review(question);
     }
   }
@@ -118,6 +121,7 @@ export class Questions {
     }
     question.isHandedOver = false;
     question.thrown ??= error;
+    if (question.coming === to) this.#letGo(question, to);
     this.#review(question);
   }
 
@@ -142,6 +146,7 @@ export class Questions {
         actor: address,
         holders,
         performers: 0,
+        coming: undefined,
         isHandedOver: false,
         thrown: undefined,
       };
@@ -150,6 +155,12 @@ export class Questions {
     question.actor = address;
     question.isHandedOver = false;
     this.#hold(question, address);
+  }
+
+  /** The question was taken before: its answer may have been lost with its receipt. One that arrived came first. */
+  #repeated(replyTo: string, address: string): void {
+    if (this.#open.has(replyTo)) return;
+    this.#refuse(address, replyTo, lost(address, 'It was answered before.'));
   }
 
   #makeRoom(): void {
@@ -165,6 +176,7 @@ export class Questions {
     if (this.#open.get(replyTo) !== question || holders.size > 0 || performers > 0) return;
     for (const item of this.#services.coming(actor)) {
       if (item.type !== 'message' || !isNamedIn(item.event, replyTo)) continue;
+      question.coming = actor;
       this.#hold(question, actor);
       return;
     }
@@ -174,16 +186,20 @@ export class Questions {
 
   #lose(question: OpenQuestion, why: string): void {
     const { actor, replyTo } = question;
-    const what = `${actor} has taken the question and does not answer it any more: ${why} Ask again where asking twice does no harm.`;
     this.#close(question);
-    this.#tell(actor, replyTo, new RuntimeError('ASK_LOST', what, { address: actor }));
+    this.#tell(actor, replyTo, lost(actor, why));
   }
 
   #tell(actor: string, replyTo: string, error: RuntimeError): void {
-    const { logger, metrics, asks, hints } = this.#services;
+    const { logger, metrics } = this.#services;
     metrics.questionsRefused += 1;
     const { code, message } = error;
     logger.warn({ address: actor, code, error: message }, 'a question got no answer');
+    this.#refuse(actor, replyTo, error);
+  }
+
+  #refuse(actor: string, replyTo: string, error: RuntimeError): void {
+    const { asks, hints } = this.#services;
     if (asks.owns(replyTo)) asks.refuse(replyTo, error);
     else hints.send(actor, replyTo, errorReply(error));
   }
@@ -238,6 +254,11 @@ function isKept({ actor, status, snapshot }: Turn, replyTo: string): boolean {
 
 function errorReply(error: RuntimeError): { readonly type: string; readonly error: RuntimeError } {
   return { type: REPLY_EVENT, error };
+}
+
+function lost(address: string, why: string): RuntimeError {
+  const what = `${address} has taken the question and does not answer it any more: ${why} Ask again where asking twice does no harm.`;
+  return new RuntimeError('ASK_LOST', what, { address });
 }
 
 function unanswered(address: string, thrown: unknown): RuntimeError {

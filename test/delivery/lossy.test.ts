@@ -173,7 +173,7 @@ test('remote handles send, ask and read over a bad network', async () => {
   }
   // An answer may be lost; one that comes is the right one.
   expect(answers).toHaveLength(10);
-  expect(new Set(answers)).toEqual(new Set([20, 'ASK_TIMED_OUT']));
+  expect(new Set(answers)).toEqual(new Set([20, 'ASK_LOST']));
   network.faults = NO_FAULTS;
   const read = far.fetchSnapshot();
   await a.settle();
