@@ -8,6 +8,7 @@
 
 import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { createHttpHandler, type HttpHandler } from '../../http/api.ts';
 import { Counters } from '../../programs/jobs/counters.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
@@ -123,12 +124,19 @@ class AssembledNode implements RunningNode {
     if (!isHosting) logger.info({ event: 'node.standingBy', role, place }, 'stands by');
   }
 
-  reload({ clients, log }: NodeConfiguration): void {
+  reload(configuration: NodeConfiguration): void {
+    const { clients, log } = configuration;
     this.#clients = clients;
     this.#log.setLevel(log.level);
     this.#sockets?.recheckClients();
     const fields = { event: 'node.reloaded', clients: clients?.length, level: log.level };
     this.#log.logger.info(fields, 'took over the tokens and the level of the log');
+    const settings = differing(this.#configuration, configuration);
+    if (settings.length > 0)
+      this.#log.logger.warn(
+        { event: 'configuration.warning', settings },
+        'these settings have changed and are taken over at the next start',
+      );
   }
 
   drain(): Promise<void> {
@@ -209,6 +217,19 @@ class AssembledNode implements RunningNode {
     return counters.text();
   }
 }
+
+/** Settings, certificates and secrets among them, that a reload has read and not taken over. */
+function differing(before: NodeConfiguration, now: NodeConfiguration): readonly string[] {
+  return Object.keys(now).filter((name) => {
+    const [one, other] = [before, now].map(
+      (all) => (all as unknown as Record<string, unknown>)[name],
+    );
+    return !RELOADED.has(name) && !isDeepStrictEqual(one, other);
+  });
+}
+
+/** What a reload takes over, and what is for whoever starts the node. */
+const RELOADED: ReadonlySet<string> = new Set(['clients', 'log', 'warnings']);
 
 function supersededFailure(node: string, peer: string): CommandFailure {
   const what = `A process that was started later is called "${node}" too, and ${peer} is connected to it. Give one of them a name of its own, by --node.`;
