@@ -19,6 +19,7 @@ import {
   leaderFenceRises,
 } from './fences.ts';
 import { leaderIsFound, oneLeaderPerFence } from './leaders.ts';
+import { backlogIsBounded, shedLeavesNothing } from './overload.ts';
 import { staleIsAnsweredOnce, staleIsMadeGood, staleIsNeverObeyed } from './stale-messages.ts';
 import { acceptedJobsSurvive, nothingStartsAfterCancel, oneJobPerId } from './submissions.ts';
 import {
@@ -49,6 +50,8 @@ export const jobCoreInvariants: readonly JobsInvariant[] = [
   oneJobPerId,
   nothingStartsAfterCancel,
   everyCallIsAnswered,
+  shedLeavesNothing,
+  backlogIsBounded,
   leaderFenceRises,
   decisionEpochRises,
   staleIsNeverObeyed,

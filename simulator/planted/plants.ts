@@ -5,6 +5,7 @@ import { extensionPlants } from './extensions.ts';
 import { fallbackPlants } from './fallback.ts';
 import { fencePlants } from './fence.ts';
 import { gatePlants } from './gate.ts';
+import { overloadPlants } from './overload.ts';
 import type { Plant } from './plant.ts';
 import { productionPlants } from './production.ts';
 import { storePlants } from './store.ts';
@@ -21,4 +22,5 @@ export const PLANTS: readonly Plant[] = [
   ...storePlants,
   ...trackRecordPlants,
   ...productionPlants,
+  ...overloadPlants,
 ];

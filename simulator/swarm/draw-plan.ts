@@ -14,6 +14,7 @@ import { type Nemesis, type NetworkPlan, PLAN_VERSION, type Plan, type Topology 
 import { SeededRandom } from '../random.ts';
 import { Chance } from './chance.ts';
 import { Edges } from './edges.ts';
+import { drawFlood } from './flood.ts';
 import { drawKnobs } from './knobs.ts';
 import { drawTiny, drawTinyOptions } from './tiny.ts';
 import { drawWorkload } from './workload.ts';
@@ -84,13 +85,15 @@ export function drawPlan(seed: number, options: SwarmOptions = {}): Plan {
     edges,
   });
   const allowed = MENU.filter(({ kind }) => options.nemeses?.includes(kind) ?? true);
-  const nemeses = drawNemeses(
+  const flood = drawFlood(chanceOf('flood'), { topology, untilMs: healAtMs });
+  const drawn = drawNemeses(
     chanceOf('nemeses'),
     { topology, config: resolved },
     allowed,
     healAtMs,
     edges,
   );
+  const nemeses = flood?.isFaultFree === true ? [] : drawn;
   return {
     version: PLAN_VERSION,
     name: `seed ${seed}`,
@@ -99,9 +102,9 @@ export function drawPlan(seed: number, options: SwarmOptions = {}): Plan {
     untilMs: options.untilMs ?? null,
     network: nemeses.length === 0 ? QUIET : drawNetwork(chanceOf('network')),
     topology,
-    config,
+    config: { ...config, ...flood?.config },
     ...(bounds !== undefined && { bounds }),
-    steps,
+    steps: [...steps, ...(flood?.steps ?? [])].sort((one, other) => one.atMs - other.atMs),
     nemeses,
     healAtMs: nemeses.length === 0 ? null : healAtMs,
     isDrawn: true,
