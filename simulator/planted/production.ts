@@ -31,4 +31,43 @@ export const productionPlants: readonly Plant[] = [
     ],
     suite: 'test/jobs/machines/worker-health-answers.test.ts',
   },
+  {
+    id: 'P110',
+    area: 'runtime',
+    says: 'Over a socket everybody may do everything: the desk does not look into the table of permissions.',
+    edits: [
+      {
+        file: 'programs/jobs/desk-admission.ts',
+        find: '    if (why === undefined) return undefined;',
+        replace: '    if (why === undefined || action.startsWith("jobs.")) return undefined;',
+      },
+    ],
+    suite: 'test/jobs/operators.test.ts',
+  },
+  {
+    id: 'P111',
+    area: 'runtime',
+    says: 'A page of any port of this machine may ask in the name of whoever looks at it.',
+    edits: [
+      {
+        file: 'http/origins.ts',
+        find: '    if (this.#hosts.has(page)) return true;',
+        replace: '    if (this.#hosts.has(page) || page.startsWith("localhost:")) return true;',
+      },
+    ],
+    suite: 'test/http/access.test.ts',
+  },
+  {
+    id: 'P112',
+    area: 'runtime',
+    says: 'A list of tokens that becomes bad refuses every request.',
+    edits: [
+      {
+        file: 'http/callers.ts',
+        find: '      if (error === this.#told) return;',
+        replace: '      this.#known = [];\n      if (error === this.#told) return;',
+      },
+    ],
+    suite: 'test/http/access.test.ts',
+  },
 ];

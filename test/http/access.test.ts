@@ -64,6 +64,52 @@ describe('H27', () => {
   });
 });
 
+test('a list of tokens that becomes bad, or cannot be had, keeps the last good one', async () => {
+  const refused: unknown[] = [];
+  const error = (fields: object) => void refused.push((fields as { event?: unknown }).event);
+  const logger = { debug() {}, info() {}, warn() {}, error };
+  let list = (): unknown => [TOKENS[0]];
+  const guarded = await listen(here.manager, { tokens: () => list() as never, logger });
+  const status = async (name: string) =>
+    (await guarded.call('/metrics', { headers: bearer(name) })).status;
+  const another = { ...TOKENS[0], token: 'rita-has-another-token' };
+  const BAD: ReadonlyArray<() => unknown> = [
+    () => null,
+    () => [TOKENS[2], TOKENS[2]],
+    () => [TOKENS[0], { ...another, role: 'operator' }],
+    () => [{ ...TOKENS[2], token: 'with,a-comma-in-its-midst' }],
+    () => 'none',
+    () => {
+      throw new Error('the file is gone');
+    },
+  ];
+  for (const [index, bad] of BAD.entries()) {
+    const given = index < BAD.length - 1 ? bad() : undefined;
+    list = given === undefined ? bad : () => given;
+    expect([await status('rita'), await status('olga')], String(index)).toEqual([200, 401]);
+    // Once for each mistake, not for each request.
+    expect(refused, String(index)).toEqual(Array(index + 1).fill('tokens.refused'));
+  }
+  const two = [TOKENS[0], another, TOKENS[2]];
+  list = () => two;
+  expect([await status('rita'), await status('olga')]).toEqual([200, 200]);
+  await close(guarded.server, guarded.handler);
+});
+
+test('a page of another port is one of another site, unless it is named', async () => {
+  const own = `localhost:${here.at.port}`;
+  const from = async (at: Endpoint, origin: string) =>
+    (await at.call('/metrics', { headers: { origin } })).status;
+  const foreign = ['http://localhost:3000', `http://${own}`, `https://127.0.0.1:${here.at.port}`];
+  for (const origin of foreign)
+    expect([origin, await from(here.at, origin)]).toEqual([origin, 403]);
+  expect(await from(here.at, here.at.url)).toBe(200);
+  const named = await listen(here.manager, { hosts: ['localhost:3000'], ownHosts: true });
+  expect(await from(named, 'http://localhost:3000')).toBe(200);
+  expect(await from(named, 'http://localhost:3001')).toBe(403);
+  await close(named.server, named.handler);
+});
+
 test('H28 a role or a token for other jobs is answered 403, whether the job is there or not', async () => {
   const guarded = await listen(here.manager, { tokens: TOKENS });
   const refused = async (who: string, path: string, init: Parameters<Endpoint['call']>[1] = {}) => {
