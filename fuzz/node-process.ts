@@ -20,8 +20,9 @@ export class NodeProcess {
   #errors = '';
   #ending: string | undefined;
 
-  private constructor(plant: Plant | undefined) {
-    this.#child = fork(PROGRAM, plant === undefined ? [] : [`--plant=${plant}`], {
+  private constructor(plant: Plant | undefined, words: readonly string[]) {
+    const planted = plant === undefined ? [] : [`--plant=${plant}`];
+    this.#child = fork(PROGRAM, [...planted, ...words], {
       execArgv: ['--import', 'tsx'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
@@ -40,8 +41,11 @@ export class NodeProcess {
   }
 
   /** @throws {Error} when it ends before it listens. */
-  static async start(plant: Plant | undefined): Promise<NodeProcess> {
-    const node = new NodeProcess(plant);
+  static async start(
+    plant: Plant | undefined,
+    words: readonly string[] = [],
+  ): Promise<NodeProcess> {
+    const node = new NodeProcess(plant, words);
     await new Promise<void>((resolve) => {
       node.#started = resolve;
     });

@@ -7,17 +7,27 @@
  * has used of a CPU meanwhile tells blocking from a machine that is busy with others. Anything
  * unhandled ends it.
  *
- *   node node-program.ts [--plant=openDoor|slowFrame]
+ * With a directory it is on disk, in the roles of a cluster, and tells what a peer of a role must not
+ * change, see remit.ts.
+ *
+ *   node node-program.ts [--plant=…] [--as=ROLE --data=DIRECTORY]
  */
 
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { refuseStranger } from '../cli/node/neighbours.ts';
 import { startGate } from '../programs/jobs/gate.ts';
 import { startManager } from '../programs/jobs/manager.ts';
+import type { Lease } from '../runtime/lease.ts';
 import type { Store } from '../runtime/store.ts';
 import type { Transport, TransportListener } from '../runtime/transport.ts';
+import { directoryLease } from '../stores/directory/lease.ts';
+import { lmdbStore } from '../stores/lmdb.ts';
 import { memoryStore } from '../stores/memory.ts';
-import { websocketTransport } from '../transports/websocket.ts';
-import { CLIENT, OPEN, SECRET, TOKEN } from './names.ts';
+import { type WebSocketOptions, websocketTransport } from '../transports/websocket.ts';
+import { CLIENT, OPEN, OPERATOR, SECRET, TOKEN } from './names.ts';
+import { type ByzantineRole, beyondReach, judgedPart } from './remit.ts';
 
 /** Of a wait and of the CPU time within it: a process that waits for a CPU does not stall. */
 const STALL_MS = 50;
@@ -36,14 +46,25 @@ export interface NodeStatus {
   /** Refusals by code, as the runtimes count them. */
   readonly refusals: Readonly<Record<string, number>>;
   readonly residentMiB: number;
+  /** With a role: how its place stands. */
+  readonly standing?: Standing;
 }
 
-/** A fault put in on purpose: strangers are let in, or a frame takes too long. */
-export type Plant = 'openDoor' | 'slowFrame';
+export interface Standing {
+  readonly isLeading: boolean;
+  /** Of the manager's and the gate's place: as they act, as they are stored, and as the lease was given. */
+  readonly fences: readonly number[];
+  readonly beyondReach: readonly string[];
+}
 
-const plant = process.argv.find((argument) => argument.startsWith('--plant='))?.slice(8) as
-  | Plant
-  | undefined;
+/** A fault put in on purpose: strangers are let in, a frame takes too long, or what a peer claims is believed. */
+export type Plant = 'openDoor' | 'slowFrame' | 'believedFence' | 'believedRole';
+
+const said = (name: string): string | undefined =>
+  process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);
+const plant = said('plant') as Plant | undefined;
+const role = said('as') as ByzantineRole | undefined;
+const data = said('data');
 const secret = plant === 'openDoor' ? undefined : SECRET;
 const limits = {
   banMs: 1,
@@ -56,37 +77,77 @@ const shared = {
   listen: { port: 0 },
   limits,
   ...(secret !== undefined && { secret }),
-  clientOf: (token: string | undefined) => (token === TOKEN ? { name: CLIENT } : undefined),
+  clientOf: (token: string | undefined) =>
+    token === TOKEN
+      ? { name: CLIENT }
+      : token === OPERATOR.token
+        ? { name: OPERATOR.name }
+        : undefined,
 };
 const managerSocket = websocketTransport({
   ...shared,
   node: 'A.manager-1',
   role: 'manager',
   place: 'A',
+  ...admitting({
+    role: 'manager',
+    place: 'A',
+    datacenter: 'A',
+    datacenters: [],
+    gates: ['gate', ...OPEN.gates],
+  }),
 });
+const FENCE_STEP_MAX = 10_000;
+/** With a role nothing happens by itself for an hour, so that what changes is somebody's doing. */
+const HOUR_MS = 3_600_000;
+const patient =
+  role === undefined
+    ? {}
+    : {
+        config: {
+          fenceStepMax: FENCE_STEP_MAX,
+          baseDeadlineMs: HOUR_MS,
+          gateFallbackMs: 24 * HOUR_MS,
+          backlogWorkflowsMax: 2_000,
+        },
+        clients: () =>
+          [
+            { name: CLIENT, role: 'submitter' },
+            { name: OPERATOR.name, role: 'operator' },
+          ] as const,
+      };
 // What clients send is to be looked at, all of it.
 const clientRequestsPerMinute = 1_000_000_000;
-const managerStore = memoryStore();
+const managerDisk = diskOf('A');
 const manager = await startManager({
   datacenter: 'A',
   gates: ['gate', ...OPEN.gates],
-  transport: slowed(managerSocket),
+  transport: believing(slowed(managerSocket)),
   clientRequestsPerMinute,
-  store: managerStore,
+  ...managerDisk,
+  ...patient,
 });
 const gateSocket = websocketTransport({
   ...shared,
   node: 'gate',
   role: 'gate',
   peers: [managerSocket.url as string],
+  ...admitting({
+    role: 'gate',
+    place: 'gate',
+    datacenter: '',
+    datacenters: ['A', ...OPEN.datacenters],
+    gates: [],
+  }),
 });
-const gateStore = memoryStore();
+const gateDisk = diskOf('gate');
 const gate = await startGate({
   gate: 'gate',
   datacenters: ['A', ...OPEN.datacenters],
   transport: gateSocket,
   clientRequestsPerMinute,
-  store: gateStore,
+  ...gateDisk,
+  ...patient,
 });
 
 let stalls: Stall[] = [];
@@ -124,7 +185,10 @@ function status(areDigestsWanted: boolean): NodeStatus {
     for (const [name, count] of Object.entries(socket.counters()))
       counters[name] = (counters[name] ?? 0) + count;
   return {
-    digests: areDigestsWanted ? { ...digestsOf(managerStore), ...digestsOf(gateStore) } : {},
+    digests: areDigestsWanted
+      ? { ...digestsOf(managerDisk.store), ...digestsOf(gateDisk.store) }
+      : {},
+    ...(role !== undefined && { standing: standing() }),
     stalls: since,
     counters,
     refusals,
@@ -135,9 +199,72 @@ function status(areDigestsWanted: boolean): NodeStatus {
 function digestsOf(store: Store): Record<string, string> {
   const digests: Record<string, string> = {};
   const sum = (text: string): string => createHash('sha256').update(text).digest('base64url');
-  for (const [address] of store.entries()) digests[address] = sum(store.load(address) ?? '');
-  for (const [id, row] of store.undelivered()) digests[`undelivered ${id}`] = sum(row);
+  for (const [address] of store.entries()) {
+    const record = store.load(address) ?? '';
+    const judged = role === undefined ? record : judgedPart(role, address, record);
+    if (judged !== undefined) digests[address] = sum(judged);
+  }
+  if (role === undefined)
+    for (const [id, row] of store.undelivered()) digests[`undelivered ${id}`] = sum(row);
   return digests;
+}
+
+function standing(): Standing {
+  const beyond: string[] = [];
+  for (const [place, { store }] of [
+    ['A', managerDisk],
+    ['gate', gateDisk],
+  ] as const)
+    for (const [address] of store.entries())
+      beyond.push(
+        ...beyondReach(address, store.load(address) ?? '{}', store.fence(place), FENCE_STEP_MAX),
+      );
+  const leases = ['A', 'gate'].map(
+    (place) => JSON.parse(readFileSync(join(data as string, place, 'lease.json'), 'utf8')).fence,
+  );
+  return {
+    isLeading: manager.isLeading && gate.runtime.isHosting,
+    fences: [
+      ...[manager.runtime.fence, gate.runtime.fence],
+      ...[managerDisk.store.fence('A'), gateDisk.store.fence('gate')],
+      ...leases,
+    ],
+    beyondReach: beyond.slice(0, 20),
+  };
+}
+
+/** With a directory: as a process of a cluster has it. */
+function diskOf(place: string): { readonly store: Store; readonly lease?: Lease } {
+  if (data === undefined) return { store: memoryStore() };
+  const directory = join(data, place);
+  return { store: lmdbStore(directory), lease: directoryLease(directory) };
+}
+
+/** Only those come in whom a configuration names, as in a process of a cluster. */
+function admitting(own: Parameters<typeof refuseStranger>[0]): Pick<WebSocketOptions, 'admit'> {
+  return role === undefined ? {} : { admit: (peer) => refuseStranger(own, peer) };
+}
+
+/** With a plant: a worker passes for a manager of A, in all or in what it says of fences. */
+function believing(inner: Transport): Transport {
+  if (plant !== 'believedFence' && plant !== 'believedRole') return inner;
+  const greater = { role: 'manager', place: 'A' } as const;
+  const { start } = inner;
+  inner.start = (listener: TransportListener) =>
+    start.call(inner, {
+      peerUp: (node, identity) =>
+        listener.peerUp(
+          node,
+          plant === 'believedRole' && identity?.role === 'worker' ? greater : identity,
+        ),
+      peerDown: (node) => listener.peerDown(node),
+      frameReceived: (node, frame) => {
+        const isClaim = plant === 'believedFence' && frame.includes('"outranked"');
+        if (isClaim) listener.peerUp(node, greater);
+        listener.frameReceived(node, frame);
+      },
+    });
+  return inner;
 }
 
 /** With the plant: the first words of every peer take longer than they may. */

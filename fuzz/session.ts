@@ -187,11 +187,11 @@ function flipped(frame: string, dice: Dice): string {
   return `${frame.slice(0, at)}${String.fromCharCode(letter)}${frame.slice(at + 1)}`;
 }
 
-function textBytes(text: string): Buffer {
+export function textBytes(text: string): Buffer {
   return frameBytes(OPCODE.text, Buffer.from(text));
 }
 
-function claimOf(speaker: Speaker, slot: number, epoch: number): Claim {
+export function claimOf(speaker: Speaker, slot: number, epoch: number): Claim {
   const node = {
     worker: `A.worker-${slot}`,
     client: `${CLIENT}~${slot}-${epoch}`,
@@ -203,7 +203,7 @@ function claimOf(speaker: Speaker, slot: number, epoch: number): Claim {
 }
 
 /** The recorded envelopes, with the names of this peer and its listener. */
-function samplesFor(
+export function samplesFor(
   corpus: Corpus,
   speaker: Speaker,
   listener: Listener,

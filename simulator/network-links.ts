@@ -6,6 +6,7 @@
  * is missed after one delay, when what it had sent has arrived.
  */
 
+import type { PeerIdentity } from '../runtime/transport.ts';
 import { type Link, NetworkMember } from './network-member.ts';
 import type { LinkState } from './network-partitions.ts';
 import type { NetworkWay } from './network-way.ts';
@@ -30,20 +31,23 @@ export class NetworkLinks {
   }
 
   /** @throws {Error} when the name is taken. */
-  join(node: string): NetworkMember {
+  join(node: string, identity?: PeerIdentity): NetworkMember {
     if (this.#members.has(node))
       throw new Error(
         `A node named "${node}" is in this network. Stop it, or choose another name.`,
       );
     const { send, soon } = this.#options;
-    const member: NetworkMember = new NetworkMember(node, {
+    const network = {
       started: () => {
         for (const other of this.#members.values()) this.#connect(member, other);
       },
       stopped: () => this.#leave(member),
-      send: (link, frame, change) => send(member, link, frame, change),
+      send: (link: Link, frame: string, change: 'sent' | 'repeated') =>
+        send(member, link, frame, change),
       soon,
-    });
+      expel: (link: Link) => this.#expel(link),
+    };
+    const member: NetworkMember = new NetworkMember(node, network, identity);
     this.#members.set(node, member);
     return member;
   }
@@ -98,6 +102,14 @@ export class NetworkLinks {
     const failed = () => this.#break(name, link);
     tell(ways[1], link, () => one.hearUp(another.node, link), failed);
     tell(ways[0], link, () => another.hearUp(one.node, link), failed);
+  }
+
+  #expel(link: Link): void {
+    const [one, another] = link.members;
+    // It stays in the way of a new one, until one of the two comes again.
+    link.isBroken = true;
+    one.missEnded(another.node);
+    another.missEnded(one.node);
   }
 
   #break(name: string, link: Link): void {

@@ -6,7 +6,7 @@
  * links there are and how long anything takes is the network's business.
  */
 
-import type { Transport, TransportListener } from '../runtime/transport.ts';
+import type { PeerIdentity, Transport, TransportListener } from '../runtime/transport.ts';
 import type { NetworkWay } from './network-way.ts';
 
 /** A connection of two nodes, from when it is made until one of them stops or it is cut. */
@@ -27,10 +27,14 @@ export interface MemberNetwork {
   send(link: Link, frame: string, change: 'sent' | 'repeated'): void;
   /** In a task of its own, at the present moment. */
   soon(task: () => void): void;
+  /** The link ends, and is not made anew. */
+  expel(link: Link): void;
 }
 
 export class NetworkMember implements Transport {
   readonly node: string;
+  /** What it proves to others to be; nothing where nodes trust each other. */
+  readonly identity: PeerIdentity | undefined;
   readonly #network: MemberNetwork;
   /** The links this node was told of, by peer. */
   readonly #links = new Map<string, Link>();
@@ -40,8 +44,9 @@ export class NetworkMember implements Transport {
   /** What the node has not heard yet, because it is frozen, or was until a moment ago. */
   #unheard: Hearing[] = [];
 
-  constructor(node: string, network: MemberNetwork) {
+  constructor(node: string, network: MemberNetwork, identity?: PeerIdentity) {
     this.node = node;
+    this.identity = identity;
     this.#network = network;
   }
 
@@ -70,6 +75,12 @@ export class NetworkMember implements Transport {
     if (link === undefined || !this.isRunning) return false;
     this.#network.send(link, frame, change);
     return true;
+  }
+
+  /** Only of those that prove who they are is anybody sent away. */
+  expel(node: string): void {
+    const link = this.#links.get(node);
+    if (link !== undefined) this.#network.expel(link);
   }
 
   peers(): readonly string[] {
@@ -101,7 +112,7 @@ export class NetworkMember implements Transport {
     this.#hear((listener) => {
       if (listener === undefined || link.isBroken || link.isEnded) return;
       this.#links.set(peer, link);
-      listener.peerUp(peer);
+      listener.peerUp(peer, link.members.find(({ node }) => node === peer)?.identity);
     });
   }
 

@@ -15,7 +15,7 @@
  */
 
 import type { Clock } from '../runtime/clock.ts';
-import type { Transport } from '../runtime/transport.ts';
+import type { PeerIdentity, Transport } from '../runtime/transport.ts';
 import { checkDelay, type Delay } from './delay.ts';
 import type { FrameFact } from './history.ts';
 import {
@@ -62,10 +62,11 @@ export interface FlapRhythm {
 export interface SimulatedNetwork {
   /**
    * A transport for the node of that name, which is free again once the transport is stopped.
+   * `identity`: what it proves to the others to be; default: nothing, and they trust it.
    *
    * @throws {Error} when the name is taken.
    */
-  join(node: string): Transport;
+  join(node: string, identity?: PeerIdentity): Transport;
   /** Breaks every link between the two sides, or prevents it. `silent`: without telling anybody. */
   cut(side: Nodes, other: Nodes, options?: { readonly silent?: boolean }): void;
   /** Undoes `cut` between the two sides, or everywhere. */
@@ -142,8 +143,8 @@ class Network implements SimulatedNetwork {
     });
   }
 
-  join(node: string): Transport {
-    const member = this.#links.join(node);
+  join(node: string, identity?: PeerIdentity): Transport {
+    const member = this.#links.join(node, identity);
     if (this.#frozen.has(node)) member.freeze();
     return member;
   }

@@ -1,6 +1,7 @@
 /** All invariants, by what they hold for. */
 
 import type { JobsInvariant } from '../jobs/facts.ts';
+import { remitIsKept } from './byzantine.ts';
 import { engineInvariants } from './engine.ts';
 import { jobAgreementInvariants } from './jobs-agreement.ts';
 import { jobCoreInvariants } from './jobs-core.ts';
@@ -12,4 +13,5 @@ export const jobsInvariants: readonly JobsInvariant[] = [
   ...jobCoreInvariants,
   ...jobAgreementInvariants,
   ...workerInvariants,
+  remitIsKept,
 ];

@@ -6,6 +6,7 @@
  */
 
 import { boundaryJitter, everythingAtOnce, extensionStorm } from './boundaries.ts';
+import { byzantinePeer } from './byzantine.ts';
 import { driftedTakeover, driftingClocks, stepLeaderClock } from './clocks.ts';
 import {
   damagedRecord,
@@ -109,6 +110,7 @@ export const MENU: readonly NemesisKind[] = [
   overload,
   reconnectHerd,
   throwingOnlookers,
+  byzantinePeer,
 ];
 
 /** @throws {Error} when there is none of that name. */
