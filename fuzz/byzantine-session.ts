@@ -28,7 +28,7 @@ const LISTENERS: Readonly<Record<ByzantineRole, readonly Listener[]>> = {
   'manager-of-another-place': ['gate'],
 };
 const FRAMES_MIN = 50;
-const FRAMES_MORE = 400;
+const FRAMES_MORE = 250;
 const WRITE_BYTES = 64 * 1024;
 const STRANGERS_SHARE = 0.02;
 const DAY_MS = 86_400_000;

@@ -20,6 +20,7 @@ import { OPEN, OPERATOR, SECRET } from './names.ts';
 import { NodeProcess } from './node-process.ts';
 import type { NodeStatus, Plant } from './node-program.ts';
 import { type ByzantineRole, HONEST, VICTIMS } from './remit.ts';
+import type { Urls } from './session.ts';
 
 export interface ByzantineOptions {
   readonly as: ByzantineRole;
@@ -60,7 +61,12 @@ const LOOK_EVERY = 25;
 const SETTLE_MS = 300;
 const SETTLE_LOOKS = 60;
 const MAIN = join(import.meta.dirname, '../cli/main.ts');
-const JOB = { timeoutMs: 86_400_000, stuckThresholdMs: 86_400_000 } as const;
+/** Nothing ends by itself while the fuzzer runs. */
+const JOB = {
+  timeoutMs: 86_400_000,
+  stuckThresholdMs: 86_400_000,
+  allStuckThresholdMs: 86_400_000,
+} as const;
 
 export function hasByzantineFindings(found: ByzantineFindings): boolean {
   const { crashes, strangersLetIn, stateChangesOutsideRemit, unanswered } = found;
@@ -105,7 +111,7 @@ class ByzantineRun {
   async play(): Promise<ByzantineFindings> {
     const { frames, seed, progress = () => {} } = this.#options;
     const node = await this.#start();
-    const honest = await settle(node.urls);
+    const honest = await settle(node.urls, this.#options.as);
     this.#before = await this.#settled(node);
     let wave = 0;
     for (; this.#frames < frames && node.ending === undefined; wave += 1) {
@@ -240,7 +246,7 @@ class ByzantineRun {
 }
 
 /** Brings in what is to be kept and what may be spoilt. Returns how the honest worker is stopped. */
-async function settle(urls: { readonly manager: string; readonly gate: string }) {
+async function settle(urls: Urls, as: ByzantineRole) {
   const { worker, handler } = HONEST;
   const running: string[] = [];
   const honest = await startWorker({
@@ -275,7 +281,7 @@ async function settle(urls: { readonly manager: string; readonly gate: string })
     const targets = (datacenters: readonly string[]) =>
       to === 'gate' ? { targetDatacenters: datacenters } : {};
     await client.submit({ ...JOB, jobId: `victim-${to}`, workflows: kept, ...targets(['A']) });
-    const all = targets(['A', ...OPEN.datacenters]);
+    const all = targets(['A', ...(as === 'manager-of-another-place' ? OPEN.datacenters : [])]);
     await client.submit({ ...JOB, jobId: `one-${to}`, workflows: spoilt, ...all });
     await client.stop();
   }

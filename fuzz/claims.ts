@@ -49,7 +49,7 @@ export function lyingFrame(
   liar: Liar,
 ): string {
   const share = dice.share();
-  if (share < 0.002) return overstepping(dice, samples, numbering, liar);
+  if (share < 0.004) return overstepping(dice, samples, numbering, liar);
   if (share < 0.03) return hello(liar.node, [[liar.node, dice.pick(NUMBERS)]]);
   if (share < 0.06) return receipts(dice, samples);
   if (share < 0.15) return tameFrame(dice, samples, numbering);
@@ -74,9 +74,9 @@ function overstepping(
   const place = dice.pick(PLACES);
   const node = dice.pick(NODES);
   const envelope = numbered(dice, structuredClone(dice.pick(samples).envelope), numbering);
+  if (dice.isLucky(0.4)) return hello(liar.node, [], [['A', fence, dice.isLucky(0.5)]]);
   return dice.pick([
     () => hello(liar.node, [], [[place, fence, dice.isLucky(0.5)]]),
-    () => hello(liar.node, [], [['A', fence, dice.isLucky(0.5)]]),
     () => hello(liar.node, [[place, fence]]),
     () => hello(node, [[place, fence]], [[place, fence, true]]),
     () => {

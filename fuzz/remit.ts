@@ -34,6 +34,7 @@ const MOVED_BY_TIME: ReadonlySet<string> = new Set([
   'reportSeq',
   'seenAt',
   'seq',
+  'silenceDueAt',
   'sinceProgressMs',
   'unheard',
 ]);

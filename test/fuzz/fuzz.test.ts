@@ -5,9 +5,11 @@
  */
 
 import { beforeAll, describe, expect, test } from 'vitest';
+import { fuzzAs, hasByzantineFindings } from '../../fuzz/byzantine.ts';
 import { type Corpus, recordCorpus } from '../../fuzz/corpus.ts';
 import { Dice } from '../../fuzz/dice.ts';
 import { harshFrame, tameFrame } from '../../fuzz/mutations.ts';
+import { BYZANTINE_ROLES } from '../../fuzz/remit.ts';
 import { fuzz, hasFindings } from '../../fuzz/run.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -89,5 +91,39 @@ describe('a run', () => {
       for (const { ms } of found.stalls) expect(Math.min(...ms)).toBeGreaterThan(50);
     },
     TIMEOUT_MS,
+  );
+});
+
+describe('a peer that lies', () => {
+  test.each(BYZANTINE_ROLES)(
+    'as a %s changes nothing that is not its own',
+    async (as) => {
+      const found = await fuzzAs({ as, frames: 2_000, seed: 'ci', corpus });
+      expect(hasByzantineFindings(found), JSON.stringify(found)).toBe(false);
+      expect(found.frames).toBeGreaterThanOrEqual(2_000);
+      expect(found.refusals['SENDER_REFUSED']).toBeGreaterThan(0);
+      expect(found.closedBy['1008']).toBeGreaterThan(0);
+    },
+    TIMEOUT_MS * 2,
+  );
+
+  test(
+    'is found out where what it says of fences is believed',
+    async () => {
+      const plant = 'believedFence';
+      const found = await fuzzAs({ as: 'worker', frames: 6_000, seed: 'ci', plant, corpus });
+      expect(found.stillLeader, JSON.stringify(found)).toBe(false);
+    },
+    TIMEOUT_MS * 2,
+  );
+
+  test(
+    'is found out where its role is believed',
+    async () => {
+      const plant = 'believedRole';
+      const found = await fuzzAs({ as: 'worker', frames: 6_000, seed: 'ci', plant, corpus });
+      expect(hasByzantineFindings(found), JSON.stringify(found)).toBe(true);
+    },
+    TIMEOUT_MS * 2,
   );
 });
