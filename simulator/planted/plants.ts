@@ -1,5 +1,6 @@
 /** All planted bugs that runs of the jobs system must find, in the order of their ids. */
 
+import { claimPlants } from './claims.ts';
 import { cleanupPlants } from './cleanup.ts';
 import { extensionPlants } from './extensions.ts';
 import { fallbackPlants } from './fallback.ts';
@@ -23,4 +24,5 @@ export const PLANTS: readonly Plant[] = [
   ...trackRecordPlants,
   ...productionPlants,
   ...overloadPlants,
+  ...claimPlants,
 ];

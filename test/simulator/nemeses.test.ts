@@ -91,6 +91,7 @@ const TRIALS: Readonly<Record<string, Given>> = {
   },
   reconnectHerd: { params: { clients: 10, everyMs: 4_000 } },
   throwingOnlookers: { params: { watch: 'both', everyMs: 500 } },
+  byzantinePeer: { params: { as: 'worker', datacenter: 'A', everyMs: 50 } },
 };
 
 function planWith(nemesis: Nemesis): Plan {
