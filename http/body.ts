@@ -20,6 +20,8 @@ export interface BodyReader<TBody> {
 export interface BodyLimits {
   readonly bytesMax: number;
   readonly limitMs: number;
+  /** What is read of it before others have their turn. Default 64 KiB. */
+  readonly sliceBytes?: number;
   readonly clock: Clock;
 }
 
@@ -44,11 +46,14 @@ export function checkMediaType({ headers }: IncomingMessage): void {
   throw new HttpRefusal('unsupportedMediaType', what, { endsConnection: true });
 }
 
+/** A few milliseconds for whoever takes it in. */
+const SLICE_BYTES = 64 * 1024;
+
 /** Reads a body to its end. @throws {HttpRefusal} bodyTooLarge, invalid, requestLate */
 export function readBody<TBody>(
   request: IncomingMessage,
   reader: BodyReader<TBody>,
-  { bytesMax, limitMs, clock }: BodyLimits,
+  { bytesMax, limitMs, sliceBytes = SLICE_BYTES, clock }: BodyLimits,
 ): Promise<Body<TBody>> {
   const tooLarge = (): HttpRefusal =>
     new HttpRefusal('bodyTooLarge', `A body here takes at most ${bytesMax} bytes.`, {
@@ -58,14 +63,27 @@ export function readBody<TBody>(
     const decoder = new TextDecoder('utf-8', { fatal: true });
     const hash = createHash('sha256');
     let bytes = 0;
+    let isSettled = false;
     const settle = (how: () => void): void => {
+      isSettled = true;
       cancel();
       request.off('data', take).off('end', end).off('error', broken).off('close', broken);
       how();
     };
     const refuse = (thrown: unknown): void => settle(() => reject(ended(thrown)));
+    let unbroken = 0;
+    const goOn = (): void => {
+      unbroken = 0;
+      if (!isSettled) request.resume();
+    };
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
+      unbroken += chunk.length;
+      // Node reads on from a connection for as long as there is something in it.
+      if (unbroken >= sliceBytes && !request.isPaused()) {
+        request.pause();
+        clock.defer(goOn);
+      }
       try {
         if (bytes > bytesMax) throw tooLarge();
         hash.update(chunk);

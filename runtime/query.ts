@@ -17,6 +17,8 @@ export interface ActorQuery {
   readonly stuckFor?: number;
   /** Rows per page at most, 1 to 1,000; a page may have fewer and still a cursor. Default 100. */
   readonly limit?: number;
+  /** Rows that are looked at for a page, where the store counts them; then it ends, with a cursor. Default 20,000. */
+  readonly lookedAtMax?: number;
   /** The `cursor` of the page before. */
   readonly cursor?: string;
 }
@@ -48,6 +50,7 @@ export function queryActors(
     ...(queue !== undefined && { queue }),
     ...(deadlineBefore !== undefined && { dueBefore: deadlineBefore }),
     ...(stuckFor !== undefined && { turnBefore: now - stuckFor }),
+    ...(query.lookedAtMax !== undefined && { lookedAtMax: query.lookedAtMax }),
     ...(cursor !== undefined && { after: cursor }),
   });
   const actors = page.rows.map(([address, entry]) => ({ address, ...entry }));

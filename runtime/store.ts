@@ -104,6 +104,8 @@ export interface StoreQuery {
    */
   readonly queue?: string;
   readonly limit: number;
+  /** Rows to look at before the page ends, for stores that read them one by one. Default: as it likes. */
+  readonly lookedAtMax?: number;
   /** The address after which to go on. */
   readonly after?: string;
 }

@@ -8,6 +8,7 @@ import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
 import { id } from '../../machines/jobs/messages/fields.ts';
 import type { Manager, WorkerPage, WorkerView } from '../../programs/jobs/index.ts';
 import { messageOf, RuntimeError } from '../../runtime/errors.ts';
+import type { ActorRow } from '../../runtime/query.ts';
 import type { Undelivered } from '../../runtime/undelivered.ts';
 import type { Answer } from '../answer.ts';
 import { duration, pageLimit } from '../parameters.ts';
@@ -107,22 +108,37 @@ const timersQuery = z.strictObject({
   cursor: z.string().min(1).max(1_024).optional(),
 });
 
+/** Rows that are looked at before others have their turn. */
+const ROWS_AT_ONCE = 250;
+/** Rows that are looked at for one page: whoever looks for few among many asks on. */
+const ROWS_MAX = 20_000;
+
 /** Actors that wait for a moment, by their addresses; each with the next one only. */
-function timers({ program, clock }: Service, { query }: Call): Answer {
+async function timers({ program, clock }: Service, { query }: Call): Promise<Answer> {
   const { before, kind, limit, cursor } = read(timersQuery, query);
   const now = clock.now();
   const runtime = program.runtime as Manager['runtime'];
-  const page = runtime.query({
-    limit,
-    deadlineBefore: before === undefined ? Number.MAX_SAFE_INTEGER : now + before,
-    ...(kind !== undefined && { kind }),
-    ...(cursor !== undefined && { cursor }),
-  });
-  const due = page.actors.map(({ address, kind: of, state, dueAt }) => {
+  const found: ActorRow[] = [];
+  let after = cursor;
+  let lookedAt = 0;
+  do {
+    if (lookedAt > 0) await new Promise<void>((resolve) => clock.defer(resolve));
+    const page = runtime.query({
+      limit: Math.min(limit - found.length, ROWS_AT_ONCE),
+      lookedAtMax: ROWS_AT_ONCE,
+      deadlineBefore: before === undefined ? Number.MAX_SAFE_INTEGER : now + before,
+      ...(kind !== undefined && { kind }),
+      ...(after !== undefined && { cursor: after }),
+    });
+    found.push(...page.actors);
+    after = page.cursor;
+    lookedAt += ROWS_AT_ONCE;
+  } while (after !== undefined && found.length < limit && lookedAt < ROWS_MAX);
+  const due = found.map(({ address, kind: of, state, dueAt }) => {
     const at = dueAt ?? now;
     return { address, kind: of, state, dueAt: at, dueInMs: Math.max(0, at - now) };
   });
-  return { status: 200, body: { timers: due, cursor: page.cursor ?? null } };
+  return { status: 200, body: { timers: due, cursor: after ?? null } };
 }
 
 const undeliveredQuery = z.strictObject({

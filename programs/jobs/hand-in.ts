@@ -10,6 +10,8 @@ import type { SubmissionAnswer } from '../../machines/jobs/messages/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type ErrorCode, RuntimeError } from '../../runtime/errors.ts';
 import { knob } from '../../runtime/knob.ts';
+import { inPortions } from './portions.ts';
+import { inSlices } from './slices.ts';
 import { isBreach } from './submission.ts';
 import { SubmissionBody } from './submission-body.ts';
 import { type SubmissionPage, submissionPages } from './submission-pages.ts';
@@ -46,7 +48,7 @@ export async function handIn(line: HandInLine, job: HandIn): Promise<SubmissionA
       // The page that was the last one was asked again, and became the first of another submission.
     } while (line.clock.now() < line.endsAt);
   } catch (thrown) {
-    const wrong = wrongBecause(thrown, job, pages);
+    const wrong = await wrongBecause(thrown, line.clock, job, pages);
     if (wrong === undefined) throw thrown;
     return wrong;
   }
@@ -68,15 +70,18 @@ async function once({ mayLose, ask }: HandInLine, pages: readonly Page[]) {
 }
 
 /** The answer that a desk would give, had it come there. */
-function wrongBecause(
+async function wrongBecause(
   thrown: unknown,
+  clock: Clock,
   { jobId, terms }: HandIn,
   pages: readonly Page[],
-): SubmissionAnswer | undefined {
+): Promise<SubmissionAnswer | undefined> {
   if (!(thrown instanceof RuntimeError) || !UNSENDABLE.has(thrown.code)) return undefined;
   const body = new SubmissionBody({ jobId, terms });
-  for (const { page, workflows } of pages) body.take(page, workflows);
-  const checked = body.finish(undefined);
+  await inPortions(clock, pages, { max: 1, weigh: () => 1 }, (some) => {
+    for (const { page, workflows } of some) body.take(page, workflows);
+  });
+  const checked = await inSlices(clock, body.finish(undefined));
   if (!isBreach(checked)) return undefined;
   return { jobId, accepted: false, created: false, status: null, reason: 'invalid', ...checked };
 }

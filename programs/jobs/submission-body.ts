@@ -17,6 +17,7 @@ import {
   type WorkflowSpec,
   workflowSpec,
 } from '../../machines/jobs/messages/client.ts';
+import type { Steps } from './slices.ts';
 import { type Breach, breachOf, findWrongDependency } from './submission-breach.ts';
 
 export interface Submission {
@@ -87,8 +88,8 @@ export class SubmissionBody {
     return true;
   }
 
-  /** When all its pages have come; the last one says how late it is. */
-  finish(gate: unknown): Submission | Breach {
+  /** When all its pages have come; the last one says how late it is. Of ten thousand workflows it takes a while. */
+  *finish(gate: unknown): Steps<Submission | Breach> {
     if (typeof this.#jobId !== 'string' || !ID_PATTERN.test(this.#jobId))
       return { field: 'jobId', detail: 'must be 1 to 128 letters, digits or "._:-"' };
     if (!this.#terms.success) return breachOf(this.#terms.error.issues, '');
@@ -104,7 +105,7 @@ export class SubmissionBody {
       before += own;
     }
     const workflows = parts.flatMap((part) => part.workflows);
-    const dependency = findWrongDependency(workflows);
+    const dependency = yield* findWrongDependency(workflows);
     if (dependency !== undefined) return dependency;
     const digest = this.#hash.update(']}').digest('base64url');
     return {

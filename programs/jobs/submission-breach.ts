@@ -1,6 +1,7 @@
 /** What can be wrong with a submission, and where: the words that its sender is told. */
 
 import type { WorkflowSpec } from '../../machines/jobs/messages/client.ts';
+import type { Steps } from './slices.ts';
 
 export interface Breach {
   readonly field: string;
@@ -19,33 +20,36 @@ export function breachOf(
   };
 }
 
-/** Names twice, names that nobody has, and circles. */
-export function findWrongDependency(workflows: readonly WorkflowSpec[]): Breach | undefined {
-  const byId = new Map(workflows.map((workflow) => [workflow.id, workflow]));
-  if (byId.size < workflows.length) {
-    const seen = new Set<string>();
-    const index = workflows.findIndex(({ id }) => seen.size === seen.add(id).size);
-    return { field: `workflows[${index}].id`, detail: 'is there twice' };
-  }
+/** Names twice, names that nobody has, and circles. A step is a workflow; it weighs its dependencies. */
+export function* findWrongDependency(
+  workflows: readonly WorkflowSpec[],
+): Steps<Breach | undefined> {
   const waiting = new Map<string, number>();
+  for (const [index, { id, dependsOn }] of workflows.entries()) {
+    if (waiting.size === waiting.set(id, new Set(dependsOn).size).size)
+      return { field: `workflows[${index}].id`, detail: 'is there twice' };
+    yield 1 + dependsOn.length;
+  }
   const dependents = new Map<string, string[]>();
   for (const [index, { id, dependsOn }] of workflows.entries()) {
-    waiting.set(id, new Set(dependsOn).size);
     for (const parent of new Set(dependsOn)) {
-      if (!byId.has(parent))
+      if (!waiting.has(parent))
         return { field: `workflows[${index}].dependsOn`, detail: 'names no workflow of the job' };
       const known = dependents.get(parent);
       if (known === undefined) dependents.set(parent, [id]);
       else known.push(id);
     }
+    yield 1 + dependsOn.length;
   }
   const free = [...waiting].filter(([, count]) => count === 0).map(([id]) => id);
   for (const id of free) {
-    for (const dependent of dependents.get(id) ?? []) {
+    const own = dependents.get(id) ?? [];
+    for (const dependent of own) {
       const left = (waiting.get(dependent) as number) - 1;
       waiting.set(dependent, left);
       if (left === 0) free.push(dependent);
     }
+    yield 1 + own.length;
   }
   if (free.length === workflows.length) return undefined;
   const index = workflows.findIndex(({ id }) => (waiting.get(id) as number) > 0);

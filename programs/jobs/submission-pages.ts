@@ -13,8 +13,10 @@ import { inPortions } from './portions.ts';
 const PART_ENTRIES = knob('submissionPartEntries', PAGE_ENTRIES_MAX);
 /** What a page may take beside the rest of its message. */
 const PAGE_LENGTH_MAX = knob('submissionPartLengthMax', 128 * 1024);
-/** Workflows measured at a time, each of 64 KiB at most where it is kept to. */
-const MEASURED_AT_ONCE = knob('workflowsMeasuredAtOnce', 64);
+/** What is measured at a time, by what makes a workflow long: its payload, and what it depends on. */
+const MEASURED_AT_ONCE = knob('lengthMeasuredAtOnce', 256 * 1024);
+const BASE_LENGTH = 256;
+const DEPENDENCY_LENGTH = 32;
 
 export interface SubmissionPage<TEntry> {
   readonly workflows: readonly TEntry[];
@@ -40,7 +42,7 @@ export async function submissionPages<TEntry>(
     group.push(workflow);
     length += own;
   };
-  const measured = { max: MEASURED_AT_ONCE.value, weigh: () => 1 };
+  const measured = { max: MEASURED_AT_ONCE.value, weigh };
   await inPortions(clock, workflows, measured, (portion) => portion.forEach(put));
   return groups.map((group, index) => ({
     workflows: group,
@@ -48,3 +50,12 @@ export async function submissionPages<TEntry>(
     pages: groups.length,
   }));
 }
+
+/** About its length. It may be anything still: nobody has checked it. */
+function weigh(workflow: unknown): number {
+  const { payload, dependsOn } = (workflow ?? {}) as Record<string, unknown>;
+  const dependencies = Array.isArray(dependsOn) ? dependsOn.length : 0;
+  return BASE_LENGTH + lengthOf(payload) + DEPENDENCY_LENGTH * dependencies;
+}
+
+const lengthOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0);

@@ -8,6 +8,7 @@
 import { WORKFLOWS_MAX } from '../../machines/jobs/messages/client.ts';
 import type { Cancel, Clock } from '../../runtime/clock.ts';
 import { knob } from '../../runtime/knob.ts';
+import { inSlices, SLICE_WEIGHT } from './slices.ts';
 import { type Submission, SubmissionBody, type SubmissionHead } from './submission-body.ts';
 import type { Breach } from './submission-breach.ts';
 
@@ -45,14 +46,16 @@ const isCount = (value: number): boolean => Number.isSafeInteger(value) && value
 /** Puts pages together. */
 export class Submissions {
   readonly #clock: Clock;
+  readonly #sliceWeightMax: number;
   readonly #unfinished = new Map<string, Unfinished>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, sliceWeightMax = SLICE_WEIGHT.value) {
     this.#clock = clock;
+    this.#sliceWeightMax = sliceWeightMax;
   }
 
   /** The submission when this was its last missing page, `null` while others are missing, or what is wrong. */
-  take(sender: string, page: Page): Submission | Breach | null {
+  async take(sender: string, page: Page): Promise<Submission | Breach | null> {
     if (!Array.isArray(page.workflows)) return { field: 'workflows', detail: 'must be a list' };
     if (!isCount(page.page) || !isCount(page.pages))
       return {
@@ -64,7 +67,7 @@ export class Submissions {
     if (page.pages === 1) {
       const body = new SubmissionBody(page);
       body.take(1, page.workflows);
-      return body.bytes > BODY_BYTES_MAX ? TOO_LARGE : body.finish(page.gate);
+      return body.bytes > BODY_BYTES_MAX ? TOO_LARGE : this.#finish(body, page);
     }
     const name = `${sender} ${page.jobId}`;
     const body = this.#find(name, page) ?? this.#open(name, page);
@@ -76,7 +79,11 @@ export class Submissions {
     }
     if (body.pages < page.pages) return null;
     this.#close(name);
-    return body.finish(page.gate);
+    return this.#finish(body, page);
+  }
+
+  #finish(body: SubmissionBody, { gate }: Page): Promise<Submission | Breach> {
+    return inSlices(this.#clock, body.finish(gate), this.#sliceWeightMax);
   }
 
   /** Pages of another body under the same id are no part of this one: what came last counts. */

@@ -43,12 +43,13 @@ export function isIndexedAlike(a: Indexed, b: Indexed): boolean {
 
 export function queryRows(environment: Environment, query: StoreQuery): StorePage {
   const rows: Array<readonly [string, IndexEntry]> = [];
+  const { lookedAtMax = ROWS_LOOKED_AT.value } = query;
   let lookedAt = 0;
   let last: string | undefined;
   const found =
     query.queue === undefined ? candidates(environment, query) : inQueue(environment, query);
   for (const [address, entry, cursor = address] of found) {
-    if (lookedAt === ROWS_LOOKED_AT.value || rows.length === query.limit)
+    if (lookedAt === lookedAtMax || rows.length === query.limit)
       return last === undefined ? { rows } : { rows, cursor: last };
     lookedAt += 1;
     last = cursor;

@@ -17,21 +17,21 @@ function start() {
   return { clock, take };
 }
 
-test('a submission is waited for as long as pages come, within ten seconds of each other', () => {
+test('a submission is waited for as long as pages come, within ten seconds of each other', async () => {
   const { clock, take } = start();
   for (let page = 1; page < PAGES; page += 1) {
-    expect(take(page)).toBeNull();
+    expect(await take(page)).toBeNull();
     clock.advanceBy(9_999);
   }
-  const whole = take(PAGES);
+  const whole = await take(PAGES);
   expect(whole !== null && !isBreach(whole) && whole.workflows).toHaveLength(PAGES);
 });
 
-test('the same page again is no news of it', () => {
+test('the same page again is no news of it', async () => {
   const { clock, take } = start();
-  for (let page = 1; page < PAGES; page += 1) expect(take(page)).toBeNull();
+  for (let page = 1; page < PAGES; page += 1) expect(await take(page)).toBeNull();
   clock.advanceBy(9_000);
-  expect(take(1)).toBeNull();
+  expect(await take(1)).toBeNull();
   clock.advanceBy(1_000);
-  expect(take(PAGES)).toBeNull();
+  expect(await take(PAGES)).toBeNull();
 });

@@ -24,6 +24,7 @@ import type {
 } from '../../../machines/jobs/messages/client.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
+import { inSlices } from '../slices.ts';
 import { isBreach, Submissions } from '../submission.ts';
 import { submitterOf } from '../submitter.ts';
 import { type News, observe, watchJob } from '../watch.ts';
@@ -54,7 +55,7 @@ export function deskPerformers(node: GateNode) {
         reply(replyTo, { ...refused(jobId, 'invalid'), field: 'gate', detail });
         return;
       }
-      const submission = submissions.take(sender, addressed(node, params));
+      const submission = await submissions.take(sender, addressed(node, params));
       if (submission === null) reply(replyTo, null);
       else if (isBreach(submission)) {
         count('invalid');
@@ -73,8 +74,8 @@ export function deskPerformers(node: GateNode) {
       const job = await jobView(node, jobId, page);
       reply(replyTo, { found: job !== undefined, job: job ?? null });
     },
-    listJobs: ({ params, reply }: Call<JobsAsked>) => {
-      const page = listJobs(node, params);
+    listJobs: async ({ params, reply }: Call<JobsAsked>) => {
+      const page = await inSlices(node.clock, listJobs(node, params));
       reply(params.replyTo, { ...page, jobs: permissions.ownOf(params.replyTo, page.jobs) });
     },
     watchJob: async ({ params, signal, reply }: Call<JobWatched>) => {

@@ -20,6 +20,7 @@ import type { WorkflowResultEntry } from '../../../machines/jobs/messages/gate.t
 import type { JobStatus } from '../../../machines/jobs/words.ts';
 import { knob } from '../../../runtime/knob.ts';
 import { isAskedFor } from '../job-filter.ts';
+import { RECORD_WEIGHT, type Steps } from '../slices.ts';
 import { type GateNode, readGateJob } from './node.ts';
 
 /** How long a datacenter is waited for; whoever asked the gate waits too. */
@@ -186,7 +187,7 @@ const workflowOf = ({ workflowId, ok, result, truncated }: WorkflowResultEntry):
 });
 
 /** Jobs page by page, by what is asked of them; a page may have few and still a cursor. */
-export function listJobs(node: GateNode, asked: JobsAsked): JobPage {
+export function* listJobs(node: GateNode, asked: JobsAsked): Steps<JobPage> {
   const { status, limit, cursor } = asked;
   const jobs: JobView[] = [];
   let rowsLeft = ROWS_PER_PAGE_MAX.value;
@@ -201,6 +202,7 @@ export function listJobs(node: GateNode, asked: JobsAsked): JobPage {
     for (const { address } of rows.actors) {
       const jobId = address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
       const context = readGateJob(node, jobId);
+      yield RECORD_WEIGHT;
       if (context === undefined) continue;
       const view = jobSummary(node, context);
       if ((status === undefined || view.status === status) && isAskedFor(view, asked))

@@ -14,6 +14,7 @@ import { RuntimeError } from '../../../runtime/errors.ts';
 import { knob } from '../../../runtime/knob.ts';
 import { jobRules, workflowRules } from '../configuration.ts';
 import { inPortions, type PortionSize } from '../portions.ts';
+import { inSlices, type Steps } from '../slices.ts';
 import type { Submission } from '../submission.ts';
 import { type Overload, overloadError } from './backlog.ts';
 import { type ManagerNode, readJob } from './node.ts';
@@ -90,7 +91,11 @@ async function take(
   const address = jobAddress(jobId, node.datacenter);
   const job = runtime.actor(address);
   try {
-    if (isNew) await runtime.spawn(address, { input: jobInput(node, submission), ifAbsent: true });
+    if (isNew) {
+      const dependsOn = await inSlices(node.clock, placesOf(submission.workflows));
+      const input = jobInput(node, submission, dependsOn);
+      await runtime.spawn(address, { input, ifAbsent: true });
+    }
     const born = job.getSnapshot();
     if (born.context.digest !== digest) return refused(jobId, 'conflict');
     // Its workflows were there once; those that have ended since are not born again.
@@ -146,16 +151,23 @@ async function spawnWorkflows(
   await inPortions(clock, workflows, bornAtOnce(), (some) => Promise.all(some.map(spawn)));
 }
 
+/** What each workflow depends on, by places in the list. */
+function* placesOf(workflows: Submission['workflows']): Steps<JobInput['dependsOn']> {
+  const place = new Map(workflows.map(({ id }, index) => [id, index]));
+  const places: Record<string, number[]> = {};
+  for (const [index, { dependsOn }] of workflows.entries()) {
+    if (dependsOn.length > 0) places[index] = dependsOn.map((id) => place.get(id) as number);
+    yield 1 + dependsOn.length;
+  }
+  return places;
+}
+
 function jobInput(
   node: ManagerNode,
   { jobId, terms, gate, digest, workflows }: Submission,
+  dependsOn: JobInput['dependsOn'],
 ): JobInput {
   const { config, datacenter, manager } = node;
-  const place = new Map(workflows.map(({ id }, index) => [id, index]));
-  const dependsOn: Record<string, number[]> = {};
-  for (const [index, workflow] of workflows.entries())
-    if (workflow.dependsOn.length > 0)
-      dependsOn[index] = workflow.dependsOn.map((id) => place.get(id) as number);
   return {
     jobId,
     datacenter,

@@ -21,6 +21,7 @@ import type {
 } from '../../../machines/jobs/messages/client.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { PerformerCall } from '../../../runtime/kind.ts';
+import { inSlices } from '../slices.ts';
 import { isBreach, Submissions } from '../submission.ts';
 import { submitterOf } from '../submitter.ts';
 import { type News, observe, watchJob } from '../watch.ts';
@@ -57,7 +58,7 @@ export function deskPerformers(node: ManagerNode) {
         reply(replyTo, shed(node, jobId, overload));
         return;
       }
-      const submission = submissions.take(placeOf(replyTo), params);
+      const submission = await submissions.take(placeOf(replyTo), params);
       if (submission === null) reply(replyTo, null);
       else if (isBreach(submission)) {
         node.counters.add('job_submissions_refused_total', { reason: 'invalid' });
@@ -73,8 +74,8 @@ export function deskPerformers(node: ManagerNode) {
       const job = jobView(node, jobId, page);
       reply(replyTo, { found: job !== undefined, job: job ?? null });
     },
-    listJobs: ({ params, reply }: Call<JobsAsked>) => {
-      const page = listJobs(node, params);
+    listJobs: async ({ params, reply }: Call<JobsAsked>) => {
+      const page = await inSlices(node.clock, listJobs(node, params));
       reply(params.replyTo ?? '', { ...page, jobs: permissions.ownOf(params.replyTo, page.jobs) });
     },
     watchJob: async ({ params, signal, reply }: Call<JobWatched>) => {
@@ -86,8 +87,9 @@ export function deskPerformers(node: ManagerNode) {
     extendJob: async ({ params, reply }: Call<ClientExtendRequested>) => {
       reply(params.replyTo ?? '', await extendJob(node, params));
     },
-    listStuck: ({ params, reply }: Call<StuckAsked>) => {
-      const stuck = stuckWorkflows(node, params.thresholdMs, params.limit);
+    listStuck: async ({ params, reply }: Call<StuckAsked>) => {
+      const steps = stuckWorkflows(node, params.thresholdMs, params.limit);
+      const stuck = await inSlices(node.clock, steps);
       reply(params.replyTo ?? '', permissions.ownOf(params.replyTo, stuck));
     },
     tellSinceProgress: ({ params, reply }: Call<SinceProgressAsked>) => {

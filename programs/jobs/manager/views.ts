@@ -18,6 +18,7 @@ import { statusOfWorkflow, type WorkflowState } from '../../../machines/jobs/wor
 import { knob } from '../../../runtime/knob.ts';
 import { allRows } from '../all-rows.ts';
 import { isAskedFor } from '../job-filter.ts';
+import { RECORD_WEIGHT, type Steps } from '../slices.ts';
 import { lookAtWorkflow, type ManagerNode, readJob, readWorkflow } from './node.ts';
 
 /** Workflows of one page of a view. Results may be long, so a page of them is short. */
@@ -102,7 +103,7 @@ export function stateOf(value: unknown): WorkflowState {
 }
 
 /** Jobs page by page, by what is asked of them; a page may have few and still a cursor. */
-export function listJobs(node: ManagerNode, asked: JobsAsked): JobPage {
+export function* listJobs(node: ManagerNode, asked: JobsAsked): Steps<JobPage> {
   const { status, limit, cursor } = asked;
   const jobs: JobView[] = [];
   let rowsLeft = ROWS_PER_PAGE_MAX.value;
@@ -116,6 +117,7 @@ export function listJobs(node: ManagerNode, asked: JobsAsked): JobPage {
     for (const { address } of rows.actors) {
       const jobId = address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
       const context = readJob(node, jobId);
+      yield RECORD_WEIGHT + (context?.table.ids.length ?? 0);
       if (context === undefined || (status !== undefined && context.status !== status)) continue;
       const view = jobSummary(node, context);
       if (isAskedFor(view, asked)) jobs.push(view);
@@ -127,15 +129,16 @@ export function listJobs(node: ManagerNode, asked: JobsAsked): JobPage {
 }
 
 /** Workflows with an attempt out whose own last progress is older, the longest first. */
-export function stuckWorkflows(
+export function* stuckWorkflows(
   node: ManagerNode,
   thresholdMs: number,
   limit: number,
-): readonly StuckWorkflow[] {
+): Steps<readonly StuckWorkflow[]> {
   const now = node.clock.now();
   const stuck: StuckWorkflow[] = [];
   for (const { address } of allRows(node.runtime, { kind: 'workflow', tag: 'out' })) {
     const context = readWorkflow(node, address as `workflow/${string}`);
+    yield RECORD_WEIGHT;
     if (context === undefined) continue;
     const { jobId, workflowId, lastProgressAt, slot } = context;
     const sinceProgressMs = now - lastProgressAt;
