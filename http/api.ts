@@ -83,6 +83,7 @@ class Api {
   readonly #guard: Guard;
   readonly #rates: Rates;
   readonly #lanes: ClientLanes;
+  readonly #submissionLanes: ClientLanes;
   readonly #keys: IdempotencyKeys;
   readonly #counters = new Counters();
   readonly #underWay = new Set<Promise<void>>();
@@ -100,6 +101,8 @@ class Api {
     this.#guard = new Guard({ tokens, hosts, ownHosts, clock, logger });
     this.#rates = new Rates(clock, limits.requestsPerMinute, limits.clientsMax);
     this.#lanes = new ClientLanes(clock, limits);
+    const requestsAtOnceMax = limits.submissionsPerClientMax;
+    this.#submissionLanes = new ClientLanes(clock, { ...limits, requestsAtOnceMax });
     const { idempotencyKeepMs, idempotencyKeysMax } = limits;
     this.#keys = new IdempotencyKeys(clock, idempotencyKeepMs, idempotencyKeysMax);
     this.#counters.observe('escapement_http_watchers', () => watchers.size);
@@ -178,7 +181,7 @@ class Api {
     { route, parameters, segments, query, caller }: Admitted,
   ) {
     const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
-    const body = await this.#body(request, route);
+    const body = await this.#body(request, response, route, caller.client);
     if (idempotencyKey !== undefined && body !== undefined) {
       const use = `${route.name} ${segments.join('/')} ${body.digest}`;
       this.#keys.use(caller.client, idempotencyKey, use);
@@ -205,13 +208,21 @@ class Api {
     if (!program.runtime.isHosting) throw notLeader();
   }
 
-  async #body(request: IncomingMessage, route: Route): Promise<Body<unknown> | undefined> {
+  async #body(
+    request: IncomingMessage,
+    response: ServerResponse,
+    route: Route,
+    client: string,
+  ): Promise<Body<unknown> | undefined> {
     if (route.body === undefined) {
       if (hasBody(request)) throw invalid('There is no body here.', 'body');
       return undefined;
     }
     if (hasBody(request) || route.body === 'submission') checkMediaType(request);
-    if (route.body === 'submission') return this.#submission(request);
+    if (route.body === 'submission') {
+      const leave = await this.#submissionLanes.enter(client, response);
+      return this.#submission(request).finally(leave);
+    }
     const { limits, clock } = this.#service;
     const { bodyBytesMax: partLengthMax, keysMax: keysInAllMax } = limits;
     const reader = new ObjectReader({ ...limits, keysInAllMax, partLengthMax });

@@ -29,6 +29,8 @@ export interface HttpLimits {
   readonly submissionBytesMax: number;
   /** Submissions read at once; a further one is answered 503. Default 4. */
   readonly submissionsMax: number;
+  /** Of one client; its further ones wait for them. Default 2. */
+  readonly submissionsPerClientMax: number;
   /** How long a body may take to arrive; then the request is answered 408. Default 30,000. */
   readonly bodyMs: number;
   /** Objects and lists within each other in a body; deeper is answered 400. Default 32. */
@@ -75,6 +77,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   bodyBytesMax: 64 * 1024,
   submissionBytesMax: 16 * 1024 * 1024,
   submissionsMax: 4,
+  submissionsPerClientMax: 2,
   bodyMs: 30_000,
   depthMax: 32,
   keysMax: 1_000,

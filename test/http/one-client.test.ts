@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RawConnection } from './raw-connection.ts';
-import { type Endpoint, type Served, serve, TOKENS, until } from './served.ts';
+import { close, type Endpoint, listen, type Served, serve, TOKENS, until } from './served.ts';
 import { codeIn, head } from './unheard.ts';
 
 const limits = { requestsAtOnceMax: 2, requestsWaitingMax: 3, watchersPerClientMax: 2 };
@@ -25,16 +25,14 @@ async function send(text: string): Promise<RawConnection> {
 }
 
 /** A request that goes on until its body comes. */
-const begun = (): Promise<RawConnection> =>
-  send(
-    head(
-      'POST /v1/jobs',
-      tokenOf('sam'),
-      'content-type: application/json',
-      'content-length: 2',
-      'connection: close',
-    ),
-  );
+const unfinished = head(
+  'POST /v1/jobs',
+  tokenOf('sam'),
+  'content-type: application/json',
+  'content-length: 2',
+  'connection: close',
+);
+const begun = (): Promise<RawConnection> => send(unfinished);
 
 async function waiting(): Promise<number> {
   const { text } = await asked(head('GET /metrics', tokenOf('rita'), 'connection: close'));
@@ -71,6 +69,22 @@ describe('one client', () => {
     busy[1]?.write('{}');
     expect((await busy[1]?.answer())?.status).toBe(400);
     expect(await waiting()).toBe(0);
+  });
+
+  test('has some of its submissions read at once, and leaves room for those of others', async () => {
+    const roomy = await listen(served.manager, {
+      tokens: TOKENS,
+      limits: { submissionsMax: 3, submissionsPerClientMax: 2 },
+    });
+    const slow = await Promise.all(Array.from({ length: 6 }, () => RawConnection.open(roomy.port)));
+    for (const connection of slow) connection.write(unfinished);
+    const [, authorization = ''] = tokenOf('olga').split(': ');
+    const job = { jobId: 'other', timeoutMs: 60_000, workflows: [{ id: 'a', handler: 'none' }] };
+    const answer = await roomy.body('/v1/jobs', { json: job, headers: { authorization } });
+    expect(answer).toMatchObject({ status: 201 });
+    for (const { socket } of slow) expect(socket.destroyed).toBe(false);
+    for (const { socket } of slow) socket.destroy();
+    await close(roomy.server, roomy.handler);
   });
 
   test('has some streams, and leaves the others to the rest', async () => {

@@ -2,7 +2,8 @@
 
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { ask, callIn, MALLORY, newNonce, openRaw, question } from './raw-caller.ts';
+import type { Claim } from '../../transports/websocket/claim.ts';
+import { ask, callIn, MALLORY, newNonce, openRaw, openRawClient, question } from './raw-caller.ts';
 import { becomes, nodes } from './told.ts';
 
 const { start, stopAll } = nodes();
@@ -94,4 +95,30 @@ test('H26 a caller whose headers come too slowly is cut off', async () => {
   socket.write('GET /peers HTTP/1.1\r\n');
   await new Promise((resolve) => socket.on('close', resolve).resume());
   expect(b.log).toEqual([]);
+});
+
+test('one client has some of the connections, all clients most of them, and peers find a place', async () => {
+  const limits = { connectionsMax: 8, connectionsPerClientMax: 4 };
+  const b = await start('b', {
+    limits,
+    clientOf: (token) => (token === undefined ? undefined : { name: token }),
+  });
+  const claimOf = (node: string): Claim => ({ node, role: 'client', place: node, bootEpoch: 1 });
+  const enter = async (client: string, count: number): Promise<void> => {
+    const { socket } = await openRawClient(b.url, claimOf(`${client}~${count}`), client);
+    sockets.push(socket);
+  };
+  const refused = async (client: string): Promise<number> => {
+    const headers = question(claimOf(`${client}~more`), newNonce());
+    const { status, socket } = await ask(b.url, { ...headers, authorization: `Bearer ${client}` });
+    socket.destroy();
+    return status;
+  };
+  for (let count = 0; count < 4; count += 1) await enter('ann', count);
+  expect(await refused('ann')).toBe(429);
+  for (let count = 0; count < 2; count += 1) await enter('bob', count);
+  expect(await refused('bob')).toBe(503);
+  for (const node of ['m', 'n'])
+    sockets.push((await openRaw(b.url, { ...MALLORY, node, place: node })).socket);
+  expect(b.transport.peers()).toHaveLength(8);
 });

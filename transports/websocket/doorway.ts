@@ -54,6 +54,8 @@ export interface DoorwayServices {
 
 /** Heads of requests that no node sends; each has an answer of its own. */
 const WEBSOCKET_VERSION = '13';
+/** Of all connections there may be. */
+const CLIENTS_SHARE = 3 / 4;
 const BEARER = /^Bearer ([\x21-\x7e]{1,4096})$/i;
 
 export class Doorway {
@@ -103,7 +105,7 @@ export class Doorway {
     const isTheirs = caller.node === client.name || caller.node.startsWith(`${client.name}~`);
     if (!isTheirs || caller.place !== caller.node)
       return refusal(403, 'a client is called by the name of its token');
-    const refused = this.#refusalOf(caller);
+    const refused = this.#refusalOf(caller) ?? this.#crowdedBy(client.name, caller);
     if (refused !== undefined) return refused;
     const transcript = { version, caller, listener: settings.own, callerNonce, listenerNonce: '' };
     // No secret is shared with clients; the id only keeps connections apart.
@@ -176,6 +178,21 @@ export class Doorway {
     if (links.size >= settings.limits.connectionsMax && links.get(node) === undefined)
       return refusal(503, 'too many connections');
     return undefined;
+  }
+
+  /** One client has some of the places, and all clients together leave some to peers. */
+  #crowdedBy(client: string, { node }: Claim): Refusal | undefined {
+    const { links, settings } = this.#services;
+    const { connectionsMax, connectionsPerClientMax } = settings.limits;
+    // It takes the place of its own former connection.
+    if (links.get(node) !== undefined) return undefined;
+    const clients = links.clients();
+    const own = clients.filter((name) => name === client || name.startsWith(`${client}~`));
+    if (own.length >= connectionsPerClientMax)
+      return refusal(429, 'too many connections of this client');
+    return clients.length >= Math.ceil(connectionsMax * CLIENTS_SHARE)
+      ? refusal(503, 'too many connections of clients')
+      : undefined;
   }
 
   /** A caller may end because of it, so it is not to be had from anybody. */

@@ -50,10 +50,12 @@ export interface WebSocketLimits {
   readonly handshakesPerAddressMax: number;
   /** Handshakes of one address in a second; more are answered with 429. Default 200. */
   readonly handshakesPerSecond: number;
-  /** Connections in all; a further one is answered with 503. Default 1,024. */
+  /** Connections in all, a quarter of them not for clients; a further one is answered with 503. Default 1,024. */
   readonly connectionsMax: number;
   /** How far ahead of the clock here the boot epoch of a node may be; one above it is answered with 403. Default 1 day. */
   readonly bootAheadMaxMs: number;
+  /** Connections of one client; a further one is answered with 429. Default 64. */
+  readonly connectionsPerClientMax: number;
   /** How long a peer that broke the rules is kept away. Default 30,000. */
   readonly banMs: number;
   /** Connections that are being made at one moment; others wait their turn. Default 32. */
@@ -88,6 +90,7 @@ export const DEFAULT_WEBSOCKET_LIMITS: WebSocketLimits = {
   handshakesPerAddressMax: 64,
   handshakesPerSecond: 200,
   connectionsMax: 1_024,
+  connectionsPerClientMax: 64,
   bootAheadMaxMs: 86_400_000,
   banMs: 30_000,
   dialsMax: 32,

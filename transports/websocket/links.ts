@@ -60,6 +60,10 @@ export class Links {
     return [...this.#byNode.values()];
   }
 
+  clients(): string[] {
+    return this.all().flatMap(({ peer }) => (peer.role === 'client' ? [peer.node] : []));
+  }
+
   nodes(): string[] {
     return [...this.#byNode.keys()];
   }
