@@ -46,6 +46,8 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
         'runtime/outgoing.ts COUNTER_LENGTH',
         'runtime/pieces.ts BYTES_PER_CODE_UNIT_MAX',
         'runtime/pieces.ts HEADER_BYTES_MAX',
+        'programs/jobs/submission-pages.ts BASE_LENGTH',
+        'programs/jobs/submission-pages.ts DEPENDENCY_LENGTH',
         'stores/directory/socket.ts ABSTRACT_NAME_BYTES',
         'stores/lmdb/environment.ts META_BYTES',
         'stores/lmdb/environment.ts LAST_PAGE_AT',
