@@ -12,7 +12,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { Newcomers } from '../../runtime/newcomers.ts';
 import type { WebSocketLimits } from './limits.ts';
 
-/** Addresses whose rate is remembered; beyond it those that were quiet for a second are forgotten, then all. */
+/** Addresses and names whose rate is remembered; beyond it those that were quiet for a second are forgotten, then all. */
 const ADDRESSES_MAX = 10_000;
 /** Where no descriptor is left. */
 const SHED_AT_ONCE = 16;
@@ -48,16 +48,23 @@ export class Crowd {
     this.#left(keyOf(socket));
   }
 
-  /** False when this address asks too often. */
-  mayAsk(socket: Socket): boolean {
-    const address = addressOf(socket);
-    let rate = this.#rates.get(address);
+  /**
+   * False when this address asks too often. A name that was proved here before has an allowance of its
+   * own: whoever floods from the same address does not keep it out.
+   */
+  mayAsk(socket: Socket, nameMet?: string): boolean {
+    const isWithin = this.#rateOf(addressOf(socket)).take(1);
+    return isWithin || (nameMet !== undefined && this.#rateOf(`name ${nameMet}`).take(1));
+  }
+
+  #rateOf(asker: string): Bucket {
+    let rate = this.#rates.get(asker);
     if (rate === undefined) {
       this.#makeRoom();
       rate = new Bucket(this.#clock, this.#limits.handshakesPerSecond);
-      this.#rates.set(address, rate);
+      this.#rates.set(asker, rate);
     }
-    return rate.take(1);
+    return rate;
   }
 
   #left(key: string): void {

@@ -190,7 +190,7 @@ export class Door {
       if (!isShared) this.#refuse(socket, { status: 404, reason: 'no such path' });
       return;
     }
-    if (!this.#crowd.mayAsk(socket)) {
+    if (!this.#crowd.mayAsk(socket, doorway.nameMet(request))) {
       counters.callersCutOff += 1;
       answer(socket, { status: 429, reason: 'too many handshakes' });
       return;

@@ -91,6 +91,12 @@ export class Doorway {
       : this.#judgePeer(request, caller, callerNonce, version);
   }
 
+  /** The name that it says, if a peer has proved it to this node before. */
+  nameMet({ headers }: IncomingMessage): string | undefined {
+    const { node } = readClaim(headers) ?? {};
+    return node !== undefined && this.#services.links.hasMet(node) ? node : undefined;
+  }
+
   #judgeClient(
     { headers }: IncomingMessage,
     caller: Claim,

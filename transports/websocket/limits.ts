@@ -48,7 +48,7 @@ export interface WebSocketLimits {
   readonly handshakesMax: number;
   /** The same of one address. Default 64. */
   readonly handshakesPerAddressMax: number;
-  /** Handshakes of one address in a second; more are answered with 429. Default 200. */
+  /** Handshakes of one address in a second, and of each name that was proved before; more are answered with 429. Default 200. */
   readonly handshakesPerSecond: number;
   /** Connections in all, a quarter of them not for clients; a further one is answered with 503. Default 1,024. */
   readonly connectionsMax: number;
