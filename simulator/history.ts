@@ -8,6 +8,7 @@
  */
 
 import type { ErrorShape } from '../runtime/errors.ts';
+import type { DeskQuestion } from './plan.ts';
 import { TraceHash } from './trace-hash.ts';
 
 /** The life of a node. */
@@ -151,7 +152,7 @@ export interface CallFact {
   readonly type: 'call';
   readonly call: string;
   readonly to: string;
-  readonly request: 'submit' | 'get' | 'cancel' | 'extend';
+  readonly request: 'submit' | 'get' | 'cancel' | 'extend' | DeskQuestion['kind'];
   readonly jobId: string;
   readonly body: unknown;
 }

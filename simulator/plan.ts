@@ -7,6 +7,7 @@
  */
 
 import type { JobTerms } from '../machines/jobs/messages/client.ts';
+import type { JobStatus } from '../machines/jobs/words.ts';
 import type { JobsConfiguration } from '../programs/jobs/configuration.ts';
 import type { Bounds } from './bounds.ts';
 
@@ -82,6 +83,7 @@ export type Step = { readonly atMs: number } & (
   | { readonly do: 'submit'; readonly job: PlannedJob }
   | { readonly do: 'cancel'; readonly jobId: string; readonly to: string }
   | { readonly do: 'get'; readonly jobId: string; readonly to: string }
+  | { readonly do: 'ask'; readonly to: string; readonly question: DeskQuestion }
   /** An operator gives a job more time. */
   | {
       readonly do: 'extendJob';
@@ -126,6 +128,20 @@ export type Step = { readonly atMs: number } & (
       readonly message: Readonly<Record<string, unknown>>;
     }
 );
+
+/** What a desk is asked beside one job; `watch` is one wait for news. */
+export type DeskQuestion =
+  | {
+      readonly kind: 'list';
+      readonly status?: JobStatus;
+      readonly stuckForMs?: number;
+      readonly deadlineBeforeMs?: number;
+      readonly limit?: number;
+    }
+  | { readonly kind: 'stuck'; readonly thresholdMs: number }
+  | { readonly kind: 'sinceProgress'; readonly jobId: string; readonly workflowId?: string }
+  | { readonly kind: 'workers' }
+  | { readonly kind: 'watch'; readonly jobId: string; readonly seenSeq: number };
 
 export interface PlannedJob {
   readonly jobId: string;

@@ -9,7 +9,7 @@
 import { connectClient, type JobsClient } from '../../programs/jobs/client.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { AnswerFact, CallFact } from '../history.ts';
-import type { PlannedJob } from '../plan.ts';
+import type { DeskQuestion, PlannedJob } from '../plan.ts';
 import type { World } from '../world.ts';
 import { newJob } from './submission.ts';
 
@@ -66,6 +66,14 @@ export class Clients {
     });
   }
 
+  ask(to: string, question: DeskQuestion): Promise<void> {
+    const jobId = 'jobId' in question ? question.jobId : '';
+    return this.#call(to, question.kind, jobId, question, async (client) => {
+      const answer = await answerTo(question, client);
+      return [answer !== undefined, answer ?? null];
+    });
+  }
+
   async #call(
     to: string,
     request: CallFact['request'],
@@ -92,6 +100,25 @@ export class Clients {
       if (!(thrown instanceof RuntimeError)) throw thrown;
       const { code, message, retryable } = thrown;
       tell(retryable ? 'unknown' : 'refused', { code, message });
+    }
+  }
+}
+
+async function answerTo(question: DeskQuestion, client: JobsClient): Promise<unknown> {
+  switch (question.kind) {
+    case 'list': {
+      const { kind: _, ...filters } = question;
+      return client.list(filters);
+    }
+    case 'stuck':
+      return client.stuckWorkflows(question.thresholdMs);
+    case 'sinceProgress':
+      return client.timeSinceProgress(question.jobId, question.workflowId);
+    case 'workers':
+      return client.workers();
+    case 'watch': {
+      const watching = client.watch(question.jobId, { seenSeq: question.seenSeq });
+      return (await watching.next()).value;
     }
   }
 }

@@ -189,7 +189,7 @@ function factsOf(plan: Plan, system: JobsSystem, world: World): JobsFacts {
 }
 
 function isFault(step: Step): boolean {
-  return !['submit', 'cancel', 'get', 'extendJob', 'extend'].includes(step.do);
+  return !['submit', 'cancel', 'get', 'ask', 'extendJob', 'extend'].includes(step.do);
 }
 
 /** How the record of an actor ends that has ended itself. */

@@ -33,6 +33,8 @@ export function carryOut(step: Step, scene: Scene): unknown {
       return clients.cancel(step.to, step.jobId);
     case 'get':
       return clients.get(step.to, step.jobId);
+    case 'ask':
+      return clients.ask(step.to, step.question);
     case 'extendJob':
       return clients.extend(step.to, step.jobId, step.byMs, step.requestId);
     case 'extend':

@@ -6,6 +6,7 @@
  */
 
 import { z } from 'zod';
+import { JOB_STATUSES } from '../../machines/jobs/words.ts';
 import { DATACENTER_PATTERN } from '../jobs/names.ts';
 import { PLAN_VERSION } from '../plan.ts';
 import { SCENARIO_LIMITS } from '../scenario/limits.ts';
@@ -67,10 +68,29 @@ const action = z.union([
   z.strictObject({ holdMs: durationMs }),
 ]);
 
+const question = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('list'),
+    status: z.enum(JOB_STATUSES).optional(),
+    stuckForMs: durationMs.optional(),
+    deadlineBeforeMs: durationMs.optional(),
+    limit: count.optional(),
+  }),
+  z.strictObject({ kind: z.literal('stuck'), thresholdMs: durationMs }),
+  z.strictObject({
+    kind: z.literal('sinceProgress'),
+    jobId: name,
+    workflowId: name.optional(),
+  }),
+  z.strictObject({ kind: z.literal('workers') }),
+  z.strictObject({ kind: z.literal('watch'), jobId: name, seenSeq: count }),
+]);
+
 const step = z.discriminatedUnion('do', [
   z.strictObject({ atMs, do: z.literal('submit'), job }),
   z.strictObject({ atMs, do: z.literal('cancel'), jobId: name, to: name }),
   z.strictObject({ atMs, do: z.literal('get'), jobId: name, to: name }),
+  z.strictObject({ atMs, do: z.literal('ask'), to: name, question }),
   z.strictObject({
     atMs,
     do: z.literal('extendJob'),

@@ -18,6 +18,7 @@ const ASKING: ReadonlySet<Step['do']> = new Set([
   'submit',
   'cancel',
   'get',
+  'ask',
   'extendJob',
   'extend',
   'lead',

@@ -73,6 +73,8 @@ function prunedStep(step: Step, there: There, jobs: ReadonlySet<string>): Step |
     case 'get':
     case 'extendJob':
       return jobs.has(step.jobId) ? step : undefined;
+    case 'ask':
+      return 'jobId' in step.question && !jobs.has(step.question.jobId) ? undefined : step;
     case 'extend':
       return there.hasNode(step.worker) ? step : undefined;
     case 'lead':

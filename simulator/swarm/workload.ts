@@ -10,6 +10,7 @@ import { gatesOf, workersOf } from '../jobs/names.ts';
 import type { PlannedJob, PlannedWorkflow, Step, Topology } from '../plan.ts';
 import type { Chance } from './chance.ts';
 import type { Edges } from './edges.ts';
+import { drawDeskQuestions } from './questions.ts';
 
 export interface WorkloadOptions {
   readonly topology: Topology;
@@ -54,11 +55,13 @@ export function drawWorkload(chance: Chance, options: WorkloadOptions): readonly
   });
   const steps: Step[] = [];
   const planned: PlannedJob[] = [];
+  const submissions: Array<{ readonly atMs: number; readonly job: PlannedJob }> = [];
   for (let number = 1; number <= jobs; number++) {
     const job = drawJob(chance, `j${number}`, options);
     const atMs = chance.is(0.5) ? 0 : edges.draw(chance, 0, Math.floor(untilMs / 3));
     edges.addJob(job, atMs);
     planned.push(job);
+    submissions.push({ atMs, job });
     steps.push({ atMs, do: 'submit', job });
     const actions = weights.some(([, weight]) => weight > 0) ? chance.whole(0, ACTIONS_PER_JOB) : 0;
     for (let count = 0; count < actions; count++) {
@@ -69,6 +72,8 @@ export function drawWorkload(chance: Chance, options: WorkloadOptions): readonly
   }
   // Drawn last, so that they move nothing else.
   for (const job of planned) steps.push(...drawRequests(chance, job, options));
+  for (const { atMs, job } of submissions)
+    steps.push(...drawDeskQuestions(chance, { job, submittedAtMs: atMs }, options));
   return steps.sort((one, other) => one.atMs - other.atMs);
 }
 

@@ -1,7 +1,7 @@
 /** Good and bad histories of clients that ask. */
 
 import { expect, test } from 'vitest';
-import type { AnswerFact, CallFact } from '../../../simulator/history.ts';
+import type { AnswerFact, CallFact, TurnFact } from '../../../simulator/history.ts';
 import { everyCallIsAnswered } from '../../../simulator/invariants/answers.ts';
 import { history, howOften, whatBroke } from './builders.ts';
 
@@ -28,6 +28,61 @@ test('TS-7 holds: it may be lost where anything goes wrong', () => {
   const facts = { isFaultFree: false };
   expect(whatBroke(everyCallIsAnswered, answered('unknown'), facts)).toEqual([]);
   expect(howOften(everyCallIsAnswered, answered('unknown'), facts)).toBe(0);
+});
+
+const replyTo = 'ask/1@client-1';
+const taken = {
+  type: 'turn',
+  place: 'A',
+  address: 'desk/main@A',
+  kind: 'desk',
+  turn: 7,
+  takenAt: 0,
+  event: { type: 'job.asked', replyTo },
+  from: 'session:1@client-1',
+  counter: 1,
+  state: 'open',
+  context: {},
+  error: undefined,
+} as unknown as TurnFact;
+const frame = (event: object) => JSON.stringify({ v: 1, envelopes: [event], receipts: [] });
+const reply = {
+  type: 'frame',
+  to: 'client-1',
+  change: 'sent',
+  frame: frame({
+    to: replyTo,
+    from: 'desk/main@A',
+    counter: 0,
+    event: { type: 'escapement.reply' },
+  }),
+} as const;
+const crashed = { type: 'node', change: 'crashed', life: 1, skewMs: 0, driftPpm: 0 } as const;
+const slowed = { type: 'fault', kind: 'slowDisk', id: 's', change: 'began', about: {} } as const;
+const FAULTS = { isFaultFree: false };
+const later = (...facts: Parameters<ReturnType<typeof history>['add']>) =>
+  history()
+    .add('a-1', taken)
+    .at(500)
+    .add(...facts)
+    .at(10_000)
+    .add('a-2', crashed);
+
+test('TS-7 holds with faults too: the question that a desk took is answered', () => {
+  expect(whatBroke(everyCallIsAnswered, later('a-1', reply), FAULTS)).toEqual([]);
+  expect(howOften(everyCallIsAnswered, later('a-1', reply), FAULTS)).toBe(1);
+});
+
+test('TS-7 holds: the node died, or its disk is slow', () => {
+  expect(whatBroke(everyCallIsAnswered, later('a-1', crashed), FAULTS)).toEqual([]);
+  expect(whatBroke(everyCallIsAnswered, later('', slowed), FAULTS)).toEqual([]);
+});
+
+test('TS-7 is broken: a desk took a question, and its node says nothing', () => {
+  const other = { ...reply, frame: reply.frame.replace('ask/1', 'ask/2') };
+  expect(whatBroke(everyCallIsAnswered, later('a-1', other), FAULTS)).toEqual([
+    'desk/main@A took job.asked at 0 ms, and a-1 has neither answered nor refused it 10000 ms later',
+  ]);
 });
 
 test('TS-7 is broken: nobody answered', () => {
