@@ -34,7 +34,7 @@ const COPIED = [
   'tsconfig.json',
   PLANS_FOLDER,
 ] as const;
-const COPIED_FOR_SUITES = ['test', 'vitest.config.ts'] as const;
+const COPIED_FOR_SUITES = ['http', 'test', 'vitest.config.ts'] as const;
 
 export class Copies {
   readonly #project: string;
