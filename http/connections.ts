@@ -48,6 +48,9 @@ const SHED_AT_ONCE = 16;
 /** How long newcomers are refused then. */
 const BACK_OFF_MS = 1_000;
 
+/** On a listener for upgrades that answers none of them; transports/websocket/door.ts looks for it. */
+const ONLOOKER = Symbol.for('escapement.onlooker');
+
 export class Connections {
   readonly counts: ConnectionCounts = {
     connectionsRefused: 0,
@@ -88,10 +91,12 @@ export class Connections {
       this.#serve(connection);
       response.once('close', () => this.#answered(connection));
     });
-    const upgraded = (_request: unknown, socket: Duplex): void => {
+    const leave = (_request: unknown, socket: Duplex): void => {
       const connection = this.#bySocket.get(socket);
       if (connection !== undefined) this.#leave(connection);
     };
+    // Whoever takes WebSockets answers those that nobody else takes: this listener takes none.
+    const upgraded = Object.assign(leave, { [ONLOOKER]: true });
     // Where nobody listens for upgrades they are requests, and that is to stay so.
     const follows = (event: string): void => {
       if (event !== 'upgrade') return;

@@ -34,6 +34,8 @@ import {
 
 const HEADER_BYTES_MAX = 16 * 1024;
 const REFUSALS_LOGGED_PER_SECOND = 5;
+/** On a listener for upgrades that answers none of them, such as that of http/connections.ts. */
+const ONLOOKER = Symbol.for('escapement.onlooker');
 
 export interface DoorServices {
   readonly options: WebSocketOptions;
@@ -180,13 +182,19 @@ export class Door {
     if (this.#logged.take(1)) logger.error({ error: error.message }, 'a caller was not accepted');
   }
 
+  /** Who answers upgrades of this server, this door included. */
+  #takers(): readonly unknown[] {
+    const all = this.#server?.listeners('upgrade') ?? [];
+    return all.filter((listener) => !Object.hasOwn(listener, ONLOOKER));
+  }
+
   readonly #upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
     const socket = stream as Socket;
     const { settings, counters, doorway } = this.#services;
     socket.on('error', () => socket.destroy());
     if (pathOf(request) !== settings.path) {
       // Of a shared server the other paths are somebody else's, if anybody else is there.
-      const isShared = !this.#isOwn && (this.#server?.listenerCount('upgrade') ?? 0) > 1;
+      const isShared = !this.#isOwn && this.#takers().length > 1;
       if (!isShared) this.#refuse(socket, { status: 404, reason: 'no such path' });
       return;
     }
