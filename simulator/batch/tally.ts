@@ -67,7 +67,7 @@ export class Tally {
     if (violations.length > 0) this.#failures.push({ seed, violations });
     for (const [id, times] of Object.entries(run.exercised)) {
       addTo(this.#exercised, id, times);
-      addTo(this.#exercisedRuns, id, 1);
+      if (times > 0) addTo(this.#exercisedRuns, id, 1);
     }
     for (const mark of run.marks) addTo(this.#marks, mark, 1);
     for (const [kind, { injected, effective }] of Object.entries(run.faults)) {

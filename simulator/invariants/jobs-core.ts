@@ -20,6 +20,7 @@ import {
 } from './fences.ts';
 import { leaderIsFound, oneLeaderPerFence } from './leaders.ts';
 import { backlogIsBounded, shedLeavesNothing } from './overload.ts';
+import { progressArrives } from './progress-arrives.ts';
 import { staleIsAnsweredOnce, staleIsMadeGood, staleIsNeverObeyed } from './stale-messages.ts';
 import { acceptedJobsSurvive, nothingStartsAfterCancel, oneJobPerId } from './submissions.ts';
 import {
@@ -39,6 +40,7 @@ export const jobCoreInvariants: readonly JobsInvariant[] = [
   deadlineOnlyFallsForLostWorkers,
   overdueIsFound,
   stuckIsFound,
+  progressArrives,
   doneIsNeverTooLate,
   authorityNeverChanges,
   onlyLeaderDecides,

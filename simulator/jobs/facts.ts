@@ -8,6 +8,8 @@ export interface JobsFacts extends RunFacts {
   readonly config: JobsConfiguration;
   readonly gates: readonly string[];
   readonly datacenters: readonly string[];
+  /** Mailboxes are so small that hints are dropped by full ones. */
+  readonly dropsHints?: boolean;
 }
 
 export type JobsInvariant = Invariant<JobsFacts>;

@@ -185,6 +185,7 @@ function factsOf(plan: Plan, system: JobsSystem, world: World): JobsFacts {
     config: system.config,
     gates: system.gates,
     datacenters: system.datacenters,
+    dropsHints: plan.bounds?.['limit.mailboxMax'] !== undefined,
   };
 }
 

@@ -57,6 +57,7 @@ import {
   slowNodes,
   stallAtDeadline,
 } from './processes.ts';
+import { lateCommit } from './takeovers.ts';
 
 /** A plan names its kinds, so their order matters to chance alone: add at the end. */
 export const MENU: readonly NemesisKind[] = [
@@ -111,6 +112,7 @@ export const MENU: readonly NemesisKind[] = [
   reconnectHerd,
   throwingOnlookers,
   byzantinePeer,
+  lateCommit,
 ];
 
 /** @throws {Error} when there is none of that name. */

@@ -70,4 +70,85 @@ export const productionPlants: readonly Plant[] = [
     ],
     suite: 'test/http/access.test.ts',
   },
+  {
+    id: 'P102',
+    area: 'time',
+    says: 'A worker that has just sent a report drops the ones that come within the second after it, the last one too.',
+    edits: [
+      {
+        file: 'programs/jobs/worker/progress.ts',
+        find: 'else this.#cancelSend = this.#clock.schedule(dueAt, () => this.#sendNow());',
+        replace: 'else this.#cancelSend = undefined;',
+      },
+    ],
+  },
+  {
+    id: 'P103',
+    area: 'time',
+    says: 'A workflow that is run again keeps the items of the run before: the next run has to do more than that to be any further.',
+    edits: [
+      {
+        file: 'machines/jobs/workflow/context.ts',
+        find: '    progress: 0,\n    completedItems: 0,\n    heartbeatSeq: 0,',
+        replace: '    progress: 0,\n    heartbeatSeq: 0,',
+      },
+    ],
+  },
+  {
+    id: 'P104',
+    area: 'store',
+    says: 'A new leader lists what is on disk before its fence is on it: what the leader before wrote last comes after that.',
+    edits: [
+      {
+        file: 'runtime/shard.ts',
+        find: '  open(fence: number, isHeld: () => boolean, opened: () => void): void {\n',
+        replace:
+          "  #early: ReadonlyArray<readonly [string, import('./store.ts').IndexEntry]> = [];\n\n  open(fence: number, isHeld: () => boolean, opened: () => void): void {\n    this.#early = [...this.#services.store.entries()];\n",
+      },
+      {
+        file: 'runtime/shard.ts',
+        find: 'for (const [address, entry] of store.entries()) {',
+        replace: 'for (const [address, entry] of store === undefined ? [] : this.#early) {',
+      },
+    ],
+  },
+  {
+    id: 'P105',
+    area: 'runtime',
+    says: 'An actor that is read from its record has lost the counters that it had taken out of order.',
+    edits: [
+      {
+        file: 'runtime/inbox.ts',
+        find: 'movedAt: at, above, name: JSON.stringify(sender) });',
+        replace: 'movedAt: at, above: above.slice(0, 0), name: JSON.stringify(sender) });',
+      },
+    ],
+    suite: 'test/delivery/inbox.test.ts',
+  },
+  {
+    id: 'P106',
+    area: 'runtime',
+    says: 'Senders that were not heard for long are never forgotten, and an inbox that is full stays so.',
+    edits: [
+      {
+        file: 'runtime/inbox.ts',
+        find: '      if (at - mark.movedAt <= retentionMs) return;\n',
+        replace: '      if (at - mark.movedAt <= retentionMs || retentionMs > 0) return;\n',
+      },
+    ],
+    suite: 'test/delivery/inbox.test.ts',
+  },
+  {
+    id: 'P107',
+    area: 'runtime',
+    says: 'An outbox with more than two messages for a receiver drops the oldest.',
+    edits: [
+      {
+        file: 'runtime/outbox.ts',
+        find: '    lane.rows.push(row);\n    this.size += 1;\n',
+        replace:
+          '    lane.rows.push(row);\n    this.size += 1;\n    if (lane.rows.length > 2) this.settle(row.to, (lane.rows[0] as OutboxRow).counter);\n',
+      },
+    ],
+  },
 ];

@@ -47,6 +47,7 @@ const AWAITING: ReadonlySet<string> = new Set([
   'killBeforeAcknowledgement',
   'killBetweenDeclarationAndBroadcast',
   'killBetweenGrantAndCount',
+  'lateCommit',
   'splitGroup',
   'stallAtDeadline',
   'workerDiesAfterGrant',

@@ -37,6 +37,7 @@ const TRIALS: Readonly<Record<string, Given>> = {
   powerCut: {},
   rollingRestart: { targets: ['A'], params: { downMs: 1_000, upMs: 2_000 } },
   pauseLeader: { targets: ['A'], durMs: 7_000 },
+  lateCommit: { targets: ['A'], durMs: 20_000, params: { holdsMs: 9_000, minWrites: 1 } },
   pauseNodes: { targets: ['gate-1', 'B.manager-1'] },
   stallAtDeadline: { targets: ['A'], params: { stallMs: 2_000, beforeMs: 1 } },
   slowNodes: { params: { factor: 100 } },
