@@ -47,8 +47,8 @@ export const trackRecordPlants: readonly Plant[] = [
       },
       {
         file: ACCEPTANCE,
-        find: 'if (isNew) await runtime.spawn(',
-        replace: 'await runtime.spawn(',
+        find: '    if (isNew) {\n      const dependsOn',
+        replace: '    {\n      const dependsOn',
       },
       {
         file: ACCEPTANCE,
