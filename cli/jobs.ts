@@ -33,6 +33,7 @@ Examples:
   $ escapement jobs --deadline-before 10m --all
   $ escapement jobs --status failed --json
 
+What runs comes first, then what has ended; of each the newest first.
 With --json: "jobs", and the "cursor" to go on with, null at the end.
 
 ${SERVER_EXITS}`;

@@ -123,7 +123,7 @@ export function stateText(value: unknown): string {
 export function indexEntry(actor: Actor, logger: Logger): IndexEntry {
   const tree = actor.tree as Tree;
   const { tags } = tree.snapshot;
-  const rank = actor.status === 'active' ? rankOf(actor.kind, tree.snapshot, logger) : undefined;
+  const rank = actor.status !== 'stopped' ? rankOf(actor.kind, tree.snapshot, logger) : undefined;
   return {
     kind: actor.kind.name,
     status: actor.status as IndexEntry['status'],

@@ -105,7 +105,7 @@ export interface KindOptions {
   readonly supervise?: Partial<Supervision>;
   /**
    * Where an actor in this state stands in a queue; undefined where it does not wait. Asked of every
-   * snapshot that is committed, so it is a pure function. `query` finds the actors of a queue in order.
+   * snapshot that is committed, the last one of an actor that is done included, so it is a pure function. `query` finds the actors of a queue in order.
    */
   readonly rank?: (snapshot: AnyMachineSnapshot) => Rank | undefined;
   /** Which goes first when a message and a deadline come together. Default `messages`. */

@@ -15,11 +15,8 @@ interface Queried {
   query(asked: ActorQuery): { readonly actors: readonly ActorRow[]; readonly cursor?: string };
 }
 
-export function* allRows(
-  runtime: Queried,
-  asked: Omit<ActorQuery, 'limit' | 'cursor'>,
-): Generator<ActorRow> {
-  let cursor: string | undefined;
+export function* allRows(runtime: Queried, asked: Omit<ActorQuery, 'limit'>): Generator<ActorRow> {
+  let { cursor } = asked;
   do {
     const limit = ROWS_PER_PAGE.value;
     const page = runtime.query({ ...asked, limit, ...(cursor !== undefined && { cursor }) });

@@ -8,7 +8,7 @@
 import { createRuntime } from '../../create-runtime.ts';
 import { deskAddress } from '../../machines/jobs/addresses.ts';
 import { deskMachine } from '../../machines/jobs/desk.ts';
-import { gateJobMachine } from '../../machines/jobs/gate-job.ts';
+import { type GateJobContext, gateJobMachine } from '../../machines/jobs/gate-job.ts';
 import type { JobView } from '../../machines/jobs/messages/client.ts';
 import type { StatusFound } from '../../machines/jobs/messages/gate.ts';
 import type { NoteParams } from '../../machines/jobs/notes.ts';
@@ -33,6 +33,7 @@ import { type GateKinds, type GateNode, readGateJob } from './gate/node.ts';
 import { Rooms } from './gate/rooms.ts';
 import { startSweep } from './gate/sweep.ts';
 import { viewAt } from './gate/views.ts';
+import { jobRank } from './job-order.ts';
 import { jobsLimits } from './limits.ts';
 import { notePerformer } from './notes.ts';
 import { type ClientGrant, Permissions } from './permissions.ts';
@@ -166,6 +167,10 @@ function registerKinds(
   // First, because jobs that are being dispatched go on as soon as their kind is known.
   runtime.register('submission-page', submissionPageMachine, { admit: admitNobody });
   runtime.register('gate-job', gateJobMachine, {
+    rank: jobRank<GateJobContext>(({ submittedAt, outcome }) => ({
+      since: submittedAt,
+      hasEnded: outcome !== null,
+    })),
     perform: {
       ...perform,
       dispatchTo: {

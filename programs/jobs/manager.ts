@@ -8,7 +8,7 @@
 import { createRuntime } from '../../create-runtime.ts';
 import { deskAddress, workerPoolAddress } from '../../machines/jobs/addresses.ts';
 import { deskMachine } from '../../machines/jobs/desk.ts';
-import { jobMachine } from '../../machines/jobs/job.ts';
+import { type JobContext, jobMachine } from '../../machines/jobs/job.ts';
 import type { NoteParams } from '../../machines/jobs/notes.ts';
 import { workerHealthMachine } from '../../machines/jobs/worker-health.ts';
 import { workerPoolMachine } from '../../machines/jobs/worker-pool.ts';
@@ -26,6 +26,7 @@ import type { Transport } from '../../runtime/transport.ts';
 import { healthRules, type JobsConfiguration, resolveConfiguration } from './configuration.ts';
 import { Counters } from './counters.ts';
 import { admitToDesk } from './desk-admission.ts';
+import { jobRank } from './job-order.ts';
 import { jobsLimits } from './limits.ts';
 import {
   admitToHealth,
@@ -194,6 +195,10 @@ function registerKinds(node: ManagerNode, { onNote }: ManagerOptions): void {
     }),
   };
   runtime.register('job', jobMachine, {
+    rank: jobRank<JobContext>(({ startedAt, endedAt }) => ({
+      since: startedAt,
+      hasEnded: endedAt !== null,
+    })),
     perform,
     admit: admitToJobOf(node),
   });

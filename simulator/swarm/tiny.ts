@@ -54,8 +54,6 @@ export const TINY: Readonly<Record<string, readonly number[]>> = {
   'knob.submissionPartLengthMax': [1, 200],
   'knob.submissionPartsUnderWayMax': [1],
   'knob.submissionsUnfinishedMax': [1, 2],
-  'knob.gateRowsAtOnce': [1, 2],
-  'knob.gateRowsPerPageMax': [1, 2],
   'knob.managerJobsAtOnce': [1, 2],
   'knob.managerRowsPerPageMax': [1, 2],
   'knob.workflowsPerView': [1, 2],

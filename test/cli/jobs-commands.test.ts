@@ -135,7 +135,9 @@ describe('jobs, show, extend and cancel', () => {
     expect(page.jobs).toHaveLength(2);
     expect(page.cursor).toEqual(expect.any(String));
     const next = JSON.parse((await atGate('jobs', '--cursor', page.cursor, '--json')).out);
-    expect(next.jobs[0].jobId > page.jobs[1].jobId).toBe(true);
+    const ids = (list: typeof page) => list.jobs.map(({ jobId }: { jobId: string }) => jobId);
+    expect(ids(page)).toEqual(['list.3', 'list.2']);
+    expect(ids(next)[0]).toBe('list.1');
     const all = JSON.parse((await atGate('jobs', '--limit', '1', '--all', '--json')).out);
     expect(all.jobs.length).toBeGreaterThan(3);
     expect(all.cursor).toBeNull();

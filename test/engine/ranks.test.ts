@@ -33,7 +33,7 @@ const orderMachine = setup({
 });
 
 const rank = (snapshot: { readonly value: unknown; readonly context: Context }) =>
-  snapshot.value === 'gone'
+  snapshot.value === 'gone' || snapshot.value === 'over'
     ? undefined
     : { queue: snapshot.context.queue, order: snapshot.context.order };
 
@@ -53,6 +53,13 @@ const names = (rt: Pick<Runtime, 'query'>, queue: string): string[] =>
   rt.query({ queue }).actors.map(({ address }) => address.slice('order/'.length, -'@A'.length));
 
 describe('a rank', () => {
+  test('is kept of one that is done, where its kind gives it one', async () => {
+    const { rt } = await start((({ context }: { context: Context }) => context) as never);
+    await rt.spawn('order/a', { input: { queue: 'q', order: '1' } });
+    await rt.actor('order/a').send({ type: 'end' });
+    expect(names(rt.runtime, 'q')).toEqual(['a']);
+  });
+
   test('is where a waiting actor stands: it moves with it, and is gone when it waits no more', async () => {
     const { rt } = await start();
     for (const [name, order] of [

@@ -18,17 +18,12 @@ import type {
 } from '../../../machines/jobs/messages/client.ts';
 import type { WorkflowResultEntry } from '../../../machines/jobs/messages/gate.ts';
 import type { JobStatus } from '../../../machines/jobs/words.ts';
-import { knob } from '../../../runtime/knob.ts';
-import { isAskedFor } from '../job-filter.ts';
-import { RECORD_WEIGHT, type Steps } from '../slices.ts';
+import { pageOfJobs } from '../job-order.ts';
+import type { Steps } from '../slices.ts';
 import { type GateNode, readGateJob } from './node.ts';
 
 /** How long a datacenter is waited for; whoever asked the gate waits too. */
 const DESK_LIMIT_MS = 900;
-/** Rows of the index that are looked at for one page. */
-const ROWS_AT_ONCE = knob('gateRowsAtOnce', 500);
-/** And for one page at most: whoever looks for few among many asks on. */
-const ROWS_PER_PAGE_MAX = knob('gateRowsPerPageMax', 5_000);
 
 const SEQ_OF: Readonly<Record<JobStatus, number>> = {
   submitted: 1,
@@ -187,33 +182,15 @@ const workflowOf = ({ workflowId, ok, result, truncated }: WorkflowResultEntry):
 });
 
 /** Jobs page by page, by what is asked of them; a page may have few and still a cursor. */
-export function* listJobs(node: GateNode, asked: JobsAsked): Steps<JobPage> {
-  const { status, limit, cursor } = asked;
-  const jobs: JobView[] = [];
-  let rowsLeft = ROWS_PER_PAGE_MAX.value;
-  let after = cursor;
-  do {
-    const rows = node.runtime.query({
-      kind: 'gate-job',
-      limit: Math.min(limit - jobs.length, ROWS_AT_ONCE.value),
-      ...(status !== undefined && { tag: tagOf(status) }),
-      ...(after !== undefined && { cursor: after }),
-    });
-    for (const { address } of rows.actors) {
-      const jobId = address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
+export function listJobs(node: GateNode, asked: JobsAsked): Steps<JobPage> {
+  const { runtime } = node;
+  return pageOfJobs(
+    (query) => runtime.query(query),
+    'gate-job',
+    asked,
+    (jobId) => {
       const context = readGateJob(node, jobId);
-      yield RECORD_WEIGHT;
-      if (context === undefined) continue;
-      const view = jobSummary(node, context);
-      if ((status === undefined || view.status === status) && isAskedFor(view, asked))
-        jobs.push(view);
-    }
-    after = rows.cursor;
-    rowsLeft -= ROWS_AT_ONCE.value;
-  } while (after !== undefined && jobs.length < limit && rowsLeft > 0);
-  return { jobs, cursor: after ?? null };
-}
-
-function tagOf(status: JobStatus): string {
-  return status === 'submitted' || status === 'running' ? status : 'ended';
+      return context && jobSummary(node, context);
+    },
+  );
 }

@@ -13,11 +13,10 @@ import type {
   StuckWorkflow,
   WorkflowView,
 } from '../../../machines/jobs/messages/client.ts';
-import { PAGE_ENTRIES_MAX } from '../../../machines/jobs/messages/fields.ts';
 import { statusOfWorkflow, type WorkflowState } from '../../../machines/jobs/words.ts';
 import { knob } from '../../../runtime/knob.ts';
 import { allRows } from '../all-rows.ts';
-import { isAskedFor } from '../job-filter.ts';
+import { pageOfJobs } from '../job-order.ts';
 import { RECORD_WEIGHT, type Steps } from '../slices.ts';
 import { lookAtWorkflow, type ManagerNode, readJob, readWorkflow } from './node.ts';
 
@@ -25,10 +24,6 @@ import { lookAtWorkflow, type ManagerNode, readJob, readWorkflow } from './node.
 const VIEW_PAGE = knob('workflowsPerView', 100);
 /** What a page of a view may take with all its results. */
 const VIEW_LENGTH_MAX = knob('viewLengthMax', 128 * 1024);
-/** Jobs read from the index at a time. */
-const JOBS_AT_ONCE = knob('managerJobsAtOnce', PAGE_ENTRIES_MAX);
-/** Jobs looked at for one page of a list: whoever looks for few among many asks on. */
-const ROWS_PER_PAGE_MAX = knob('managerRowsPerPageMax', 5_000);
 
 /** A job without its workflows. */
 export function jobSummary(node: ManagerNode, context: JobContext): JobView {
@@ -103,29 +98,17 @@ export function stateOf(value: unknown): WorkflowState {
 }
 
 /** Jobs page by page, by what is asked of them; a page may have few and still a cursor. */
-export function* listJobs(node: ManagerNode, asked: JobsAsked): Steps<JobPage> {
-  const { status, limit, cursor } = asked;
-  const jobs: JobView[] = [];
-  let rowsLeft = ROWS_PER_PAGE_MAX.value;
-  let after = cursor;
-  do {
-    const rows = node.runtime.query({
-      kind: 'job',
-      limit: Math.min(limit - jobs.length, JOBS_AT_ONCE.value),
-      ...(after !== undefined && { cursor: after }),
-    });
-    for (const { address } of rows.actors) {
-      const jobId = address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
+export function listJobs(node: ManagerNode, asked: JobsAsked): Steps<JobPage> {
+  const { runtime } = node;
+  return pageOfJobs(
+    (query) => runtime.query(query),
+    'job',
+    asked,
+    (jobId) => {
       const context = readJob(node, jobId);
-      yield RECORD_WEIGHT + (context?.table.ids.length ?? 0);
-      if (context === undefined || (status !== undefined && context.status !== status)) continue;
-      const view = jobSummary(node, context);
-      if (isAskedFor(view, asked)) jobs.push(view);
-    }
-    after = rows.cursor;
-    rowsLeft -= JOBS_AT_ONCE.value;
-  } while (after !== undefined && jobs.length < limit && rowsLeft > 0);
-  return { jobs, cursor: after ?? null };
+      return context && jobSummary(node, context);
+    },
+  );
 }
 
 /** Workflows with an attempt out whose own last progress is older, the longest first. */

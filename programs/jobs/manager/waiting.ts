@@ -18,6 +18,7 @@ import { knob } from '../../../runtime/knob.ts';
 import type { ActorRow } from '../../../runtime/query.ts';
 import { cursorBehind, cursorBehindQueue, onlyQueue } from '../../../runtime/rank.ts';
 import { allRows } from '../all-rows.ts';
+import { BEHIND_JOBS } from '../job-order.ts';
 import { pendingWork } from '../portions.ts';
 import { poolToVersion2, workflowToVersion2 } from './migrations.ts';
 import { type ManagerNode, readWorkflow } from './node.ts';
@@ -133,7 +134,7 @@ const COUNTED_MAX = knob('waitingCountedMax', 10_000);
 /** How many workflows wait for cores, as far as they are counted; read from the index when somebody looks. */
 export function waitingCount({ runtime }: Searcher): number {
   let count = 0;
-  for (const _ of allRows(runtime, { kind: 'workflow', queue: '' }))
+  for (const _ of allRows(runtime, { kind: 'workflow', queue: '', cursor: BEHIND_JOBS }))
     if (++count >= COUNTED_MAX.value) break;
   return count;
 }

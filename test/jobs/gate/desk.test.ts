@@ -70,14 +70,14 @@ test('a list has every job once, by status and page by page', async () => {
     const page = await stage.during(client.list(options));
     return { ...page, jobs: page.jobs.map(({ jobId }) => jobId) };
   };
-  expect(await list({})).toEqual({ jobs: ['j1', 'j2', 'j3', 'j4'], cursor: null });
+  expect(await list({})).toEqual({ jobs: ['j2', 'j3', 'j4', 'j1'], cursor: null });
   expect((await list({ status: 'running' })).jobs).toEqual(['j2', 'j3', 'j4']);
   expect((await list({ status: 'completed' })).jobs).toEqual(['j1']);
   expect((await list({ status: 'failed' })).jobs).toEqual([]);
   const first = await list({ limit: 3 });
-  expect(first.jobs).toEqual(['j1', 'j2', 'j3']);
+  expect(first.jobs).toEqual(['j2', 'j3', 'j4']);
   const rest = await list({ limit: 3, ...(first.cursor !== null && { cursor: first.cursor }) });
-  expect(rest.jobs).toEqual(['j4']);
+  expect(rest.jobs).toEqual(['j1']);
   await stage.until(10);
   expect((await list({ stuckForMs: 8_500 })).jobs).toEqual(['j2', 'j3', 'j4']);
   expect((await list({ stuckForMs: 20_000 })).jobs).toEqual([]);

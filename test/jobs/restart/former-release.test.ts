@@ -101,7 +101,7 @@ test('all that waited are run, those that had been turned away too', async () =>
   expect(new Set(ran).size).toBe(JOBS * EACH);
   const left = () => manager.runtime.query({ kind: 'job', status: 'active' }).actors.length;
   await expect.poll(left, { timeout: 60_000 }).toBe(0);
-  expect(manager.runtime.query({ queue: '' }).actors).toEqual([]);
+  expect(manager.runtime.query({ kind: 'workflow', queue: '' }).actors).toEqual([]);
   expect(manager.runtime.undelivered()).toEqual([]);
   await worker.stop();
   await manager.stop();
