@@ -50,12 +50,20 @@ export const jobsBacklog: Field = {
 class Begun {
   readonly names: string[] = [];
   readonly at: number[] = [];
+  /** CPU time of the process then, in µs. */
+  readonly cpuUs: number[] = [];
 
   add(name: string): void {
     this.names.push(name);
     this.at.push(performance.now());
+    this.cpuUs.push(cpuNow());
   }
 }
+
+const cpuNow = (): number => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
 
 async function measure(options: MeasureOptions): Promise<Measured> {
   const total = options.isQuick ? QUICK_WORKFLOWS : WORKFLOWS;
@@ -85,13 +93,14 @@ async function measureIn(
   await until('all of them wait', LIMIT_MS, () => system.isAtRest);
   collectGarbage();
   const startedAt = performance.now();
+  const startedCpuUs = cpuNow();
   await system.addWorker(CORES);
   await until('all have begun', LIMIT_MS, () => begun.names.length >= total);
   await until('nothing is under way', LIMIT_MS, () => system.isAtRest);
   const displacement = displacementOf(system, begun, jobs);
   await system.check({ completed: jobs }, { limitMs: LIMIT_MS, each: EACH });
   await system.stop();
-  return measuredOf(begun, { startedAt, submitMs, displacement });
+  return measuredOf(begun, { startedAt, startedCpuUs, submitMs, displacement });
 }
 
 async function submit(system: JobsSystem, jobId: string): Promise<void> {
@@ -121,20 +130,25 @@ function displacementOf(system: JobsSystem, { names }: Begun, jobs: number): num
   );
 }
 
-function measuredOf(
-  { at }: Begun,
-  found: { readonly startedAt: number; readonly submitMs: number; readonly displacement: number },
-): Measured {
-  const { startedAt, submitMs, displacement } = found;
+interface Found {
+  readonly startedAt: number;
+  readonly startedCpuUs: number;
+  readonly submitMs: number;
+  readonly displacement: number;
+}
+
+/** What each tenth of them took, by a figure that rises while they begin. */
+function tenthsOf(rising: readonly number[], begin: number): number[] {
+  const ends = Array.from({ length: 10 }, (_, k) => rising[((k + 1) * rising.length) / 10 - 1]);
+  return ends.map((end, k) => (end as number) - (k === 0 ? begin : (ends[k - 1] as number)));
+}
+
+function measuredOf({ at, cpuUs }: Begun, found: Found): Measured {
+  const { startedAt, startedCpuUs, submitMs, displacement } = found;
   const total = at.length;
-  const moments = [
-    startedAt,
-    ...Array.from({ length: 10 }, (_, k) => at[((k + 1) * total) / 10 - 1]),
-  ];
-  const tenths = moments
-    .slice(1)
-    .map((moment, k) => (total / 10 / ((moment as number) - (moments[k] as number))) * 1_000);
-  const [first, last] = [tenths[0] as number, tenths[9] as number];
+  const perSecond = tenthsOf(at, startedAt).map((ms) => rounded((total / 10 / ms) * 1_000));
+  const cpuUsEach = tenthsOf(cpuUs, startedCpuUs).map((us) => rounded((us * 10) / total));
+  const [first, last] = [perSecond[0] as number, perSecond[9] as number];
   const flatness = Math.min(first, last) / Math.max(first, last);
   const perSec = (total / ((at.at(-1) as number) - startedAt)) * 1_000;
   const one = (value: number) => ({
@@ -151,13 +165,14 @@ function measuredOf(
       allRan: true,
       inOrder: displacement <= CORES,
       displacement,
-      firstTenthPerSec: rounded(first),
-      lastTenthPerSec: rounded(last),
+      firstTenthPerSec: first,
+      lastTenthPerSec: last,
       firstToLast: rounded(first / last),
-      tenthsPerSec: tenths.map(rounded),
+      tenthsPerSec: perSecond,
+      cpuUsPerWorkflowOfTenths: cpuUsEach,
       submitMs: Math.round(submitMs),
       note: 'one pass',
     },
-    raw: { tenthsPerSec: tenths.map(rounded) },
+    raw: { tenthsPerSec: perSecond, cpuUsPerWorkflowOfTenths: cpuUsEach },
   };
 }

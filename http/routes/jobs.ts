@@ -69,9 +69,11 @@ async function submit({ client }: Service, call: Call): Promise<Answer> {
     const headers = { location: `${pathOf(call.request)}/${answer.jobId}` };
     return { status: answer.created ? 201 : 200, body: answer, headers };
   }
-  const { detail, field } = answer;
+  const { detail, field, isTooLarge } = answer;
   switch (answer.reason) {
     case 'invalid':
+      if (isTooLarge === true)
+        throw new HttpRefusal('bodyTooLarge', `${field}: ${detail}.`, { field });
       throw invalid(`${field ?? 'It'} ${detail ?? 'is not what was expected'}.`, field);
     case 'conflict':
       throw new HttpRefusal('conflict', 'There is another job of this id.', { field: 'jobId' });

@@ -176,7 +176,7 @@ function registerKinds(
       dispatchTo: {
         durable: true,
         run: async ({ params: { datacenter }, address, signal, send }) =>
-          send(await dispatch(node, jobIdOf(address), datacenter, signal)),
+          tell(send, await dispatch(node, jobIdOf(address), datacenter, signal)),
       },
       findStatus: {
         durable: true,
@@ -184,7 +184,7 @@ function registerKinds(
           const there = await viewAt(node, datacenter, jobIdOf(address), 1, config.silentAfterMs);
           if (there === undefined) throw new Error(`${datacenter} does not answer`);
           const found = there.job === null ? null : endIn(there.job);
-          await send({ type: 'status.found', datacenter, found });
+          await tell(send, { type: 'status.found', datacenter, found });
         },
       },
       fetchRules: {
@@ -193,7 +193,7 @@ function registerKinds(
           const terms = readGateJob(node, jobIdOf(address))?.terms;
           if (terms === undefined) return;
           const rules = gateRules(config, terms);
-          await send({ type: 'rules.given', rules, fence: runtime.fence });
+          await tell(send, { type: 'rules.given', rules, fence: runtime.fence });
         },
       },
     },
@@ -204,6 +204,15 @@ function registerKinds(
     admit: admitToDesk(node),
     openToClients: true,
   });
+}
+
+/** A job that has ended meanwhile has no use for what was looked up for it. */
+async function tell<TEvent>(send: (event: TEvent) => Promise<void>, event: TEvent): Promise<void> {
+  try {
+    await send(event);
+  } catch (thrown) {
+    if (!(thrown instanceof RuntimeError && thrown.code === 'ACTOR_ENDED')) throw thrown;
+  }
 }
 
 function openDesk({ runtime, gate, logger }: GateNode): void {

@@ -49,6 +49,10 @@ interface Part {
   } | null;
 }
 
+/** Of an id its quotes, a comma and the letter of how it stands; of a place its digits and a comma. */
+const ID_BYTES = 4;
+const PLACE_BYTES = 5;
+
 export class SubmissionBody {
   readonly #jobId: string;
   readonly #terms: ReturnType<typeof jobTerms.safeParse>;
@@ -58,6 +62,8 @@ export class SubmissionBody {
   #hasText = false;
   /** As one list: its brackets, then the workflows of each page with a comma. */
   #bytes = 1;
+  #dependencies = 0;
+  #tableBytes = 0;
 
   constructor({ jobId, terms, gate }: SubmissionHead) {
     this.#jobId = jobId;
@@ -72,6 +78,16 @@ export class SubmissionBody {
     return this.#bytes;
   }
 
+  /** How many dependencies its workflows have together. */
+  get dependencies(): number {
+    return this.#dependencies;
+  }
+
+  /** About what ids and dependencies will take in the record of the job: a dependency is a place in the list. */
+  get tableBytes(): number {
+    return this.#tableBytes;
+  }
+
   get pages(): number {
     return this.#parts.size;
   }
@@ -82,7 +98,12 @@ export class SubmissionBody {
     const digest = createHash('sha256').update(text).digest('base64url');
     const known = this.#parts.get(page);
     if (known !== undefined) return known.digest === digest;
-    this.#parts.set(page, checked(workflows, digest));
+    const part = checked(workflows, digest);
+    this.#parts.set(page, part);
+    for (const { id, dependsOn } of part.workflows) {
+      this.#dependencies += dependsOn.length;
+      this.#tableBytes += id.length + ID_BYTES + dependsOn.length * PLACE_BYTES;
+    }
     this.#bytes += Buffer.byteLength(text) - 1;
     for (let next = this.#next(); next !== undefined; next = this.#next()) this.#digest(next);
     return true;

@@ -6,6 +6,8 @@ import type { Steps } from './slices.ts';
 export interface Breach {
   readonly field: string;
   readonly detail: string;
+  /** Each part of it is right, and all of it is too much. */
+  readonly isTooLarge?: true;
 }
 
 export function breachOf(

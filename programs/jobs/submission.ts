@@ -8,6 +8,7 @@
 import { WORKFLOWS_MAX } from '../../machines/jobs/messages/client.ts';
 import type { Cancel, Clock } from '../../runtime/clock.ts';
 import { knob } from '../../runtime/knob.ts';
+import type { JobsConfiguration } from './configuration.ts';
 import { inSlices, SLICE_WEIGHT } from './slices.ts';
 import { type Submission, SubmissionBody, type SubmissionHead } from './submission-body.ts';
 import type { Breach } from './submission-breach.ts';
@@ -17,10 +18,6 @@ export type { Breach } from './submission-breach.ts';
 
 /** Whole bodies are held in memory until they are stored. */
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
-const TOO_LARGE: Breach = {
-  field: 'workflows',
-  detail: `take more than ${BODY_BYTES_MAX} bytes together`,
-};
 const UNFINISHED_MAX = knob('submissionsUnfinishedMax', 256);
 const UNFINISHED_LIMIT_MS = 10_000;
 
@@ -43,14 +40,18 @@ const frameOf = ({ pages, terms, gate }: Page): string =>
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
 
+type SubmissionLimits = Pick<JobsConfiguration, 'dependenciesMax' | 'jobTableBytesMax'>;
+
 /** Puts pages together. */
 export class Submissions {
   readonly #clock: Clock;
+  readonly #limits: SubmissionLimits;
   readonly #sliceWeightMax: number;
   readonly #unfinished = new Map<string, Unfinished>();
 
-  constructor(clock: Clock, sliceWeightMax = SLICE_WEIGHT.value) {
+  constructor(clock: Clock, limits: SubmissionLimits, sliceWeightMax = SLICE_WEIGHT.value) {
     this.#clock = clock;
+    this.#limits = limits;
     this.#sliceWeightMax = sliceWeightMax;
   }
 
@@ -67,15 +68,16 @@ export class Submissions {
     if (page.pages === 1) {
       const body = new SubmissionBody(page);
       body.take(1, page.workflows);
-      return body.bytes > BODY_BYTES_MAX ? TOO_LARGE : this.#finish(body, page);
+      return this.#excess(body) ?? this.#finish(body, page);
     }
     const name = `${sender} ${page.jobId}`;
     const body = this.#find(name, page) ?? this.#open(name, page);
     if (body === undefined)
       return { field: 'pages', detail: 'too many submissions are unfinished; send it again' };
-    if (body.bytes > BODY_BYTES_MAX) {
+    const excess = this.#excess(body);
+    if (excess !== undefined) {
       this.#close(name);
-      return TOO_LARGE;
+      return excess;
     }
     if (body.pages < page.pages) return null;
     this.#close(name);
@@ -84,6 +86,23 @@ export class Submissions {
 
   #finish(body: SubmissionBody, { gate }: Page): Promise<Submission | Breach> {
     return inSlices(this.#clock, body.finish(gate), this.#sliceWeightMax);
+  }
+
+  /** Of what has come already: it need not be whole to be too much. */
+  #excess({ bytes, dependencies, tableBytes }: SubmissionBody): Breach | undefined {
+    const { dependenciesMax, jobTableBytesMax } = this.#limits;
+    if (bytes > BODY_BYTES_MAX)
+      return tooLarge('workflows', `take more than ${BODY_BYTES_MAX} bytes together`);
+    if (dependencies > dependenciesMax)
+      return tooLarge(
+        'workflows.dependsOn',
+        `${dependencies} dependencies or more are too many (dependenciesMax ${dependenciesMax})`,
+      );
+    if (tableBytes <= jobTableBytesMax) return undefined;
+    return tooLarge(
+      'workflows',
+      `ids and dependencies would take ${tableBytes} bytes or more in the record of the job (jobTableBytesMax ${jobTableBytesMax})`,
+    );
   }
 
   /** Pages of another body under the same id are no part of this one: what came last counts. */
@@ -122,6 +141,8 @@ export class Submissions {
     this.#unfinished.delete(name);
   }
 }
+
+const tooLarge = (field: string, detail: string): Breach => ({ field, detail, isTooLarge: true });
 
 export function isBreach(checked: Submission | Breach): checked is Breach {
   return 'field' in checked;

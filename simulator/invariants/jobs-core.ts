@@ -5,6 +5,7 @@ import { everyCallIsAnswered } from './answers.ts';
 import { authorityNeverChanges, onlyLeaderDecides, queueingIsNotStuck } from './authority.ts';
 import { chartsAreKept } from './charts.ts';
 import { deadlineOnlyFallsForLostWorkers, grantIsCreditedFirst } from './credit.ts';
+import { leavesNoDeadLetters } from './dead-letters.ts';
 import { doneIsNeverTooLate, everyJobEnds, oneEnd } from './ends.ts';
 import {
   elapsedNeverFalls,
@@ -32,6 +33,7 @@ import {
 import { overdueIsFound, stuckIsFound } from './time-limits.ts';
 
 export const jobCoreInvariants: readonly JobsInvariant[] = [
+  leavesNoDeadLetters,
   neverOverdueEarly,
   stuckMeansNoProgress,
   reasonIsTrue,

@@ -9,6 +9,7 @@ import {
   halvesEachGrant,
   needsMoreProgress,
 } from './extensions.ts';
+import { grantsNoMoreThanThereIs, leavesNoWorkerIdle } from './work.ts';
 import { creditsEachJobOnce, limitsCredit } from './worker-credit.ts';
 import { losesExactlyTheGone, suspectsTheSilent, waitsForNothingLost } from './worker-losses.ts';
 
@@ -24,4 +25,6 @@ export const workerInvariants: readonly JobsInvariant[] = [
   creditsEachJobOnce,
   losesExactlyTheGone,
   waitsForNothingLost,
+  grantsNoMoreThanThereIs,
+  leavesNoWorkerIdle,
 ];

@@ -32,6 +32,7 @@ export type PlantArea =
   | 'extensions'
   | 'cleanup'
   | 'runtime'
+  | 'work'
   | 'store';
 
 export interface Edit {

@@ -12,6 +12,7 @@ import { productionPlants } from './production.ts';
 import { storePlants } from './store.ts';
 import { timePlants } from './time.ts';
 import { trackRecordPlants } from './track-record.ts';
+import { workPlants } from './work.ts';
 
 export const PLANTS: readonly Plant[] = [
   ...timePlants,
@@ -25,4 +26,5 @@ export const PLANTS: readonly Plant[] = [
   ...productionPlants,
   ...overloadPlants,
   ...claimPlants,
+  ...workPlants,
 ];

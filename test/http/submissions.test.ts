@@ -52,6 +52,51 @@ describe('H25', () => {
     },
   );
 
+  test.each([
+    ['a gate', () => served.atGate],
+    ['a datacenter', () => served.atManager],
+  ])(
+    'a job of more dependencies than a record is to have is refused, with the figure: %s',
+    { timeout: 60_000 },
+    async (name, at: () => Endpoint) => {
+      const each = 127;
+      const workflows = Array.from({ length: 400 }, (__, index) => ({
+        id: `w${index}`,
+        handler: 'nobody-has-it',
+        dependsOn: Array.from(
+          { length: Math.min(index, each) },
+          (___, back) => `w${index - back - 1}`,
+        ),
+      }));
+      const total = workflows.reduce((sum, { dependsOn }) => sum + dependsOn.length, 0);
+      expect(total).toBeLessThan(50_000);
+      const job = (jobId: string, more: object[]) =>
+        JSON.stringify({ jobId, timeoutMs: 60_000, workflows: [...workflows, ...more] });
+      const last = {
+        id: 'last',
+        handler: 'nobody-has-it',
+        dependsOn: workflows.map(({ id }) => id),
+      };
+      const over = Array.from({ length: 20 }, (__, index) => ({ ...last, id: `last-${index}` }));
+      const refused = await at().body('/v1/jobs', {
+        method: 'POST',
+        body: job('dense', over),
+        headers,
+      });
+      expect(refused).toMatchObject({
+        status: 413,
+        body: { error: { code: 'bodyTooLarge', field: 'workflows.dependsOn' } },
+      });
+      expect(refused.body.error.message).toContain('dependenciesMax 50000');
+      const taken = await at().body('/v1/jobs', {
+        method: 'POST',
+        body: job(`sparse-${name.replaceAll(' ', '-')}`, []),
+        headers,
+      });
+      expect(taken.status).toBe(201);
+    },
+  );
+
   test('one workflow too many is refused when it comes', async () => {
     const body = submission('too-many', 2 * MIB, 10_001);
     expect(

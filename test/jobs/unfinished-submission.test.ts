@@ -1,6 +1,7 @@
 /** Submissions whose pages come slowly. */
 
 import { expect, test } from 'vitest';
+import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
 import { isBreach, Submissions } from '../../programs/jobs/submission.ts';
 import { SimulatedClock } from '../../simulator/testing.ts';
 
@@ -8,7 +9,7 @@ const PAGES = 5;
 
 function start() {
   const clock = new SimulatedClock();
-  const submissions = new Submissions(clock);
+  const submissions = new Submissions(clock, resolveConfiguration());
   const take = (page: number) => {
     const workflows = [{ id: `w${page}`, handler: 'sleep' }];
     const terms = { timeoutMs: 60_000 };

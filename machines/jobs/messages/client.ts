@@ -86,10 +86,10 @@ export interface SubmissionAnswer {
   readonly created: boolean;
   readonly status: JobStatus | null;
   readonly reason: 'invalid' | 'conflict' | 'notLeader' | 'jobFinal' | 'overloaded' | null;
-  /** The field that is wrong, for `invalid`. */
+  /** For `invalid` what is wrong, or is right and too much; for `overloaded` when to try again. */
   readonly field?: string;
   readonly detail?: string;
-  /** For `overloaded`. */
+  readonly isTooLarge?: true;
   readonly retryAfterMs?: number;
   readonly leaderFence?: number;
   readonly managerId?: string;

@@ -165,6 +165,16 @@ export const JOBS_OPTIONS = {
     meaning:
       'how many workflows of a job that want the same handler and cores may wait for a worker at a time before their first run',
   },
+  dependenciesMax: {
+    ...whole(50_000, 0, 1_000_000),
+    meaning:
+      'dependencies that the workflows of a job may have together; a submission with more is refused',
+  },
+  jobTableBytesMax: {
+    ...whole(2_097_152, 1_000, 16_777_216),
+    meaning:
+      'bytes that the ids and dependencies of the workflows may take in the record of a job, which is written with each of its steps; a submission with more is refused',
+  },
   dispatchBackoffMinMs: {
     ...whole(1_000, 10, HOUR_MS),
     meaning: 'how long the second offer waits; doubled for each further one',

@@ -43,7 +43,7 @@ type Question = { readonly type: string };
 
 export function deskPerformers(node: GateNode) {
   const { permissions } = node;
-  const submissions = new Submissions(node.clock);
+  const submissions = new Submissions(node.clock, node.config);
   const count = (reason: string) => node.counters.add('job_submissions_refused_total', { reason });
   return {
     submitJob: async ({ params, reply }: Call<JobSubmitted>) => {

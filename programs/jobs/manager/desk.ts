@@ -36,7 +36,7 @@ const CANCEL_LIMIT_MS = 10_000;
 type Call<TQuestion> = PerformerCall & { readonly params: TQuestion };
 
 export function deskPerformers(node: ManagerNode) {
-  const submissions = new Submissions(node.clock);
+  const submissions = new Submissions(node.clock, node.config);
   const acceptances = new Acceptances(node);
   const { permissions } = node;
   return {
