@@ -125,7 +125,7 @@ describe.skipIf(!hasOpenssl())('a certificate', () => {
       );
     expect(shown).toEqual([]);
     expect(await client(tlsOf('A.manager-1', 'escapement:manager/A/A.manager-1'))).toBeUndefined();
-    expect(shown).toEqual(['the-token-of-ann']);
+    expect([...new Set(shown)]).toEqual(['the-token-of-ann']);
   }, 60_000);
 });
 
