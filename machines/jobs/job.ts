@@ -5,6 +5,7 @@
  * ├─ assembling ──job.assembled──▶ active
  * ├─ active (parallel)
  * │  ├─ phase      submitted ──first workflow DISPATCHED──▶ running
+ * │  │             awaitingGate (its submission was late) ──acknowledged by its gate──▶ submitted
  * │  ├─ authority  suspended ◀─leadership.lost── leading ◀─leadership.acquired── suspended
  * │  │     leading.localAuthority.tracking  ──overall|stuck due──────────▶ ending(timedOut)
  * │  │     leading.gateCoordinated.tracking ──overall|stuck due──▶ reported
@@ -14,6 +15,10 @@
  * │  └─ reporting  (gate jobs) ──after reportInterval──▶ reporting
  * ├─ active ──all succeeded | final failure | cancel.requested──▶ ending(outcome)
  * └─ ending ──every workflow terminal, and the gate knows──▶ completed | failed | cancelled | timedOut ■
+ *
+ * What a gate has given up must not begin. Its submission says by this datacenter's own clock until when
+ * the job may begin by itself; one that was on its way for longer begins no work before the gate has
+ * acknowledged a report of it and so counts on this datacenter. Its time runs all the same.
  *
  * The two strategies stand side by side below. The first end counts, later ones are noted. What an
  * event says is taken by `phase`, the first region; those of the deadlines only begin to wait anew
@@ -132,7 +137,7 @@ export const jobMachine = jobSetup.createMachine({
       ],
       states: {
         phase: {
-          initial: 'submitted',
+          initial: 'beginning',
           on: {
             'workflow.changed': { actions: 'takeChange' },
             'workflow.progressed': { actions: 'keepProgress' },
@@ -145,6 +150,27 @@ export const jobMachine = jobSetup.createMachine({
             'message.refused': { actions: 'takeRefusal' },
           },
           states: {
+            beginning: {
+              always: [
+                { guard: 'isLocal', target: 'submitted', actions: 'release' },
+                { guard: 'isInTime', target: 'submitted', actions: ['release', 'report'] },
+                { target: 'awaitingGate', actions: 'report' },
+              ],
+            },
+            awaitingGate: {
+              on: {
+                'ack.received': {
+                  guard: 'isCountedOn',
+                  target: 'submitted',
+                  actions: ['takeAck', 'release'],
+                },
+                'message.refused': {
+                  guard: 'isGateJobOver',
+                  target: '#job.ending',
+                  actions: 'giveUp',
+                },
+              },
+            },
             submitted: { always: { guard: 'isRunning', target: 'running' } },
             running: {},
           },

@@ -27,6 +27,7 @@ import { gateRules, type JobsConfiguration, resolveConfiguration } from './confi
 import { Counters } from './counters.ts';
 import { admitToDesk } from './desk-admission.ts';
 import { admitNobody, admitToGateJobOf } from './gate/admission.ts';
+import { DatacenterClocks, readClocks } from './gate/clocks.ts';
 import { deskPerformers } from './gate/desk.ts';
 import { dispatch } from './gate/dispatch.ts';
 import { type GateKinds, type GateNode, readGateJob } from './gate/node.ts';
@@ -122,6 +123,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     clock,
     logger,
     counters,
+    clocks: new DatacenterClocks(),
     runtime,
     rooms: new Rooms(),
     submitters: new Submitters(),
@@ -131,9 +133,11 @@ export async function startGate(options: GateOptions): Promise<Gate> {
   const perform = { note: notePerformer(logger, counters, options.onNote) };
   registerKinds(program, perform);
   if (runtime.isHosting) openDesk(program);
+  const endClocks = readClocks(program);
   const endSweep = startSweep(program, (params) => void perform.note({ params } as never));
   const end = (): void => {
     endSweep();
+    endClocks();
     ending.abort();
   };
   signal?.addEventListener('abort', end, { once: true });
@@ -148,6 +152,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     },
     crash() {
       endSweep();
+      endClocks();
       runtime.crash();
     },
   };

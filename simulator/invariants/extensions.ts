@@ -13,6 +13,7 @@ import {
   isTrusted,
   sumOf,
 } from './reading-grants.ts';
+import { TrustOfWorkers } from './reading-trust.ts';
 import { eventOf, followTurns, together } from './reading-turns.ts';
 
 /** An invariant about every single grant; `judge` says what is wrong with one. */
@@ -76,17 +77,36 @@ export const needsMoreProgress = aboutGrants(
   },
 );
 
-export const grantsToTheLiving = aboutGrants(
-  'EX-5',
-  'A grant is made to a worker that is trusted, for an attempt that it has, and not after its deadline.',
-  ({ before, request, turn }) => {
-    if (!isTrusted(before.state)) return `granted to a worker that is ${before.state}`;
-    if (before.context.operations[request.operationId] === undefined)
-      return 'granted to an attempt that the worker does not have';
-    const lateMs = turn.record.takenAt - before.context.deadline;
-    return lateMs > 0 ? `granted ${lateMs} ms after the deadline` : undefined;
+/** Requests that must not be granted are what it is about: a worker that is alive asks every time. */
+export const grantsToTheLiving: JobsInvariant = {
+  id: 'EX-5',
+  kind: 'safety',
+  says: 'A grant is made to a worker that is trusted, for an attempt that it has, and not after its deadline.',
+  watch: (facts, verdict) => {
+    const trust = new TrustOfWorkers(facts);
+    return followTurns<WorkerHealthContext>('worker-health', {
+      took(turn) {
+        const { record, before } = turn;
+        const request = eventOf<ExtensionRequested>(record, 'extension.requested');
+        const answer = request === undefined ? undefined : decisionIn(turn);
+        const known = trust.of(turn);
+        if (request !== undefined && before !== undefined && known !== undefined) {
+          const lateMs = record.takenAt - known.untilMs;
+          const isStrange = before.context.operations[request.operationId] === undefined;
+          const isSuspect = lateMs > 0 || !isTrusted(before.state);
+          if (isSuspect || isStrange) verdict.exercised();
+          if (answer?.granted === true && (isSuspect || isStrange))
+            verdict.broken(
+              `${record.address}, ${request.operationId}: granted ${answer.extensionMs} ms to a worker that is ${before.state}, heard ${record.takenAt - known.heardAt} ms ago, granted ${known.grantedMs} ms since; ${isStrange ? 'it does not have the attempt' : `${lateMs} ms after its deadline`}`,
+              record,
+            );
+        }
+        trust.take(turn, answer);
+      },
+      forgot: (address) => trust.forget(address),
+    });
   },
-);
+};
 
 export const answersWhatIsTrue: JobsInvariant = {
   id: 'EX-6',

@@ -189,14 +189,26 @@ export const leaderlessTimeCounts: JobsInvariant = {
       const { takenAt, address } = record;
       if (isTakeover(step)) {
         verdict.exercised();
-        if (takenAt - after.baseAt < takenAt - before.startedAt)
-          verdict.broken(`${address} does not count the time without a leader`, record);
-        if (after.stuckGraceUntil < takenAt + graceMs(before))
-          verdict.broken(`${address} has no grace under its new leader`, record);
+        const elapsedMs = takenAt - after.baseAt;
+        const leastMs = takenAt - before.startedAt;
+        if (elapsedMs < leastMs)
+          verdict.broken(
+            `${address} does not count the time without a leader: ${elapsedMs} ms have passed, expected ${leastMs} ms since ${before.startedAt}`,
+            record,
+          );
+        const left = after.stuckGraceUntil - takenAt;
+        if (left < graceMs(before))
+          verdict.broken(
+            `${address} has ${left} ms of grace under its new leader, expected ${graceMs(before)} ms`,
+            record,
+          );
       } else if (ledSince !== undefined && localVerdict(before, after)?.reason === 'stuck') {
         verdict.exercised();
         if (takenAt <= ledSince + graceMs(before))
-          verdict.broken(`${address} is stuck ${takenAt - ledSince} ms after a takeover`, record);
+          verdict.broken(
+            `${address} is stuck ${takenAt - ledSince} ms after a takeover, expected more than ${graceMs(before)} ms`,
+            record,
+          );
       }
     };
     return watching(jobs, { job, forget: (place) => progress.forget(place) });

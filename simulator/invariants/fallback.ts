@@ -3,8 +3,9 @@
 import type { TimeoutDeclared } from '../../machines/jobs/messages/gate.ts';
 import type { JobsInvariant } from '../jobs/facts.ts';
 import { hasEnded, isWordOfGate, JobEnds, type JobTurn } from './reading-ends.ts';
-import { electionMs, healedAtMs, isInCore, LATENESS_MS } from './reading-healed.ts';
-import { Losses, Stores } from './reading-stores.ts';
+import { electionMs, LATENESS_MS, RETRY_MAX_MS } from './reading-healed.ts';
+import { Soundness } from './reading-soundness.ts';
+import { Stores } from './reading-stores.ts';
 import { eventOf, followTurns, together } from './reading-turns.ts';
 
 /** True when the turn ended the job because the gate was out of contact. */
@@ -55,39 +56,58 @@ export const fallsBackLate: JobsInvariant = {
 };
 
 interface Waiting {
+  readonly datacenter: string;
   /** When it reported, or heard its gate last. */
   readonly sinceMs: number;
   readonly leaderFence: number;
 }
 
+/**
+ * Whether the gate is back or not does not matter, and neither does the network: a datacenter that has been
+ * sound since its fallback was due has ended the job, in any run and at any moment of it.
+ */
 export const fallsBackAtLast: JobsInvariant = {
   id: 'FB-2',
   kind: 'liveness',
   says: 'A job that has reported a timeout and hears nothing of its gate for the fallback time has ended soon after, over any number of failovers.',
   watch: (facts, verdict) => {
-    const { epsilonMs, config } = facts;
+    const { epsilonMs } = facts;
     const jobs = new JobEnds();
     const stores = new Stores();
-    const losses = new Losses();
     const waiting = new Map<string, Waiting>();
-    const slackMs = config.checkIntervalMs + electionMs(facts) + 2 * epsilonMs + LATENESS_MS;
-    const judge = (address: string, one: Waiting, atMs: number, turn?: JobTurn): void => {
+    const slackMs = electionMs(facts) + RETRY_MAX_MS + 2 * epsilonMs + LATENESS_MS;
+    const judge = (
+      address: string,
+      one: Waiting,
+      atMs: number,
+      soundMs: number,
+      turn?: JobTurn,
+    ): void => {
       const context = jobs.all.get(address)?.context;
-      const healed = healedAtMs(facts);
-      if (context === undefined || healed === null || !isInCore(facts, context.datacenter)) return;
-      if (losses.has(context.datacenter)) return;
-      const fallbackAtMs = Math.max(one.sinceMs + context.rules.gateFallbackMs, healed);
-      const dueMs = fallbackAtMs + slackMs + skewMs(epsilonMs, context, one.leaderFence);
-      if (turn !== undefined && atMs >= healed) verdict.exercised();
+      if (context === undefined) return;
+      const { gateFallbackMs } = context.rules;
+      const lateMs = skewMs(epsilonMs, context, one.leaderFence) + slackMs;
+      const dueMs = Math.max(one.sinceMs + gateFallbackMs, soundMs) + lateMs;
       if (atMs <= dueMs || (turn === undefined && hasEnded(stores, address))) return;
-      const what = `${address} waits since ${one.sinceMs} ms and had not ended at ${dueMs} ms`;
-      verdict.broken(what, turn?.record);
+      verdict.broken(
+        `${address} waits since ${one.sinceMs} ms and had not ended at ${dueMs} ms, ${gateFallbackMs} ms of fallback and ${lateMs} ms of grace later`,
+        turn?.record,
+      );
     };
+    const soundness = new Soundness(facts, (place, atMs, soundMs) => {
+      for (const [address, one] of waiting)
+        if (one.datacenter === place) judge(address, one, atMs, soundMs);
+    });
     const watcher = jobs.watch(({ address, context }, turn) => {
       const one = waiting.get(address);
       if (context.timeoutReportedAt === null) return;
+      const soundMs = soundness.since(context.datacenter);
+      const isOver = context.endedAt !== null || isWordOfGate(turn.record);
+      // A word of the gate that comes after all is too late to put anything off.
+      if (isOver && one !== undefined && soundMs !== undefined)
+        judge(address, one, turn.record.atMs, soundMs, turn);
       if (context.endedAt !== null) {
-        if (one !== undefined) judge(address, one, turn.record.atMs, turn);
+        if (isFallback(turn)) verdict.exercised();
         waiting.delete(address);
         return;
       }
@@ -95,13 +115,14 @@ export const fallsBackAtLast: JobsInvariant = {
       const { last, before, record } = turn;
       const heardAt = last?.context.lastGateContactAt ?? Number.NEGATIVE_INFINITY;
       const isUnseen = before === undefined && context.lastGateContactAt > heardAt;
-      if (one === undefined || isWordOfGate(record) || isUnseen)
-        waiting.set(address, { sinceMs: record.atMs, leaderFence: context.leaderFence });
+      if (one !== undefined && !isWordOfGate(record) && !isUnseen) return;
+      const { datacenter, leaderFence } = context;
+      waiting.set(address, { datacenter, sinceMs: record.atMs, leaderFence });
     });
-    return together(watcher, losses, {
+    return together(watcher, soundness.watcher(), {
       commit: stores.commit,
       end(endedAtMs) {
-        for (const [address, one] of waiting) judge(address, one, endedAtMs);
+        soundness.end(endedAtMs);
       },
     });
   },

@@ -1,22 +1,27 @@
 /** What a gate and its datacenters come to once the faults are over. */
 
 import type { JobsFacts, JobsInvariant } from '../jobs/facts.ts';
+import { lostDisk } from './reading-disks.ts';
 import { hasEnded, JobEnds, type JobStanding } from './reading-ends.ts';
 import { type GateJobContext, isUnderWay } from './reading-gate.ts';
 import { healedAtMs, isInCore, reunionMs, roundTripMs } from './reading-healed.ts';
 import { isEnded } from './reading-records.ts';
 import { Losses, Stores } from './reading-stores.ts';
-import { followTurns, together } from './reading-turns.ts';
+import { type FaultRecord, followTurns, together } from './reading-turns.ts';
 
-/** When two places have to have found each other; null when nobody promises that. */
-function reunitedAtMs(
+/**
+ * When two places have to have found each other; null when nobody promises that. One that has lost its
+ * disk is out of it only until then: it is told again what it knew.
+ */
+export function reunitedAtMs(
   facts: JobsFacts,
   losses: Losses,
   ...places: readonly string[]
 ): number | null {
   const healed = healedAtMs(facts);
-  const isPromised = places.every((place) => isInCore(facts, place) && !losses.has(place));
-  return healed === null || !isPromised ? null : healed + reunionMs(facts);
+  if (healed === null || !places.every((place) => isInCore(facts, place))) return null;
+  const lost = places.map((place) => losses.lostAtMs(place) ?? 0);
+  return Math.max(healed, ...lost) + reunionMs(facts);
 }
 
 interface Told {
@@ -65,9 +70,20 @@ export const decisionsArrive: JobsInvariant = {
             told.set(address, { gate: gateId, datacenter, sinceMs: record.atMs });
         }
       },
+      // A gate that has forgotten a decision owes it to nobody until it decides again.
+      forgot: (address) => {
+        for (const [one, { gate }] of told)
+          if (`gate-${one.slice(0, one.lastIndexOf('@'))}@${gate}` === address) told.delete(one);
+      },
     });
+    /** A datacenter that has lost its disk has no job any more that could end. */
+    const fault = (record: FaultRecord): void => {
+      const place = lostDisk(record);
+      for (const [one, { datacenter }] of told) if (datacenter === place) told.delete(one);
+    };
     return together(gates, jobs.watch(), losses, {
       commit: stores.commit,
+      fault,
       end(endedAtMs) {
         for (const [address, one] of told) judge(address, one, endedAtMs);
       },

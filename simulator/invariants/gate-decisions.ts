@@ -2,14 +2,15 @@
 
 import type { AckReceived, TimeoutDeclared } from '../../machines/jobs/messages/gate.ts';
 import type { JobsInvariant } from '../jobs/facts.ts';
+import { inputsOf, isOnlySilent, rulesDue } from './gate-rules-by-messages.ts';
 import {
   dueRules,
   type GateJobContext,
   type GateTurn,
   isTarget,
   isUnderWay,
-  isWithoutProgress,
 } from './reading-gate.ts';
+import { JobsOfGates } from './reading-gate-messages.ts';
 import { eventOf, followTurns, type TurnRecord } from './reading-turns.ts';
 
 /** The timeout that stands. */
@@ -65,12 +66,15 @@ export const decidesByItsRules: JobsInvariant = {
   id: 'GA-1',
   kind: 'safety',
   says: 'A gate declares a timeout only when the rule that it names is due by what it has heard, in the moment of that turn, and never a job whose timeouts only watch.',
-  watch: (_, verdict) => {
+  watch: (facts, verdict) => {
     const told = new Told();
+    const heard = new JobsOfGates(facts);
     return followTurns<GateJobContext>('gate-job', {
+      forgot: (address) => heard.forget(address),
       took(turn) {
         const { record, context } = turn;
         told.take(turn);
+        const job = heard.take(turn);
         if (context.terms.enforce === false && context.declared > 0)
           verdict.broken(`${record.address} declared a timeout that is not to be enforced`, record);
         if (!isDeclaration(turn)) return;
@@ -86,8 +90,12 @@ export const decidesByItsRules: JobsInvariant = {
             `${record.address} declared at ${at}, in a turn of ${record.takenAt}`,
             record,
           );
-        if (!dueRules(context, at).has(reason))
-          verdict.broken(`${record.address} declared ${reason}, which was not due`, record);
+        const due = rulesDue(job, context, at);
+        if (!due.has(reason))
+          verdict.broken(
+            `${record.address} declared ${reason}, due was [${[...due]}]: ${inputsOf(job, context, at)}`,
+            record,
+          );
         const names = told.of(record.address);
         if (reason === 'datacenterTimeout' && names?.size === 0)
           verdict.broken(`${record.address}: no datacenter had reported a timeout`, record);
@@ -207,29 +215,25 @@ export const countsNoSilence: JobsInvariant = {
   id: 'GA-9',
   kind: 'safety',
   says: 'When a gate declares that no datacenter has progress, each one that may run the job has said so itself, no longer ago than silence takes, and none of them waits for a worker.',
-  watch: (_, verdict) => {
-    /** When each datacenter was last heard, by the clock of the gate's present life. */
-    const heard = new Map<string, Map<string, number>>();
+  watch: (facts, verdict) => {
+    const heard = new JobsOfGates(facts);
     return followTurns<GateJobContext>('gate-job', {
       took(turn) {
-        const { record, context, before } = turn;
-        const { address, takenAt, event } = record;
-        const isOther = event.type === 'leadership.acquired' || before === undefined;
-        const times = isOther ? new Map<string, number>() : (heard.get(address) ?? new Map());
-        heard.set(address, times);
-        const { datacenter } = event as { readonly datacenter?: string };
-        if (datacenter !== undefined) times.set(datacenter, takenAt);
-        const { rules } = context;
+        const { record, context } = turn;
+        const { address, takenAt } = record;
+        const job = heard.take(turn);
+        const isOpen = context.decision === null && context.outcome === null;
+        // It holds back because of silence alone: that is what the sentence is about.
+        if (isOpen && isOnlySilent(job, context, takenAt)) verdict.exercised();
         if (timeoutOf(context)?.reason !== 'allDatacentersStuck' || !isDeclaration(turn)) return;
         verdict.exercised();
-        for (const [name, known] of Object.entries(context.datacenters)) {
-          if (!isUnderWay(known) && known.phase !== 'asked') continue;
-          const silentMs = takenAt - (times.get(name) ?? known.lastSeenAt);
-          const isSilent = rules !== null && silentMs > rules.silentAfterMs;
-          if (isSilent || !isWithoutProgress(known, context, takenAt))
-            verdict.broken(`${address} counts ${name} as one without progress`, record);
-        }
+        if (!rulesDue(job, context, takenAt).has('allDatacentersStuck'))
+          verdict.broken(
+            `${address} counts a datacenter as one without progress: ${inputsOf(job, context, takenAt)}`,
+            record,
+          );
       },
+      forgot: (address) => heard.forget(address),
     });
   },
 };

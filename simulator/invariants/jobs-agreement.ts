@@ -1,6 +1,7 @@
 /** What holds between gates and datacenters, and of what is left when a job has ended. */
 
 import type { JobsInvariant } from '../jobs/facts.ts';
+import { nothingBeginsAfterTheOutcome } from './after-outcome.ts';
 import { nothingFiresAfterTheEnd, tracksNothingAgain } from './cleanup.ts';
 import { endsOnce, fallsBackAtLast, fallsBackLate, fallsBackOnlyWhenDue } from './fallback.ts';
 import { agreesInTheEnd, decisionsArrive, reportsArrive } from './gate-convergence.ts';
@@ -13,6 +14,7 @@ import {
 import { goesForward, ignoresStrangers, inventsNothing } from './gate-reports.ts';
 import { leavesNothing } from './leftovers.ts';
 import { followsFromEnds, staysAsItWasRead } from './outcomes.ts';
+import { presumesOnlyTheUnreachable } from './unconfirmed.ts';
 import { removesOnlyTheLost } from './worker-credit.ts';
 
 export const jobAgreementInvariants: readonly JobsInvariant[] = [
@@ -32,6 +34,8 @@ export const jobAgreementInvariants: readonly JobsInvariant[] = [
   followsFromEnds,
   staysAsItWasRead,
   agreesInTheEnd,
+  nothingBeginsAfterTheOutcome,
+  presumesOnlyTheUnreachable,
   nothingFiresAfterTheEnd,
   leavesNothing,
   tracksNothingAgain,

@@ -19,17 +19,13 @@ import {
   fencesAreWhole,
   leaderFenceRises,
 } from './fences.ts';
+import { gateNeverOverdueEarly, gateWaitsForWhatItWasTold } from './gate-time.ts';
 import { leaderIsFound, oneLeaderPerFence } from './leaders.ts';
 import { backlogIsBounded, shedLeavesNothing } from './overload.ts';
 import { progressArrives } from './progress-arrives.ts';
 import { staleIsAnsweredOnce, staleIsMadeGood, staleIsNeverObeyed } from './stale-messages.ts';
 import { acceptedJobsSurvive, nothingStartsAfterCancel, oneJobPerId } from './submissions.ts';
-import {
-  gateNeverOverdueEarly,
-  neverOverdueEarly,
-  reasonIsTrue,
-  stuckMeansNoProgress,
-} from './time.ts';
+import { neverOverdueEarly, reasonIsTrue, stuckMeansNoProgress } from './time.ts';
 import { overdueIsFound, stuckIsFound } from './time-limits.ts';
 
 export const jobCoreInvariants: readonly JobsInvariant[] = [
@@ -39,6 +35,7 @@ export const jobCoreInvariants: readonly JobsInvariant[] = [
   reasonIsTrue,
   grantIsCreditedFirst,
   gateNeverOverdueEarly,
+  gateWaitsForWhatItWasTold,
   deadlineOnlyFallsForLostWorkers,
   overdueIsFound,
   stuckIsFound,

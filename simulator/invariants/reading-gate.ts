@@ -84,7 +84,7 @@ function isDeferred(reporter: DatacenterRecord, datacenters: Datacenters): boole
 }
 
 /** It has said so itself, not long ago, and waits for no worker. */
-export function isWithoutProgress(
+function isWithoutProgress(
   { sinceProgressMs, queued, lastSeenAt }: DatacenterRecord,
   { rules }: GateJobContext,
   at: number,

@@ -12,6 +12,8 @@ import { type JobStep, PerActor } from './reading-jobs.ts';
 
 export interface Progress {
   lastAt: number;
+  /** The event that said so. */
+  lastBy: string;
   /** Nobody is found stuck before the end of the grace after a takeover. */
   graceUntil: number;
   /** When the leader took over; undefined while the job has had only one. */
@@ -27,6 +29,7 @@ interface TakenEvent {
 export class ProgressOfJobs {
   readonly #known = new PerActor<JobContext, Progress>(({ after, before = after }) => ({
     lastAt: before.lastProgressAt,
+    lastBy: 'its acceptance',
     graceUntil: before.stuckGraceUntil,
     ledSince: undefined,
   }));
@@ -50,7 +53,9 @@ export class ProgressOfJobs {
       known.ledSince = takenAt;
     }
     const at = progressAt(step, event);
-    if (at > known.lastAt) known.lastAt = at;
+    if (at <= known.lastAt) return known;
+    known.lastAt = at;
+    known.lastBy = `${event.type} of ${record.from ?? 'itself'} at ${takenAt}`;
     return known;
   }
 

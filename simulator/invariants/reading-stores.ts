@@ -42,33 +42,38 @@ export class Stores {
 }
 
 /**
- * Places that do not have everything any more that once was durable there: their disk is gone, their
- * desk, which is born once, was born again, or their pool went back. What two places know of each
- * other says nothing then.
+ * When places last lost something that once was durable there: their disk is gone, their desk, which is
+ * born once, was born again, or their pool went back. What two places know of each other says nothing
+ * from then until they have been reunited.
  */
 export class Losses {
   readonly #desks = new Set<string>();
   readonly #pools = new Map<string, number>();
-  readonly #lost = new Set<string>();
+  readonly #lostAtMs = new Map<string, number>();
 
-  readonly actor = ({ kind, change, place }: ActorRecord): void => {
+  readonly actor = ({ kind, change, place, atMs }: ActorRecord): void => {
     if (kind !== 'desk' || change !== 'born') return;
-    if (this.#desks.has(place)) this.#lost.add(place);
+    if (this.#desks.has(place)) this.#lostAtMs.set(place, atMs);
     this.#desks.add(place);
   };
 
-  readonly turn = ({ kind, place, turn }: TurnRecord): void => {
+  readonly turn = ({ kind, place, turn, atMs }: TurnRecord): void => {
     if (kind !== 'worker-pool') return;
-    if (turn <= (this.#pools.get(place) ?? 0)) this.#lost.add(place);
+    if (turn <= (this.#pools.get(place) ?? 0)) this.#lostAtMs.set(place, atMs);
     this.#pools.set(place, turn);
   };
 
   readonly fault = (record: FaultRecord): void => {
     const place = lostDisk(record);
-    if (place !== undefined) this.#lost.add(place);
+    if (place !== undefined) this.#lostAtMs.set(place, record.atMs);
   };
 
   has(place: string): boolean {
-    return this.#lost.has(place);
+    return this.#lostAtMs.has(place);
+  }
+
+  /** True time of the last loss; undefined when it has lost nothing. */
+  lostAtMs(place: string): number | undefined {
+    return this.#lostAtMs.get(place);
   }
 }

@@ -5,19 +5,10 @@
  * nodes allow. That it is found in time is in time-limits.ts.
  */
 
-import type { GateJobContext } from '../../machines/jobs/gate-job.ts';
 import type { JobContext } from '../../machines/jobs/job.ts';
-import type { JobsFacts, JobsInvariant } from '../jobs/facts.ts';
+import type { JobsInvariant } from '../jobs/facts.ts';
 import { creditOf, isStuckPossible, localVerdict, overallDeadline } from './reading-deadlines.ts';
-import { overallDeadline as gateDeadline } from './reading-gate.ts';
-import {
-  type GateJobStep,
-  type JobStep,
-  type Jobs,
-  jobsOf,
-  PerActor,
-  watching,
-} from './reading-jobs.ts';
+import { type JobStep, jobsOf, PerActor, watching } from './reading-jobs.ts';
 import { ProgressOfJobs } from './reading-progress.ts';
 
 /** TO-1. Also of a job whose timeouts only watch. */
@@ -28,29 +19,53 @@ export const neverOverdueEarly: JobsInvariant = {
   watch(facts, verdict) {
     const jobs = jobsOf(facts);
     /** When each job was accepted, in true time; unknown where that turn was not seen. */
-    const acceptedAt = new PerActor<JobContext, { at: number | undefined }>(() => ({
-      at: undefined,
-    }));
+    const acceptedAt = new PerActor<JobContext, { at: number | undefined; movedBy: string }>(
+      () => ({
+        at: undefined,
+        movedBy: 'its acceptance',
+      }),
+    );
     const job = (step: JobStep): void => {
       const { before, stateBefore, after, record } = step;
       const accepted = acceptedAt.of(step);
       if (record.event.type === 'job.assembled' && stateBefore === 'assembling')
         accepted.at = jobs.clocks.trueTime(record);
+      if (before !== undefined && overallDeadline(before) !== overallDeadline(after))
+        accepted.movedBy = wordsOf(step);
       if (localVerdict(before, after)?.reason !== 'overall' || before === undefined) return;
       verdict.exercised();
       const due = overallDeadline(before);
       if (record.takenAt <= due)
-        verdict.broken(`${record.address} is overdue ${due - record.takenAt} ms early`, record);
+        verdict.broken(
+          `${record.address} is overdue ${due - record.takenAt} ms early: ${sumOf(before)}, last moved by ${accepted.movedBy}`,
+          record,
+        );
       if (accepted.at === undefined) return;
       const elapsedMs = jobs.clocks.trueTime(record) - accepted.at;
       const leastMs = before.timeoutMs + creditOf(before);
       const slackMs = jobs.clocks.slackMs(facts.epsilonMs, before.leaderFence);
       if (elapsedMs <= leastMs - slackMs)
-        verdict.broken(`${record.address} is overdue after ${elapsedMs} of ${leastMs} ms`, record);
+        verdict.broken(
+          `${record.address} is overdue after ${elapsedMs} of ${leastMs} ms: ${sumOf(before)}, last moved by ${accepted.movedBy}`,
+          record,
+        );
     };
     return watching(jobs, { job, forget: (place) => acceptedAt.forget(place) });
   },
 };
+
+/** What the deadline of a job is made of, for people. */
+function sumOf(context: JobContext): string {
+  const { baseAt, timeoutMs, holdUntil } = context;
+  const hold = holdUntil === 0 ? '' : `, held until ${holdUntil}`;
+  return `since ${baseAt}, budget ${timeoutMs} ms, credit ${creditOf(context)} ms${hold}`;
+}
+
+/** The message of a step: what it was, whose, and when it was taken. */
+function wordsOf({ record }: JobStep): string {
+  const { event, from = 'itself', takenAt } = record;
+  return `${event.type} of ${from} at ${takenAt}`;
+}
 
 /** TO-2. The first half of the sentence is by the leader's own clock, as all of a threshold is. */
 export const stuckMeansNoProgress: JobsInvariant = {
@@ -62,13 +77,16 @@ export const stuckMeansNoProgress: JobsInvariant = {
     const progress = new ProgressOfJobs();
     const job = (step: JobStep): void => {
       const { before, after, record } = step;
-      const { lastAt, graceUntil } = progress.take(step);
+      const { lastAt, lastBy, graceUntil } = progress.take(step);
       if (localVerdict(before, after)?.reason !== 'stuck' || before === undefined) return;
       verdict.exercised();
       const { address, takenAt } = record;
       const sinceMs = takenAt - lastAt;
       if (sinceMs <= before.stuckThresholdMs)
-        verdict.broken(`${address} is stuck though it got further ${sinceMs} ms ago`, record);
+        verdict.broken(
+          `${address} is stuck though it got further ${sinceMs} ms ago, expected more than ${before.stuckThresholdMs} ms, last by ${lastBy}`,
+          record,
+        );
       if (takenAt <= graceUntil)
         verdict.broken(`${address} is stuck within the grace of a new leader`, record);
       // What begins or ends an attempt is progress: one that is out now was out for the threshold.
@@ -103,53 +121,6 @@ export const reasonIsTrue: JobsInvariant = {
     return watching(jobs, { job, forget: (place) => failures.forget(place) });
   },
 };
-
-/** TO-5. It holds for what the gate has heard: a report that is late cannot count. */
-export const gateNeverOverdueEarly: JobsInvariant = {
-  id: 'TO-5',
-  kind: 'safety',
-  says: 'A gate finds the time budget of a job used up only after its timeout and the largest extension that it has heard of from a running datacenter.',
-  watch(facts, verdict) {
-    const jobs = jobsOf(facts);
-    /** When each job was submitted, in true time; unknown for one that was rebuilt, or born unseen. */
-    const submissions = new PerActor<GateJobContext, { readonly at: number | undefined }>(
-      (step) => ({
-        at: step.hasGap ? undefined : submissionOf(step, jobs),
-      }),
-    );
-    const gateJob = (step: GateJobStep): void => {
-      const { at: submitted } = submissions.of(step);
-      const { after, record } = step;
-      if (!isOverdueDeclared(step)) return;
-      verdict.exercised();
-      const due = gateDeadline(after);
-      if (record.takenAt <= due)
-        verdict.broken(`${record.address} is overdue ${due - record.takenAt} ms early`, record);
-      if (submitted === undefined) return;
-      const elapsedMs = jobs.clocks.trueTime(record) - submitted;
-      const slackMs = slackOf(jobs, facts, after);
-      if (elapsedMs <= after.terms.timeoutMs - slackMs)
-        verdict.broken(`${record.address} is overdue after ${elapsedMs} ms`, record);
-    };
-    return watching(jobs, { gateJob, forget: (place) => submissions.forget(place) });
-  },
-};
-
-function slackOf({ clocks }: Jobs, { epsilonMs }: JobsFacts, { fence }: GateJobContext): number {
-  return clocks.slackMs(epsilonMs, fence);
-}
-
-function submissionOf({ after, record }: GateJobStep, { clocks }: Jobs): number | undefined {
-  if (after.isRebuilt) return undefined;
-  return clocks.trueTime(record) - (after.bornAt - after.submittedAt);
-}
-
-function isOverdueDeclared({ before, after }: GateJobStep): boolean {
-  if (after.shadowed?.reason === 'overall' && before?.shadowed === null) return true;
-  const { decision } = after;
-  if (decision?.kind !== 'timeout' || decision.reason !== 'overall') return false;
-  return before !== undefined && after.declared > before.declared;
-}
 
 interface TakenEvent {
   readonly type: string;
@@ -203,6 +174,8 @@ function wrongEnd({ before, stateBefore, after, record }: JobStep, failure: stri
     case 'cancelled':
       if (reason !== null) return 'a cancelled job has no reason';
       if (stateBefore === 'assembling') return undefined;
+      if (stateBefore?.includes('"awaitingGate"') && event.type === 'message.refused')
+        return undefined;
       return event.type === 'cancel.requested' ? undefined : `it took ${event.type}`;
     case 'timedOut':
       if (!after.enforce && reason !== 'global') return 'its timeouts only watch';

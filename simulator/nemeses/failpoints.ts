@@ -12,7 +12,7 @@ import type { GroupEnd } from '../disk.ts';
 import type { Chance } from '../swarm/chance.ts';
 import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
-import { allWorkers, askForMore, few, hasGate, hasWorker, isJobs, membersOf } from './targets.ts';
+import { allWorkers, askForTime, few, hasGate, hasWorker, isJobs, membersOf } from './targets.ts';
 
 /** Where in the life of a message somebody dies. */
 const POINTS = [
@@ -194,15 +194,3 @@ export const workerDiesAfterGrant: NemesisKind = {
     askForTime(strike, targets, strike.number('everyMs'));
   },
 };
-
-/** Everything that runs on these workers asks for more time, again and again. */
-function askForTime(strike: Strike, workers: readonly string[], everyMs: number): void {
-  const ask = (): void => {
-    for (const worker of workers) {
-      if (!strike.world.node(worker).isRunning) continue;
-      for (const run of strike.system.runningOn(worker)) askForMore(strike, run);
-    }
-    strike.after(everyMs, ask);
-  };
-  ask();
-}

@@ -23,6 +23,7 @@ import {
   killBetweenGrantAndCount,
   workerDiesAfterGrant,
 } from './failpoints.ts';
+import { gateAwayAfterReport, partedSubmission, silentAfterStall } from './gate-contact.ts';
 import { configReload, forgetfulGate, gateOutage, isolateGateAtDeclaration } from './gates.ts';
 import {
   connectionResets,
@@ -36,7 +37,7 @@ import {
   swizzleClog,
 } from './links.ts';
 import { overload, reconnectHerd } from './load.ts';
-import { buggify, delayedDuplicate, progressStarvation } from './messages.ts';
+import { buggify, delayedDuplicate, progressStarvation, starvedHeartbeats } from './messages.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import { throwingOnlookers } from './onlookers.ts';
 import {
@@ -113,6 +114,10 @@ export const MENU: readonly NemesisKind[] = [
   throwingOnlookers,
   byzantinePeer,
   lateCommit,
+  partedSubmission,
+  gateAwayAfterReport,
+  silentAfterStall,
+  starvedHeartbeats,
 ];
 
 /** @throws {Error} when there is none of that name. */

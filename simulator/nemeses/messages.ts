@@ -6,10 +6,22 @@
 import { placeOf } from '../../runtime/address.ts';
 import { decodeFrame, encodeFrame } from '../../runtime/wire.ts';
 import type { InterceptedEvent } from '../interception.ts';
+import { datacenterOf } from '../jobs/names.ts';
 import type { Chance } from '../swarm/chance.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
-import { hasGate, hasWorker, membersOf, placesOf } from './targets.ts';
+import {
+  allWorkers,
+  askForTime,
+  few,
+  hasGate,
+  hasWorker,
+  isJobs,
+  jobsOf,
+  membersOf,
+  othersThan,
+  placesOf,
+} from './targets.ts';
 
 /** Loses messages of the cluster that are meant, by type and as `where` has it. */
 function lose(strike: Strike, types: readonly string[], where: () => boolean = () => true): void {
@@ -31,6 +43,53 @@ export const progressStarvation: NemesisKind = {
   begin: (strike) =>
     lose(strike, strike.is('atGate') ? ['progress.reported'] : ['progress.received']),
 };
+
+/** A worker that hears no acknowledgement registers anew, which is a sign of life as well. */
+const SIGNS_OF_LIFE: readonly string[] = ['heartbeat.received', 'worker.registered'];
+
+export const starvedHeartbeats: NemesisKind = {
+  kind: 'starvedHeartbeats',
+  says: 'Heartbeats of some workers are lost for longer than they are trusted, and their requests for more time get through.',
+  fits: (cluster) => isJobs(cluster) && hasWorker(cluster),
+  isPatient: true,
+  draw: (chance, cluster) => {
+    const { baseDeadlineMs, suspectGraceMs, heartbeatIntervalMs } = jobsOf(cluster).config;
+    const graceMs = chance.is(0.7) ? chance.whole(0, suspectGraceMs) : suspectGraceMs + 5_000;
+    return {
+      targets: few(chance, allWorkers(cluster)),
+      params: { everyMs: Math.round(chance.scaled(500, Math.max(501, baseDeadlineMs / 4))) },
+      durMs: Math.min(1_200_000, baseDeadlineMs + graceMs + heartbeatIntervalMs),
+    };
+  },
+  begin: (strike) => {
+    const { nemesis, world } = strike;
+    const { targets } = nemesis;
+    strike.keep(
+      world.network.intercept({
+        between: [targets, othersThan(targets, strike)],
+        where: ({ type }: InterceptedEvent) => SIGNS_OF_LIFE.includes(type),
+        action: 'drop',
+      }),
+    );
+    // Were they to ask before, what they are granted would keep them trusted.
+    const { baseDeadlineMs } = strike.system.config;
+    strike.after(baseDeadlineMs, () => askForTime(strike, targets, strike.number('everyMs')));
+    // What runs there may be over soon: one that is not has something to ask for.
+    for (const worker of targets) submitRun(strike, datacenterOf(worker) ?? '');
+  },
+};
+
+/** A job that goes on for longer than the strike. */
+function submitRun(strike: Strike, datacenter: string): void {
+  const { clients } = strike.jobs;
+  const job = {
+    jobId: `${strike.nemesis.id}-${datacenter}`,
+    to: datacenter,
+    timeoutMs: 2 * strike.lastsMs + 60_000,
+    workflows: [{ id: 'w1', runsMs: 2 * strike.lastsMs }],
+  };
+  strike.world.pace.watch(() => clients.submit(job));
+}
 
 /** Messages of which an old copy could do harm. */
 const DECISIVE = [

@@ -19,6 +19,8 @@ export interface NemesisKind {
   /** Whether it can do anything to such a cluster. Default: yes. */
   readonly fits?: (cluster: ClusterShape) => boolean;
   readonly draw: (chance: Chance, cluster: ClusterShape) => DrawnNemesis;
+  /** The faults of a drawn run go on until it is over. Default: it ends when they do. */
+  readonly isPatient?: boolean;
   /** How far it can put the wall clock of a node off. Default: not at all. */
   readonly epsilonMs?: (nemesis: Nemesis) => number;
   /** In a task of the clock. Whatever it does ends with the strike. */

@@ -123,3 +123,15 @@ export function askForMore({ chance }: Strike, run: RecordedContext): void {
   // A run that stops before the answer has come gets none.
   run.extend(wish).catch(() => undefined);
 }
+
+/** Everything that runs on these workers asks for more time, again and again. */
+export function askForTime(strike: Strike, workers: readonly string[], everyMs: number): void {
+  const ask = (): void => {
+    for (const worker of workers) {
+      if (!strike.world.node(worker).isRunning) continue;
+      for (const run of strike.system.runningOn(worker)) askForMore(strike, run);
+    }
+    strike.after(everyMs, ask);
+  };
+  ask();
+}

@@ -6,6 +6,7 @@ import { extensionPlants } from './extensions.ts';
 import { fallbackPlants } from './fallback.ts';
 import { fencePlants } from './fence.ts';
 import { gatePlants } from './gate.ts';
+import { gateContactPlants } from './gate-contact.ts';
 import { overloadPlants } from './overload.ts';
 import type { Plant } from './plant.ts';
 import { productionPlants } from './production.ts';
@@ -27,4 +28,5 @@ export const PLANTS: readonly Plant[] = [
   ...overloadPlants,
   ...claimPlants,
   ...workPlants,
+  ...gateContactPlants,
 ];

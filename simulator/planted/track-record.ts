@@ -61,7 +61,7 @@ export const trackRecordPlants: readonly Plant[] = [
         replace: '',
       },
     ],
-    plan: '24-CL-2.json',
+    suite: 'test/jobs/scenarios/resubmissions.test.ts',
   },
   {
     id: 'P69',
@@ -139,7 +139,7 @@ function ofNow({ leaderFence, managerId }: JobContext, event: MessageRefused['ev
         replace: '',
       },
     ],
-    plan: '1053-FE-1.json',
+    plan: '1071-FE-1.json',
   },
   {
     id: 'P74',
@@ -225,7 +225,7 @@ function ofNow({ leaderFence, managerId }: JobContext, event: MessageRefused['ev
         replace: "if (known.phase !== 'late' && isOldReport(known, message)) return seen;",
       },
     ],
-    plan: '7705-GA-8.json',
+    plan: '7850-GA-8.json',
   },
   {
     id: 'P80',

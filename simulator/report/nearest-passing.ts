@@ -1,6 +1,6 @@
 /**
  * The nearest passing run: the smallest change of a failing plan after which everything holds, and where
- * the two runs part.
+ * the two runs part. The job that fails is in both: a run without it says nothing about it.
  *
  * Guarantees: the run was played and broke nothing. Where runs part is the first record that is not the
  * same; that a fault was begun or not, which is what was changed, does not count.
@@ -39,7 +39,10 @@ export async function nearestPassing(
   play: Player,
 ): Promise<PassingRun | undefined> {
   const found: PassingRun[] = [];
-  for (const { plan, change } of candidatesOf(failing.plan, candidates).slice(0, PLAYED_MAX)) {
+  const kept = candidatesOf(failing.plan, candidates).filter(({ plan }) =>
+    hasSameJob(plan, failing),
+  );
+  for (const { plan, change } of kept.slice(0, PLAYED_MAX)) {
     if (found.length >= COMPARED_MAX) break;
     const run = await play(plan).catch(() => undefined);
     if (run === undefined || run.judgement.violations.length > 0) continue;
@@ -56,6 +59,21 @@ function candidatesOf(plan: Plan, candidates: readonly Candidate[]): readonly Ca
   // Only the parts of the list matter to it, and not what was seen.
   const unseen = { invariant: '', says: '', what: '', atMs: 0, node: '', record: null };
   return [...fewerNemeses.candidates(plan, unseen)].reverse();
+}
+
+/** Whether the plan submits all that the violation names, as the failing one does. */
+function hasSameJob(plan: Plan, { plan: own, judgement }: Run): boolean {
+  const what = judgement.violations[0]?.what ?? '';
+  const isMeant = (jobId: string): boolean =>
+    what.includes(`/${jobId}@`) || what.includes(`/${jobId}/`);
+  const jobsOf = ({ steps }: Plan): readonly string[] =>
+    steps.flatMap((step) => (step.do === 'submit' ? [step.job.jobId] : [])).filter(isMeant);
+  // Some faults submit a job of their own, under their own name.
+  const faultsOf = ({ nemeses }: Plan): readonly string[] =>
+    nemeses.map(({ id }) => id).filter((id) => what.includes(`/${id}-`));
+  const isKept = (all: readonly string[], some: readonly string[]): boolean =>
+    some.every((one) => all.includes(one));
+  return isKept(jobsOf(plan), jobsOf(own)) && isKept(faultsOf(plan), faultsOf(own));
 }
 
 /** Undefined when there is no difference. */

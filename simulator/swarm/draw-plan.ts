@@ -8,7 +8,7 @@
 
 import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
 import type { Bounds } from '../bounds.ts';
-import { MENU } from '../nemeses/menu.ts';
+import { kindOfNemesis, MENU } from '../nemeses/menu.ts';
 import type { ClusterShape, NemesisKind } from '../nemeses/nemesis-kind.ts';
 import { type Nemesis, type NetworkPlan, PLAN_VERSION, type Plan, type Topology } from '../plan.ts';
 import { SeededRandom } from '../random.ts';
@@ -107,7 +107,7 @@ export function drawPlan(seed: number, options: SwarmOptions = {}): Plan {
     ...(bounds !== undefined && { bounds }),
     steps: [...steps, ...(flood?.steps ?? [])].sort((one, other) => one.atMs - other.atMs),
     nemeses,
-    healAtMs: nemeses.length === 0 ? null : healAtMs,
+    healAtMs: nemeses.length === 0 ? null : healedAfter(nemeses, healAtMs, options.untilMs),
     isDrawn: true,
   };
 }
@@ -115,6 +115,14 @@ export function drawPlan(seed: number, options: SwarmOptions = {}): Plan {
 function drawBounds(chance: Chance, { tiny }: SwarmOptions): Bounds | undefined {
   const isDrawn = chance.is(TINY_PROBABILITY);
   return (tiny ?? isDrawn) ? drawTiny(chance) : undefined;
+}
+
+/** Not before a fault that wants to go on is over, unless the run is. */
+function healedAfter(nemeses: readonly Nemesis[], healAtMs: number, untilMs = Infinity): number {
+  const ends = nemeses
+    .filter(({ kind }) => kindOfNemesis(kind).isPatient === true)
+    .map(({ atMs, durMs }) => Math.min(atMs + durMs, Math.floor(untilMs / 2)));
+  return Math.max(healAtMs, ...ends);
 }
 
 /** Most real failures need no more than three nodes. */

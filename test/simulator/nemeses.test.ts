@@ -91,6 +91,25 @@ const TRIALS: Readonly<Record<string, Given>> = {
     params: { everyMs: 300, jobs: 20, timeoutMs: 10_000, runsMs: 1_000 },
   },
   reconnectHerd: { params: { clients: 10, everyMs: 4_000 } },
+  partedSubmission: {
+    targets: ['gate-1', 'A', 'B'],
+    params: { jobs: 1, everyMs: 1, at: 'submission', runsMs: 1_000, forMs: 12_000, how: 'cut' },
+  },
+  gateAwayAfterReport: {
+    durMs: 80_000,
+    targets: ['gate-1', 'A'],
+    params: { awayMs: 20_000, how: 'cut' },
+  },
+  silentAfterStall: {
+    durMs: 80_000,
+    targets: ['gate-1', 'A'],
+    params: { stallMs: 20_000, how: 'cut' },
+  },
+  starvedHeartbeats: {
+    durMs: 50_000,
+    targets: ['A.worker-1'],
+    params: { everyMs: 3_000 },
+  },
   throwingOnlookers: { params: { watch: 'both', everyMs: 500 } },
   byzantinePeer: { params: { as: 'worker', datacenter: 'A', everyMs: 50 } },
 };

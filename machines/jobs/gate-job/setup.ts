@@ -133,7 +133,7 @@ export const gateJobSetup = setup({
       carryOut(enqueue, steps.askSilent(rulesOf(context), event.at)),
     ),
     askUnheard: enqueueActions(({ context, enqueue }) =>
-      carryOut(enqueue, steps.ask(context, context.unheard)),
+      carryOut(enqueue, steps.askUnheard(context)),
     ),
     declare: assign((args) => declared(rulesOf(args.context), momentOf(args))),
     decideCancel: assign((args) => cancelled(args.context, momentOf(args))),

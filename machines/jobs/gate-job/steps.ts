@@ -20,7 +20,10 @@ import {
 import { toBeAsked } from './rules.ts';
 import { acknowledgement, type DatacenterMessage, isOutcome, taken, withEnd } from './taking.ts';
 
-/** A report is acknowledged whatever it is worth; a progress report as it came, without guarantee. */
+/**
+ * A report is acknowledged whatever it is worth; a progress report as it came, without guarantee, but for
+ * the first one: the job begins its work when it is acknowledged.
+ */
 export function takeReport(
   context: GateJobContext,
   message: DatacenterMessage,
@@ -28,10 +31,11 @@ export function takeReport(
 ): Step<GateJobContext> {
   const { jobId, datacenter, type } = message;
   const isProgress = type === 'progress.reported';
+  const isFirst = isProgress && message.reportSeq === 1;
   const ack: Saying = {
     to: jobAddress(jobId, datacenter),
     event: acknowledgement(context, message),
-    isHint: isProgress,
+    isHint: isProgress && !isFirst,
   };
   const known = recordOf(context.datacenters, datacenter);
   // A gate that was rebuilt has not heard why: that was reported to the one before it.
@@ -67,15 +71,23 @@ function notesOnBoot(
   return raised === gateBoot ? [] : [{ event: 'leader.fenceRaised', at, jobId, told: raised - 1 }];
 }
 
-const question = (jobId: string, datacenter: string): Saying => ({
+const question = (jobId: string, datacenter: string, isHint = true): Saying => ({
   to: jobAddress(jobId, datacenter),
   event: { type: 'status.requested', jobId, datacenter } as { type: string },
-  isHint: true,
+  isHint,
 });
 
 /** Asks these datacenters how they are. */
-export function ask({ jobId }: GateJobContext, names: readonly string[]): Step<GateJobContext> {
+function ask({ jobId }: GateJobContext, names: readonly string[]): Step<GateJobContext> {
   return { says: names.map((name) => question(jobId, name)) };
+}
+
+/**
+ * Asks those that a gate has to hear before it decides. The question has to arrive: a job that has ended
+ * takes none, and that it was refused is how a gate learns of an end that another life of it was told.
+ */
+export function askUnheard({ jobId, unheard }: GateJobContext): Step<GateJobContext> {
+  return { says: unheard.map((name) => question(jobId, name, false)) };
 }
 
 /** Who has fallen silent is asked at once, and again for as long as it is. */
@@ -142,10 +154,15 @@ export function takeRefusal(
   return { next, notes: [{ ...noteOf('status.corrected', context, at), ...about }] };
 }
 
-/** The datacenter of a refused decision whose job has ended; empty for any other refusal. */
+/**
+ * The datacenter whose desk has to be asked how the job there has ended, because the job itself takes no
+ * decision and no question any more, or is not there; empty for any other refusal.
+ */
 export function endedAt({ to, event, code }: MessageRefused): string {
   const isDecision = event.type === 'timeout.declared' || event.type === 'cancel.requested';
-  return isDecision && code === 'ACTOR_ENDED' ? placeOf(to) : '';
+  const isQuestion = event.type === 'status.requested';
+  const isUnknown = isQuestion && code === 'ACTOR_UNKNOWN';
+  return ((isDecision || isQuestion) && code === 'ACTOR_ENDED') || isUnknown ? placeOf(to) : '';
 }
 
 /** What the desk of a datacenter said about a job that takes no messages any more. */
@@ -154,10 +171,22 @@ export function takeStatus(
   { datacenter, found }: StatusFound,
   at: number,
 ): Step<GateJobContext> {
-  if (found === null) return { next: withAnswer(context, datacenter, 'gone') };
+  if (found === null) return { next: withoutJob(context, datacenter) };
   const { status, reason, localReason, gateReason } = found;
   if (!isOutcome(status)) return {};
   return { next: withEnd(context, datacenter, { status, reason, localReason, gateReason }, at) };
+}
+
+/**
+ * The datacenter has no such job. One that a gate without its data only took to run it never did; of
+ * any other nobody will ever confirm an end.
+ */
+function withoutJob(context: GateJobContext, datacenter: string): Partial<GateJobContext> {
+  const { datacenters, isRebuilt } = context;
+  const known = recordOf(datacenters, datacenter);
+  if (isRebuilt && known?.phase === 'running' && known.leaderFence === 0)
+    return { datacenters: withDatacenter(datacenters, datacenter, { phase: 'refused' }) };
+  return withAnswer(context, datacenter, 'gone');
 }
 
 function withAnswer(

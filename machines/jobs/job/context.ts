@@ -4,7 +4,7 @@
 
 import { knob } from '../../../runtime/knob.ts';
 import type { Born, Timed } from '../../../runtime/machine.ts';
-import type { DecisionEpoch } from '../messages/fields.ts';
+import type { ClockReading, DecisionEpoch } from '../messages/fields.ts';
 import type {
   AckReceived,
   CancelRequested,
@@ -72,6 +72,11 @@ export interface JobInput {
   readonly datacenterTimeoutQuorum?: Quorum;
   /** The gate's, as of the submission. */
   readonly decisionEpoch: DecisionEpoch;
+  /**
+   * Until when a gate's job may begin by itself, by the clock of the leader of that term. Gates of earlier
+   * releases do not say it: their jobs begin at once.
+   */
+  readonly beginsBefore?: ClockReading;
   readonly rules: JobRules;
   readonly ids: readonly string[];
   readonly dependsOn: Readonly<Record<string, readonly number[]>>;

@@ -63,6 +63,17 @@ export function abandon(context: JobContext, at: number): JobStep {
   };
 }
 
+/**
+ * Its submission was on its way for so long that the gate has closed the job: it never begins, and
+ * nobody waits to hear so.
+ */
+export function giveUp(context: JobContext, at: number): JobStep {
+  return {
+    next: { ...ending(context, at, 'cancelled', null), isFinalKnown: true },
+    notes: [note(context, 'event.late', at, { kind: 'job.submitted' })],
+  };
+}
+
 /** Due, and nobody above to ask. */
 export function timeOut(context: JobContext, reason: LocalReason, at: number): JobStep {
   return {

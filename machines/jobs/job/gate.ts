@@ -18,6 +18,7 @@ import type {
   TimeoutDeclared,
   TimeoutReported,
 } from '../messages/gate.ts';
+import type { MessageRefused } from '../messages/local.ts';
 import type { Saying, Step } from '../step.ts';
 import type { LocalReason, Outcome } from '../words.ts';
 import {
@@ -245,6 +246,14 @@ export function refuse(
     default:
       return correction(context, at, judgement, event.decisionEpoch ?? null);
   }
+}
+
+/** The gate refuses to hear of the job: it has closed it. */
+export function isGateJobOver(
+  { jobId, gateId }: JobContext,
+  { to, code }: Pick<MessageRefused, 'to' | 'code'>,
+): boolean {
+  return gateId !== null && to === gateJobAddress(jobId, gateId) && code === 'ACTOR_ENDED';
 }
 
 /** The gate was heard: what it says of its epoch counts, and that it is there. */

@@ -49,6 +49,12 @@ export const jobSetup = setup({
     begin: enqueueActions(({ context, event, enqueue }) => {
       carryOut(enqueue, steps.begin(context, event.at));
     }),
+    release: enqueueActions(({ context, enqueue }) => {
+      carryOut(enqueue, steps.release(context));
+    }),
+    giveUp: enqueueActions(({ context, event, enqueue }) => {
+      carryOut(enqueue, ends.giveUp(context, event.at));
+    }),
     /** A job that is not accepted yet has nothing to say to anybody. */
     learnLeader: assign(({ context, event }) => {
       assertEvent(event, 'leadership.acquired');
@@ -168,6 +174,13 @@ export const jobSetup = setup({
   },
   guards: {
     isLocal: ({ context }) => isLocal(context),
+    /** Its submission was not long on its way, by the clock of the leader that its gate has in mind. */
+    isInTime: ({ context: { beginsBefore, term }, event }) =>
+      beginsBefore === undefined || (beginsBefore.term === term && event.at < beginsBefore.at),
+    /** The gate has taken a report: it knows that the job is here, and waits for its end. */
+    isCountedOn: ({ event }) => event.type === 'ack.received' && event.accepted,
+    isGateJobOver: ({ context, event }) =>
+      event.type === 'message.refused' && gate.isGateJobOver(context, event),
     isEndedByHeld: ({ context }) =>
       context.heldDecision !== undefined && gate.judge(context, context.heldDecision) === 'obey',
     isOfGate: ({ event }) => event.type === 'cancel.requested' && event.decisionEpoch !== undefined,

@@ -29,24 +29,19 @@ type Taken<TEvent> = TEvent & { readonly at: number };
 
 /** All its workflows are there: its time begins. */
 export function begin(context: JobContext, at: number): JobStep {
-  const { table, ready } = letAsk(context.table, context.rules.readyMax);
-  const next = {
-    table,
-    startedAt: at,
-    baseAt: at,
-    seenAt: at,
-    lastProgressAt: at,
-    lastGateContactAt: at,
-  };
   const { timeoutMs, gateId } = context;
-  const report = gate.report({ ...context, ...next }, at);
   return {
-    next: { ...next, ...report.next },
-    says: [
-      ...ready.map((id) => toWorkflow(context, id, { type: 'workflow.ready' })),
-      ...(report.says ?? []),
-    ],
+    next: { startedAt: at, baseAt: at, seenAt: at, lastProgressAt: at, lastGateContactAt: at },
     notes: [note(context, 'job.accepted', at, { timeoutMs, gateId })],
+  };
+}
+
+/** Its work begins: what depends on nothing asks for workers. */
+export function release(context: JobContext): JobStep {
+  const { table, ready } = letAsk(context.table, context.rules.readyMax);
+  return {
+    next: { table },
+    says: ready.map((id) => toWorkflow(context, id, { type: 'workflow.ready' })),
   };
 }
 
@@ -167,7 +162,8 @@ export function takeRefusal(
   const { gateId, jobId } = context;
   if (to.startsWith('workflow/')) return lose(context, gone(context, to, at));
   if (gateId === null || to !== gateJobAddress(jobId, gateId)) return {};
-  if (code === 'ACTOR_ENDED') return { next: { isFinalKnown: context.endedAt !== null } };
+  if (gate.isGateJobOver(context, { to, code }))
+    return { next: { isFinalKnown: context.endedAt !== null } };
   if (code !== 'ACTOR_UNKNOWN' || event.type === SPAWN_EVENT) return {};
   const birth = { type: SPAWN_EVENT, input: gate.rebuilt(context, gateId, at) };
   const isReport = event.type === 'timeout.reported';

@@ -15,6 +15,8 @@ import {
   type WorkflowStatus,
 } from '../words.ts';
 import {
+  type ClockReading,
+  clockReading,
   count,
   decisionEpoch,
   durationMs,
@@ -62,6 +64,7 @@ export const gateTerms = z
     gateId: id,
     elapsedMs: durationMs,
     decisionEpoch,
+    beginsBefore: clockReading.optional(),
   })
   .readonly();
 export type GateTerms = z.infer<typeof gateTerms>;
@@ -93,6 +96,7 @@ export interface SubmissionAnswer {
   readonly retryAfterMs?: number;
   readonly leaderFence?: number;
   readonly managerId?: string;
+  readonly clock?: ClockReading;
 }
 
 /** JobGet → JobView */

@@ -43,6 +43,10 @@ export const requestId = z.string().regex(/^[A-Za-z0-9._:~-]{1,128}$/);
 export const decisionEpoch = z.tuple([term, term]).readonly();
 export type DecisionEpoch = z.infer<typeof decisionEpoch>;
 
+/** What the clock of a place reads, by the leader of that term: another leader has another clock. */
+export const clockReading = z.strictObject({ term: fence, at: count }).readonly();
+export type ClockReading = z.infer<typeof clockReading>;
+
 /** Set by `ask` of the runtime. */
 export const replyTo = z.string().max(512).optional();
 

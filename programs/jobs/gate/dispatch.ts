@@ -63,6 +63,7 @@ export async function dispatch(
     const startedAt = clock.now();
     try {
       const answer = await submit(node, job, datacenter, Math.min(patienceMs, leftMs), signal);
+      node.clocks.hear(datacenter, answer?.clock, clock.now());
       if (answer !== undefined && !PASSING.has(answer.reason ?? ''))
         return settled(answered(answer));
       if (answer?.reason === 'overloaded')
@@ -94,10 +95,15 @@ async function submit(
 ): Promise<SubmissionAnswer | undefined> {
   const { jobId, gateId, gateBoot, terms, pages } = job;
   const desk = node.runtime.actor(deskAddress(datacenter) as `desk/${string}`);
+  const now = node.clock.now();
+  // Nobody is counted out before this try is over, and no decision comes to an end before it settles.
+  const waitsMs = Math.min(timeoutMs, job.rules?.settleLimitMs ?? 0);
+  const beginsBefore = node.clocks.beginsBefore(datacenter, now + waitsMs, now);
   const gate = {
     gateId,
-    elapsedMs: Math.max(0, node.clock.now() - job.submittedAt),
+    elapsedMs: Math.max(0, now - job.submittedAt),
     decisionEpoch: [gateBoot, 0] as const,
+    beginsBefore,
   };
   const ask = async (page: number): Promise<SubmissionAnswer | null> => {
     const workflows = readPage(node, job, page);

@@ -15,6 +15,7 @@ import type { JobsConfiguration } from '../configuration.ts';
 import type { Counters } from '../counters.ts';
 import type { Permissions } from '../permissions.ts';
 import type { Submitters } from '../submitter.ts';
+import type { DatacenterClocks } from './clocks.ts';
 import type { Rooms } from './rooms.ts';
 
 export type GateKinds = {
@@ -35,6 +36,8 @@ export interface GateNode {
   /** Where there is room for further jobs. */
   readonly rooms: Rooms;
   readonly submitters: Submitters;
+  /** Of the datacenters, as they told them. */
+  readonly clocks: DatacenterClocks;
   readonly runtime: Runtime<GateKinds>;
   /** Aborted when the gate stops: whoever waits for news is answered. */
   readonly ending: AbortSignal;

@@ -16,6 +16,7 @@ import type {
   JobView,
   WorkflowView,
 } from '../../../machines/jobs/messages/client.ts';
+import type { ClockReading } from '../../../machines/jobs/messages/fields.ts';
 import type { WorkflowResultEntry } from '../../../machines/jobs/messages/gate.ts';
 import type { JobStatus } from '../../../machines/jobs/words.ts';
 import { pageOfJobs } from '../job-order.ts';
@@ -134,6 +135,11 @@ export async function jobView(
   return { ...summary, workflows, page, pages };
 }
 
+interface DeskView {
+  readonly job: JobView | null;
+  readonly clock?: ClockReading;
+}
+
 /** What a datacenter's desk says about a job; undefined when it does not answer. */
 export async function viewAt(
   { runtime, clock }: GateNode,
@@ -141,12 +147,12 @@ export async function viewAt(
   jobId: string,
   page: number,
   timeoutMs = DESK_LIMIT_MS,
-): Promise<{ readonly job: JobView | null } | undefined> {
+): Promise<DeskView | undefined> {
   const desk = runtime.actor(deskAddress(datacenter) as `desk/${string}`);
   const requestId = `${jobId.slice(0, 100)}~${clock.now()}`;
   try {
     const asked = { type: 'job.asked', requestId, jobId, page } as const;
-    return (await desk.ask(asked, { timeoutMs })) as { readonly job: JobView | null };
+    return (await desk.ask(asked, { timeoutMs })) as DeskView;
   } catch {
     // Whatever it was, the datacenter has not answered.
     return undefined;

@@ -17,7 +17,7 @@ import { inPortions, type PortionSize } from '../portions.ts';
 import { inSlices, type Steps } from '../slices.ts';
 import type { Submission } from '../submission.ts';
 import { type Overload, overloadError } from './backlog.ts';
-import { type ManagerNode, readJob } from './node.ts';
+import { type ManagerNode, readClock, readJob } from './node.ts';
 
 /** Births handed to the engine at a time: some hundred, fewer with large payloads. */
 const BORN_AT_ONCE = knob('workflowBytesBornAtOnce', 512 * 1024);
@@ -184,6 +184,7 @@ function jobInput(
       datacenterTimeoutQuorum: terms.datacenterTimeoutQuorum,
     }),
     decisionEpoch: gate?.decisionEpoch ?? [0, 0],
+    ...(gate?.beginsBefore !== undefined && { beginsBefore: gate.beginsBefore }),
     rules: jobRules(config, terms),
     ids: workflows.map(({ id }) => id),
     dependsOn,
@@ -229,5 +230,6 @@ function accepted(node: ManagerNode, context: JobContext, created: boolean): Sub
     reason: null,
     leaderFence,
     managerId: node.manager,
+    clock: readClock(node),
   };
 }

@@ -26,7 +26,7 @@ import { isBreach, Submissions } from '../submission.ts';
 import { submitterOf } from '../submitter.ts';
 import { type News, observe, watchJob } from '../watch.ts';
 import { Acceptances, isUntaken, refused, shed } from './acceptance.ts';
-import { type ManagerNode, readJob } from './node.ts';
+import { type ManagerNode, readClock, readJob } from './node.ts';
 import { jobSummary, jobView, listJobs, stuckWorkflows, timeSinceProgress } from './views.ts';
 import { listWorkers } from './workers.ts';
 
@@ -72,7 +72,7 @@ export function deskPerformers(node: ManagerNode) {
     },
     viewJob: ({ params: { jobId, page, replyTo = '' }, reply }: Call<JobAsked>) => {
       const job = jobView(node, jobId, page);
-      reply(replyTo, { found: job !== undefined, job: job ?? null });
+      reply(replyTo, { found: job !== undefined, job: job ?? null, clock: readClock(node) });
     },
     listJobs: async ({ params, reply }: Call<JobsAsked>) => {
       const page = await inSlices(node.clock, listJobs(node, params));

@@ -5,6 +5,7 @@
 import { jobAddress, workerHealthAddress } from '../../../machines/jobs/addresses.ts';
 import type { deskMachine } from '../../../machines/jobs/desk.ts';
 import type { JobContext, jobMachine } from '../../../machines/jobs/job.ts';
+import type { ClockReading } from '../../../machines/jobs/messages/fields.ts';
 import type { workerHealthMachine } from '../../../machines/jobs/worker-health.ts';
 import type { workerPoolMachine } from '../../../machines/jobs/worker-pool.ts';
 import type { WorkflowContext, workflowMachine } from '../../../machines/jobs/workflow.ts';
@@ -43,6 +44,11 @@ export interface ManagerNode {
   readonly runtime: Runtime<ManagerKinds>;
   /** Aborted when the manager stops: whoever waits for news is answered. */
   readonly ending: AbortSignal;
+}
+
+/** What a gate is told of this leader's clock; see programs/jobs/gate/clocks.ts. */
+export function readClock({ clock, runtime }: ManagerNode): ClockReading {
+  return { term: runtime.fence, at: clock.now() };
 }
 
 /** A job as it was last committed, ended ones included; undefined when there is none. */

@@ -1,6 +1,7 @@
 /** Clients that wait for news of a job at a gate. */
 
 import { describe, expect, test } from 'vitest';
+import { DatacenterClocks } from '../../../programs/jobs/gate/clocks.ts';
 import { watchGateJob } from '../../../programs/jobs/gate/desk.ts';
 import { Rooms } from '../../../programs/jobs/gate/rooms.ts';
 import { Permissions } from '../../../programs/jobs/permissions.ts';
@@ -10,6 +11,7 @@ import { final, running, TO } from './running-job.ts';
 
 const own = {
   permissions: new Permissions({ gates: [] }),
+  clocks: new DatacenterClocks(),
   rooms: new Rooms(),
   submitters: new Submitters(),
 };

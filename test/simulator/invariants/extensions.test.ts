@@ -88,7 +88,10 @@ describe('for what', () => {
     },
   });
   testVerdicts(grantsToTheLiving, {
-    good: { 'up to its deadline': () => grants(health(), 30_000) },
+    good: {
+      'up to its deadline, and not while it is suspect': () =>
+        denies(suspect(grants(health(), 30_000)), 81_000, { requestId: 'r2' }),
+    },
     bad: {
       'after its deadline': () => grants(health(), 30_001),
       'it is suspect': () => grants(suspect(), 60_000, asked(3)),

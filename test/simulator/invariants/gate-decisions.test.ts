@@ -8,14 +8,14 @@ import {
   tellsEverybodyWhoRunsIt,
 } from '../../../simulator/invariants/gate-decisions.ts';
 import { actor } from './builders.ts';
-import { decided, G1, gate, known, restarted } from './gate-tale.ts';
+import { decided, G1, gate, known, restarted, said } from './gate-tale.ts';
 import { ACQUIRED, GATE_JOB, JOB, moment, TIMER } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
 
 const DECLARING = { ...G1, state: 'declaring' };
 const TRACKING = { ...G1, state: 'tracking' };
-const report = (type: string, more: object = {}) => ({ type, datacenter: 'A', ...more });
-const reported = report('timeout.reported', { reason: 'stuck', leaderFence: 2 });
+const report = said;
+const reported = report('timeout.reported', { reason: 'stuck' });
 
 /** What the gate knows of the datacenter, and a decision in the same turn. */
 const knownAnd =
@@ -34,6 +34,7 @@ const withdrawn = { decision: null, withdrawn: 1 };
 
 describe('why a gate decides', () => {
   const stuck = { sinceProgressMs: 180_001, queued: false, lastSeenAt: moment(190_000) };
+  const still = { sinceProgressMs: 180_001 };
   testVerdicts(decidesByItsRules, {
     good: {
       'the budget is used up': () => declared(),
@@ -50,7 +51,7 @@ describe('why a gate decides', () => {
       'nothing moves anywhere': () =>
         gate().turn(
           190_000,
-          report('progress.reported'),
+          report('progress.reported', {}, still),
           knownAnd(stuck, decided([1, 1], 'allDatacentersStuck', 190_000)),
           DECLARING,
         ),
@@ -72,13 +73,19 @@ describe('why a gate decides', () => {
             DECLARING,
           ),
       'a credit of one millisecond is forgotten': () =>
-        gate(600_000, { extensionsMs: 1 }).turn(600_001, TIMER, decided([1, 1]), DECLARING),
+        gate()
+          .turn(100, report('progress.reported', {}, { extensionsMs: 1 }), {}, TRACKING)
+          .turn(600_001, TIMER, decided([1, 1]), DECLARING),
+      'a hold is forgotten': () =>
+        gate()
+          .turn(590_000, report('progress.reported', {}, { holdMs: 30_000 }), {}, TRACKING)
+          .turn(600_001, TIMER, decided([1, 1]), DECLARING),
       'the moment is another': () =>
         gate().turn(600_005, TIMER, decided([1, 1], 'overall', 600_001), DECLARING),
       'it only waits for a worker': () =>
         gate().turn(
           190_000,
-          report('progress.reported'),
+          report('progress.reported', {}, { ...still, queued: true }),
           knownAnd({ ...stuck, queued: true }, decided([1, 1], 'allDatacentersStuck', 190_000)),
           DECLARING,
         ),
@@ -94,23 +101,34 @@ describe('why a gate decides', () => {
 });
 
 describe('silence', () => {
-  const silent = (lastMs: number, more: object = {}) =>
+  const silent = (lastMs: number, figures: object = {}, more: object = {}) =>
     gate()
       .turn(
         lastMs,
-        report('progress.reported'),
+        report('progress.reported', {}, { sinceProgressMs: 180_001, ...figures }),
         known({ sinceProgressMs: 180_001, lastSeenAt: moment(lastMs), ...more }),
         TRACKING,
       )
       .turn(200_000, TIMER, decided([1, 1], 'allDatacentersStuck', 200_000), DECLARING);
   testVerdicts(countsNoSilence, {
-    good: { 'it was heard just before': () => silent(195_000) },
+    good: {
+      'it was heard just before': () => silent(195_000),
+      'it holds back because of silence alone': () =>
+        gate()
+          .turn(
+            160_000,
+            report('progress.reported', {}, { sinceProgressMs: 180_001 }),
+            {},
+            TRACKING,
+          )
+          .turn(200_000, TIMER, {}, TRACKING),
+    },
     bad: {
       'it is silent': () => silent(169_000),
       'it is silent, and the record says otherwise': () =>
-        silent(169_000, { lastSeenAt: moment(199_000) }),
+        silent(169_000, {}, { lastSeenAt: moment(199_000) }),
       'it queues': () => silent(195_000, { queued: true }),
-      'it never said how it is': () => silent(195_000, { sinceProgressMs: null }),
+      'it has got further': () => silent(195_000, { sinceProgressMs: 0 }),
     },
   });
 });

@@ -36,11 +36,35 @@ export function gate(
     .turn(0, { type: 'escapement.spawn' }, {}, birth)
     .turn(
       50,
-      { type: 'submission.answered' },
+      {
+        type: 'submission.answered',
+        datacenter: 'A',
+        accepted: !('phase' in more),
+        reason: 'phase' in more ? 'unreachable' : null,
+        leaderFence: 2,
+      },
       known({ phase: 'running', leaderFence: 2, ...more }),
       birth,
     );
 }
+
+let reports = 0;
+
+/** What the datacenter says of its job, with figures in which all is well but for `figures`. */
+export const said = (type: string, more: object = {}, figures: object = {}) => {
+  reports += 1;
+  return {
+    type,
+    datacenter: 'A',
+    leaderFence: 2,
+    reportSeq: reports,
+    figures: {
+      ...{ elapsedMs: reports, sinceProgressMs: 0, queued: false, extensionsMs: 0, holdMs: 0 },
+      ...{ locallyTimedOut: false, ...figures },
+    },
+    ...more,
+  };
+};
 
 /** What the gate knows of the datacenter from now on. */
 export const known =

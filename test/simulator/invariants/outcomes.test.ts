@@ -170,11 +170,6 @@ describe('once all is well', () => {
   testVerdicts(decisionsArrive, {
     good: {
       'the job ends': () => both(declares(), obeyed(600_100)),
-      'the datacenter does not know the job': () =>
-        both(
-          both(declares(), obeyed(600_100)),
-          gate().turn(600_500, TIMER, known({ told: { answer: 'gone' } }), G1),
-        ),
     },
     bad: {
       'the job goes on': () => both(declares(), job()),

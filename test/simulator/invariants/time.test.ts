@@ -2,14 +2,27 @@
 
 import { describe } from 'vitest';
 import type { JobContext } from '../../../machines/jobs/job.ts';
+import type { TimersFact } from '../../../simulator/history.ts';
 import {
   gateNeverOverdueEarly,
+  gateWaitsForWhatItWasTold,
+} from '../../../simulator/invariants/gate-time.ts';
+import {
   neverOverdueEarly,
   reasonIsTrue,
   stuckMeansNoProgress,
 } from '../../../simulator/invariants/time.ts';
-import { decided, G1, gate } from './gate-tale.ts';
-import { ACQUIRED, accepted, ended, type input, moment, TIMER, takenOver } from './tale.ts';
+import { decided, G1, gate, said } from './gate-tale.ts';
+import {
+  ACQUIRED,
+  accepted,
+  ended,
+  GATE_JOB,
+  type input,
+  moment,
+  TIMER,
+  takenOver,
+} from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
 
 const credited = (creditId: string, grantMs: number, workerId = 'W') => ({
@@ -196,7 +209,8 @@ describe('the reason of an end', () => {
 });
 
 describe('the time budget at a gate', () => {
-  const running = (extensionsMs: number) => gate(60_000, { extensionsMs });
+  const running = (extensionsMs: number, holdMs = 0) =>
+    gate(60_000).turn(1_000, said('progress.reported', {}, { extensionsMs, holdMs }), {}, G1);
   const declared = (atMs: number) => decided([1, 1], 'overall', atMs);
 
   testVerdicts(gateNeverOverdueEarly, {
@@ -205,15 +219,34 @@ describe('the time budget at a gate', () => {
       'after the largest extension': () =>
         running(30_000).turn(90_001, TIMER, declared(90_001), G1),
       'of a job whose birth nobody has seen': () =>
-        gate(60_000, { extensionsMs: 0 }, { ...G1, isUnseen: true })
-          .turn(20_000, { type: 'progress.reported' }, {}, G1)
-          .turn(25_000, { type: 'progress.reported' }, {}, G1)
+        gate(60_000, {}, { ...G1, isUnseen: true })
+          .turn(20_000, said('progress.reported'), {}, G1)
+          .turn(25_000, said('progress.reported'), {}, G1)
           .turn(60_001, TIMER, declared(60_001), G1),
     },
     bad: {
       'at the deadline': () => running(0).turn(60_000, TIMER, declared(60_000), G1),
+      'a hold does not count': () => running(0, 80_000).turn(60_001, TIMER, declared(60_001), G1),
       'the extension does not count': () =>
         running(30_000).turn(60_001, TIMER, declared(60_001), G1),
+    },
+  });
+
+  const waits = (dueAtMs: number): TimersFact => ({
+    ...{ type: 'timers', place: 'gate-1', address: GATE_JOB },
+    timers: [{ id: 'xstate.after.overallLimit.gateJob.tracking', dueAt: moment(dueAtMs) }],
+  });
+  testVerdicts(gateWaitsForWhatItWasTold, {
+    good: {
+      'for the timeout': () => running(0).add(waits(60_001)),
+      'for the largest extension': () => running(30_000).add(waits(90_001)),
+      'for the end of a hold': () => running(0, 80_000).add(waits(81_001)),
+    },
+    bad: {
+      'an extension is left out': () => running(30_000).add(waits(60_001)),
+      'a hold is reckoned from another moment': () => running(0, 80_000).add(waits(80_001)),
+      'a hold is kept for ever': () =>
+        running(0, 80_000).turn(2_000, said('progress.reported'), {}, G1).add(waits(81_001)),
     },
   });
 });

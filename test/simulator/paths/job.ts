@@ -96,6 +96,7 @@ export const jobPlan: PathPlan = {
     alone,
     gated,
     'only watched': { ...alone, enforce: false },
+    'gated, and late': { ...gated, beginsBefore: { term: 1, at: 0 } },
     'gated, only watched': { ...gated, enforce: false },
     'failing fast': { ...alone, failFast: true },
   },
@@ -128,6 +129,7 @@ export const jobPlan: PathPlan = {
   refusals: [
     ['workflow.ready', 'ACTOR_UNKNOWN'],
     ['final.reported', 'ACTOR_ENDED'],
+    ['progress.reported', 'ACTOR_ENDED'],
   ],
   key: (context: JobContext, at: number) => [
     context.status,
@@ -139,7 +141,7 @@ export const jobPlan: PathPlan = {
     context.obeyedDecisionEpoch !== null,
     at > context.lastProgressAt + context.rules.allStuckThresholdMs,
   ],
-  situationsMax: 800,
+  situationsMax: 1_100,
   unreachable: {
     'leadership.lost':
       'The runtime lets the actors of a place go that it has lost, and tells none.',
