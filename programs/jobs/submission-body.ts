@@ -9,14 +9,13 @@
 import { createHash } from 'node:crypto';
 import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
 import {
-  type GateTerms,
-  gateTerms,
   type JobTerms,
   jobTerms,
   WORKFLOWS_MAX,
   type WorkflowSpec,
   workflowSpec,
 } from '../../machines/jobs/messages/client.ts';
+import { type GateTerms, gateTerms } from '../../machines/jobs/messages/fields.ts';
 import type { Steps } from './slices.ts';
 import { type Breach, breachOf, findWrongDependency } from './submission-breach.ts';
 

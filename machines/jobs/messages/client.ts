@@ -16,10 +16,9 @@ import {
 } from '../words.ts';
 import {
   type ClockReading,
-  clockReading,
   count,
-  decisionEpoch,
   durationMs,
+  gateTerms,
   id,
   paging,
   payload,
@@ -57,17 +56,6 @@ export const jobTerms = z
   })
   .readonly();
 export type JobTerms = z.infer<typeof jobTerms>;
-
-/** What a gate adds when it sends a job to a datacenter. */
-export const gateTerms = z
-  .strictObject({
-    gateId: id,
-    elapsedMs: durationMs,
-    decisionEpoch,
-    beginsBefore: clockReading.optional(),
-  })
-  .readonly();
-export type GateTerms = z.infer<typeof gateTerms>;
 
 /** JobSubmission, a page of it. The answer to the last page that was missing is a SubmissionAnswer; to others, `null`. */
 export const jobSubmitted = z.strictObject({

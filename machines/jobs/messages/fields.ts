@@ -47,6 +47,17 @@ export type DecisionEpoch = z.infer<typeof decisionEpoch>;
 export const clockReading = z.strictObject({ term: fence, at: count }).readonly();
 export type ClockReading = z.infer<typeof clockReading>;
 
+/** What a gate adds when it sends a job to a datacenter. */
+export const gateTerms = z
+  .strictObject({
+    gateId: id,
+    elapsedMs: durationMs,
+    decisionEpoch,
+    beginsBefore: clockReading.optional(),
+  })
+  .readonly();
+export type GateTerms = z.infer<typeof gateTerms>;
+
 /** Set by `ask` of the runtime. */
 export const replyTo = z.string().max(512).optional();
 
