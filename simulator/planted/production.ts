@@ -81,6 +81,7 @@ export const productionPlants: readonly Plant[] = [
         replace: 'else this.#cancelSend = undefined;',
       },
     ],
+    suite: 'test/jobs/worker/runs.test.ts',
   },
   {
     id: 'P103',

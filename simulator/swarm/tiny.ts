@@ -14,12 +14,10 @@ import type { Chance } from './chance.ts';
 export const TINY: Readonly<Record<string, readonly number[]>> = {
   'limit.mailboxMax': [3, 8],
   'limit.outboxMax': [40],
-  'limit.sendersMax': [40],
   'limit.liveActorsMax': [1, 2],
   'limit.groupTurnsMax': [1, 2],
   'limit.sliceMs': [1],
   'limit.drainMs': [1],
-  'limit.questionsMax': [2, 4],
   'disk.historyMax': [1, 2],
   'knob.frameLength': [1, 200],
   'knob.placesRemembered': [1, 2],
