@@ -76,6 +76,7 @@ export const TINY_OPTIONS: Partial<Readonly<Record<keyof JobsConfiguration, read
   readyMax: [1, 2],
   backlogWorkflowsMax: [2, 20],
   backlogFreeWorkflows: [0, 2],
+  dependenciesMax: [0, 2],
 };
 
 const TINY_PROBABILITY = 0.5;

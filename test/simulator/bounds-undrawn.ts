@@ -45,6 +45,7 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
       'the layout of bytes or of a text, not a limit',
       [
         'runtime/json-scan.ts ESCAPE_LENGTH_MAX',
+        'programs/jobs/submission-body.ts ID_BYTES',
         'runtime/outgoing.ts ENTRY_LENGTH',
         'runtime/outgoing.ts COUNTER_LENGTH',
         'runtime/pieces.ts BYTES_PER_CODE_UNIT_MAX',
