@@ -46,6 +46,7 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
       [
         'runtime/json-scan.ts ESCAPE_LENGTH_MAX',
         'programs/jobs/submission-body.ts ID_BYTES',
+        'programs/jobs/submission-body.ts PLACE_BYTES',
         'runtime/outgoing.ts ENTRY_LENGTH',
         'runtime/outgoing.ts COUNTER_LENGTH',
         'runtime/pieces.ts BYTES_PER_CODE_UNIT_MAX',
