@@ -41,7 +41,11 @@ describe('planted bugs', () => {
     const ids = PLANTS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     const files = PLANTS.flatMap(({ edits }) => edits.map(({ file }) => file));
-    expect(files.filter((file) => !/^(machines|programs|runtime|stores)\//.test(file))).toEqual([]);
+    expect(
+      files.filter(
+        (file) => !/^(cli|http|machines|programs|runtime|stores|transports)\//.test(file),
+      ),
+    ).toEqual([]);
   });
 
   test('name the test files and the plans that find them, and each plan of the track record', () => {
