@@ -21,7 +21,6 @@ export type {
   Performer,
   PerformerCall,
   StandardSchema,
-  Supervision,
 } from './runtime/kind.ts';
 export type { Lease, LeaseClaim, LeaseHolder } from './runtime/lease.ts';
 export { type LocalLease, localLease } from './runtime/local-lease.ts';
@@ -40,6 +39,7 @@ export type {
   StorePage,
   StoreQuery,
 } from './runtime/store.ts';
+export type { Supervision } from './runtime/supervision.ts';
 export { SystemClock, systemClock } from './runtime/system-clock.ts';
 export { systemRandom } from './runtime/system-random.ts';
 export type { Transport, TransportListener } from './runtime/transport.ts';

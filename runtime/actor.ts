@@ -8,6 +8,7 @@
 
 import type { AnyMachineSnapshot } from 'xstate';
 import type { Group } from './commit.ts';
+import { RuntimeError } from './errors.ts';
 import { Inbox } from './inbox.ts';
 import type { Kind } from './kind.ts';
 import { Mailbox } from './mailbox.ts';
@@ -60,6 +61,8 @@ export interface Actor {
   isDirty: boolean;
   /** Children that act by themselves and run now: such an actor stays in memory. */
   runningChildren: number;
+  /** How often each child has failed whose end no turn could take, by session; see child-tries.ts. */
+  tries: Map<number, number>;
   /** Times of recent failures, for supervision. */
   failedAt: number[];
   /** True while it stands in the queue of actors that have something to take. */
@@ -96,6 +99,7 @@ export function unborn(
     groupIndex: 0,
     isDirty: false,
     runningChildren: 0,
+    tries: new Map(),
     failedAt: [],
     isReady: false,
     deadline: undefined,
@@ -112,6 +116,15 @@ export function isIdle(actor: Actor): boolean {
     actor.outbox.size === 0 &&
     actor.effects.length === 0
   );
+}
+
+/** The snapshot as others see it: XState's own knows nothing of an actor that the runtime has stopped. */
+export function shownSnapshot({ address, tree, status, stopReason }: Actor): AnyMachineSnapshot {
+  const { snapshot } = tree as Tree;
+  if (status !== 'stopped') return snapshot;
+  if (stopReason === undefined) return { ...snapshot, status: 'stopped' } as never;
+  const error = new RuntimeError('ACTOR_ENDED', stopReason, { address });
+  return { ...snapshot, status: 'error', error } as AnyMachineSnapshot;
 }
 
 /** The state value as text: `running`, or JSON for anything that is not one word. */

@@ -4,7 +4,8 @@
  * Inside a turn a stand-in holds such a child's place; here the real logic runs, as
  * the invoked child of a small XState actor of its own, so that XState's rules apply
  * to it unchanged. What it gives comes back as an item in its owner's mailbox, fenced
- * by the child's session number: a result for a state that was left is dropped.
+ * by the child's session number: a result for a state that was left is dropped. How a child
+ * ended is kept until the turn that takes it is durable: a commit that is refused costs no run.
  */
 
 import { type AnyActorLogic, assign, createActor, createMachine, sendTo } from 'xstate';
@@ -20,6 +21,8 @@ interface Running {
 
 export class Children {
   readonly #running = new Map<string, Map<number, Running>>();
+  /** Ends that no durable turn has taken yet. */
+  readonly #ends = new Map<string, Map<number, ChildResult>>();
   readonly #settled: (address: string, session: number, result: ChildResult) => void;
 
   constructor(settled: (address: string, session: number, result: ChildResult) => void) {
@@ -32,27 +35,36 @@ export class Children {
   }
 
   start(address: string, { session, logic, input }: StartChildEffect): void {
-    const siblings = this.#running.get(address) ?? new Map<number, Running>();
-    if (siblings.has(session)) return;
-    this.#running.set(address, siblings);
+    const end = this.#ends.get(address)?.get(session);
+    if (end !== undefined) {
+      this.#settled(address, session, end);
+      return;
+    }
+    if (this.#running.get(address)?.has(session) === true) return;
     let isOver = false;
     const give = (result: ChildResult): void => {
       if (isOver) return;
       if (result.type === 'done' || result.type === 'error') {
         isOver = true;
-        this.#drop(address, session);
+        drop(this.#running, address, session);
+        put(this.#ends, address, session, result);
       }
       this.#settled(address, session, result);
     };
     const running = run(logic, input, give);
-    siblings.set(session, {
+    put(this.#running, address, session, {
       tell: running.tell,
       stop() {
         isOver = true;
         running.stop();
       },
     });
-    if (isOver) this.#drop(address, session);
+    if (isOver) drop(this.#running, address, session);
+  }
+
+  /** The turn that took the end of this child is durable. */
+  taken(address: string, session: number): void {
+    drop(this.#ends, address, session);
   }
 
   tell(address: string, session: number, event: { readonly type: string }): void {
@@ -61,7 +73,8 @@ export class Children {
 
   stop(address: string, session: number): void {
     const child = this.#running.get(address)?.get(session);
-    this.#drop(address, session);
+    drop(this.#running, address, session);
+    drop(this.#ends, address, session);
     child?.stop();
   }
 
@@ -75,14 +88,22 @@ export class Children {
   }
 
   stopAll(): void {
+    this.#ends.clear();
     for (const address of [...this.#running.keys()]) this.reconcile(address, []);
   }
+}
 
-  #drop(address: string, session: number): void {
-    const siblings = this.#running.get(address);
-    siblings?.delete(session);
-    if (siblings?.size === 0) this.#running.delete(address);
-  }
+type BySession<T> = Map<string, Map<number, T>>;
+
+function put<T>(all: BySession<T>, address: string, session: number, value: T): void {
+  const siblings = all.get(address) ?? new Map<number, T>();
+  all.set(address, siblings.set(session, value));
+}
+
+function drop<T>(all: BySession<T>, address: string, session: number): void {
+  const siblings = all.get(address);
+  siblings?.delete(session);
+  if (siblings?.size === 0) all.delete(address);
 }
 
 /** The real logic as the only child of a machine that passes everything on. */

@@ -4,7 +4,9 @@
  */
 
 import type { Actor } from './actor.ts';
+import { RUN_AGAIN } from './child-tries.ts';
 import type { HistoryRow } from './history.ts';
+import type { EffectRetry } from './performers.ts';
 
 /** At most about a screenful. `actor` is undefined when there is none. */
 export function explain(
@@ -12,25 +14,46 @@ export function explain(
   actor: Actor | undefined,
   history: readonly HistoryRow[],
   now: number,
+  retryOf: (effectId: string) => EffectRetry | undefined = () => undefined,
 ): string {
   if (actor === undefined) return `${address}: there is no such actor.`;
   const lines = [headline(actor)];
   const snapshot = actor.committed;
   if (snapshot !== undefined)
     lines.push(`  context   ${clipped(JSON.stringify(snapshot.context))}`);
-  for (const { id, dueAt } of actor.timers.rows) {
+  for (const { id, dueAt, session, event } of actor.timers.rows) {
+    if (id === RUN_AGAIN) {
+      lines.push(`  child     ${retried(event, actor.tries.get(session), dueAt - now)}`);
+      continue;
+    }
     lines.push(
       `  deadline  ${timerName(id)} is due in ${duration(dueAt - now)} (${clockTime(dueAt)})`,
     );
   }
   if (actor.timers.rows.length === 0 && actor.status === 'active')
     lines.push('  deadline  none: only an event moves it on');
-  for (const { id, name } of actor.effects) lines.push(`  effect    ${name} is under way (${id})`);
+  for (const { id, name } of actor.effects)
+    lines.push(`  effect    ${name} is ${progressOf(retryOf(id), now)} (${id})`);
   for (const { to } of actor.outbox.lanes())
     lines.push(`  outbox    waits for ${to} to acknowledge`);
   lines.push('  history');
   for (const row of history) lines.push(`    ${clockTime(row.at)}  ${sentence(row)}`);
   return lines.join('\n');
+}
+
+/** A child that has failed and waits to be run again. */
+function retried(
+  { child, error }: { readonly type: string; readonly child?: unknown; readonly error?: unknown },
+  failed: number | undefined,
+  pauseMs: number,
+): string {
+  return `"${child}" has failed ${failed} times and is run again in ${duration(pauseMs)}: ${clipped(String(error))}`;
+}
+
+function progressOf(retry: EffectRetry | undefined, now: number): string {
+  if (retry === undefined) return 'under way';
+  const { attempt, dueAt, error } = retry;
+  return `tried again in ${duration(dueAt - now)}, has failed ${attempt} times: ${clipped(error)}`;
 }
 
 function headline({ address, status, state, turns, stopReason }: Actor): string {

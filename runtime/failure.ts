@@ -5,10 +5,12 @@
  */
 
 import type { Actor } from './actor.ts';
+import { type ChildRetry, endedSession, hasAttemptsLeft, planRetry } from './child-tries.ts';
 import type { Effect } from './effect.ts';
 import { messageOf, RuntimeError } from './errors.ts';
 import type { Item } from './mailbox.ts';
 import { decodeRecord } from './record.ts';
+import { stackOf } from './report.ts';
 import type { Tree } from './statechart.ts';
 import type { TimerRow } from './timer-table.ts';
 import { type Asked, eventType, NOTHING } from './turn-result.ts';
@@ -25,7 +27,7 @@ export function revert(actor: Actor, item: Item, timer: TimerRow | undefined): v
     return;
   }
   const stored = decodeRecord(actor.kind, actor.address, actor.text);
-  const { tree, status, stopReason, input, turns, timers, term, state } = stored;
+  const { tree, status, stopReason, input, turns, timers, tries, term, state } = stored;
   const known = new Set(stored.effects.map(({ id }) => id));
   const effects = actor.effects.filter(({ id }) => known.has(id));
   actor.outbox.rollBack(stored.outbox.counter);
@@ -36,6 +38,7 @@ export function revert(actor: Actor, item: Item, timer: TimerRow | undefined): v
     input,
     turns,
     timers,
+    tries,
     effects,
     term,
     state,
@@ -45,6 +48,11 @@ export function revert(actor: Actor, item: Item, timer: TimerRow | undefined): v
   if (item.type === 'takeover') actor.term = item.fence;
 }
 
+/** What follows a failure: what is asked for, and the child that is run again, if it was one that failed. */
+export interface Supervised extends Asked {
+  readonly retry?: ChildRetry | undefined;
+}
+
 /** Applies the supervision policy; `begin` gives the actor a new tree and returns what that asks for. */
 export function supervise(
   actor: Actor,
@@ -52,22 +60,31 @@ export function supervise(
   at: number,
   failure: RuntimeError,
   begin: () => Asked,
-): Asked {
+): Supervised {
   const { onFailure, failuresMax, withinMs } = actor.kind.supervision;
   actor.failedAt = [...actor.failedAt.filter((time) => at - time < withinMs), at].slice(
     -failuresMax - 1,
   );
-  const isTooOften = actor.failedAt.length > failuresMax;
-  if (onFailure === 'skip' && !isTooOften) return leavingOnly(againOf(actor, item));
+  const ended = endedSession(item);
+  const isTooOften =
+    actor.failedAt.length > failuresMax ||
+    (ended !== undefined && !hasAttemptsLeft(actor, ended) && onFailure !== 'stop');
+  const failed = ended === undefined ? 0 : (actor.tries.get(ended) ?? 0) + 1;
+  if (onFailure === 'skip' && !isTooOften) {
+    const retry = ended === undefined ? undefined : planRetry(actor, ended, failed, at, failure);
+    return { ...leavingOnly(NOTHING), retry };
+  }
   const stopping: Effect[] = (actor.tree as Tree)
     .runningChildren()
     .map(({ session }) => ({ type: 'stopChild', session }));
   actor.timers.rows.length = 0;
+  actor.tries.clear();
   const { counter } = actor.outbox;
   if (onFailure === 'restart' && !isTooOften) {
     try {
       const { leaving = NOTHING, sent, pending } = begin();
-      return { leaving: [...stopping, ...leaving], sent, pending };
+      const now = failed === 0 ? leaving : pausing(actor, leaving, failed, at, failure);
+      return { leaving: [...stopping, ...now], sent, pending };
     } catch (thrown) {
       actor.outbox.rollBack(counter);
       actor.stopReason = `it could not begin anew: ${messageOf(thrown)}`;
@@ -75,7 +92,8 @@ export function supervise(
   }
   actor.timers.rows.length = 0;
   actor.status = 'stopped';
-  actor.stopReason ??= `${failure.code}: ${failure.message}`;
+  const often = failed > 1 ? ` (tried ${failed} times)` : '';
+  actor.stopReason ??= `${failure.code}: ${failure.message}${often}`;
   return leavingOnly(stopping);
 }
 
@@ -83,13 +101,19 @@ function leavingOnly(leaving: readonly Effect[]): Asked {
   return { leaving, sent: undefined, pending: undefined };
 }
 
-/** A child whose end could not be taken still runs by the record, so it runs again. */
-function againOf(actor: Actor, item: Item): readonly Effect[] {
-  const isEnd =
-    item.type === 'childSettled' && (item.result.type === 'done' || item.result.type === 'error');
-  if (!isEnd) return NOTHING;
-  const running = (actor.tree as Tree).runningChildren();
-  return running.filter(({ session }) => session === item.session);
+/** An actor that begins anew because a child has failed waits with its children as if they were that one. */
+function pausing(
+  actor: Actor,
+  leaving: readonly Effect[],
+  failed: number,
+  at: number,
+  failure: RuntimeError,
+): readonly Effect[] {
+  return leaving.filter(
+    (effect) =>
+      effect.type !== 'startChild' ||
+      planRetry(actor, effect.session, failed, at, failure) === undefined,
+  );
 }
 
 /** The failure as the runtime tells it; its own errors stay what they are. */
@@ -115,9 +139,17 @@ export function undeliveredOf(
   const event =
     item.type === 'message' || item.type === 'refusal'
       ? item.event
-      : (timer?.event ?? { type: eventType(item, timer) });
+      : (timer?.event ?? { type: eventType(item, timer), ...resultOf(item) });
   const from = item.type === 'message' ? item.from : undefined;
   const row = timer ?? (item.type === 'message' ? item.timer : undefined);
-  const kept = { to: actor.address, event, from, error: error.toJSON() };
+  const kept = { to: actor.address, event, from, error: error.toJSON(), cause: stackOf(error) };
   return row === undefined ? kept : { ...kept, timer: row };
+}
+
+/** What a child gave that nobody took: with its output it is all that is left of a run. */
+function resultOf(item: Item): object {
+  if (item.type !== 'childSettled') return {};
+  const { result } = item;
+  if (result.type === 'error') return { error: messageOf(result.error) };
+  return { ...result, type: eventType(item, undefined) };
 }

@@ -1,17 +1,12 @@
 /**
- * What a kind may be told: the default of its supervision, and the check of everything that
- * `register` is given, before anything is kept of it. What the options mean is kind.ts.
+ * The check of everything that `register` is given, before anything is kept of it. What the
+ * options mean is kind.ts.
  */
 
 import type { AnyStateMachine } from 'xstate';
 import { excerpt } from './errors.ts';
-import type { DurablePerformer, KindOptions, Supervision } from './kind.ts';
-
-export const DEFAULT_SUPERVISION: Supervision = {
-  onFailure: 'skip',
-  failuresMax: 100,
-  withinMs: 60_000,
-};
+import type { DurablePerformer, KindOptions } from './kind.ts';
+import { DEFAULT_SUPERVISION } from './supervision.ts';
 
 /** The first thing about a kind that makes no sense. */
 export function wrongOption(
@@ -20,9 +15,13 @@ export function wrongOption(
   options: KindOptions,
 ): string | undefined {
   const { version = 1, supervise, ties = 'messages', openToClients = false } = options;
-  const { onFailure, failuresMax, withinMs } = { ...DEFAULT_SUPERVISION, ...supervise };
+  const { onFailure, failuresMax, withinMs, pauseMinMs, pauseMaxMs, attemptsMax } = {
+    ...DEFAULT_SUPERVISION,
+    ...supervise,
+  };
   const isCount = (value: unknown, min: number) =>
     Number.isSafeInteger(value) && (value as number) >= min;
+  const isAttempts = (value: unknown) => value === Number.POSITIVE_INFINITY || isCount(value, 1);
   const isCallable = (value: unknown) => typeof value === 'function';
   // Answers go to `ask/…`.
   if (name === 'ask') return 'the runtime has this name for itself';
@@ -33,14 +32,19 @@ export function wrongOption(
     return `supervise.onFailure is skip, restart or stop, got ${excerpt(onFailure)}`;
   if (!isCount(failuresMax, 0)) return `supervise.failuresMax must be an integer of 0 or more`;
   if (!isCount(withinMs, 1)) return `supervise.withinMs must be a positive integer`;
+  if (!isAttempts(attemptsMax))
+    return 'supervise.attemptsMax must be a positive integer, or Infinity';
+  if (!isCount(pauseMinMs, 1) || !isCount(pauseMaxMs, pauseMinMs))
+    return 'supervise.pauseMinMs and pauseMaxMs must be positive integers, the first not above the second';
   if (ties !== 'messages' && ties !== 'timers')
     return `ties is messages or timers, got ${excerpt(ties)}`;
   for (const [action, performer] of Object.entries(options.perform ?? {})) {
-    const { run, attemptsMax = 1 } = isCallable(performer)
+    const { run, attemptsMax: performerMax = 1 } = isCallable(performer)
       ? { run: performer }
       : ((performer ?? {}) as Partial<DurablePerformer>);
     if (!isCallable(run)) return `performer "${action}" is a function, or has one called "run"`;
-    if (!isCount(attemptsMax, 1)) return `attemptsMax of "${action}" must be a positive integer`;
+    if (!isAttempts(performerMax))
+      return `attemptsMax of "${action}" must be a positive integer, or Infinity`;
   }
   if (options.admit !== undefined && !isCallable(options.admit)) return 'admit is a function';
   if (options.rank !== undefined && !isCallable(options.rank)) return 'rank is a function';

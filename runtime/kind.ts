@@ -6,12 +6,13 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { checkName } from './address.ts';
 import { excerpt, messageOf, RuntimeError } from './errors.ts';
-import { DEFAULT_SUPERVISION, wrongOption } from './kind-options.ts';
+import { wrongOption } from './kind-options.ts';
 import { SPAWN_EVENT } from './machine.ts';
 import type { Logger } from './options.ts';
 import type { Rank } from './rank.ts';
 import type { Statechart, StatechartLimits } from './statechart.ts';
 import { statechartOf } from './statecharts.ts';
+import { DEFAULT_SUPERVISION, type Supervision } from './supervision.ts';
 import type { ProvedPeer } from './transport.ts';
 
 /** What a performer gets. `params` is the action's data, resolved in the turn. */
@@ -37,17 +38,8 @@ export type Performer = (call: PerformerCall & { readonly params: any }) => unkn
 export interface DurablePerformer {
   readonly run: Performer;
   readonly durable: true;
-  /** Tries before the effect is given up and recorded as undelivered. Default 5, with growing pauses. */
+  /** Tries before the effect is given up and recorded as undelivered. Default 5, with growing pauses; `Infinity` never gives it up. */
   readonly attemptsMax?: number;
-}
-
-/** What becomes of an actor whose turn failed. The event itself always goes to the undelivered messages. */
-export interface Supervision {
-  /** `skip`: go on from the state before; `restart`: begin anew with the same input; `stop`: end. */
-  readonly onFailure: 'skip' | 'restart' | 'stop';
-  /** More failures than `failuresMax` within `withinMs` stop the actor. */
-  readonly failuresMax: number;
-  readonly withinMs: number;
 }
 
 /** Version of the form of records, see record.ts. */

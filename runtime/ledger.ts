@@ -19,6 +19,7 @@ import type { OutboxRow } from './outbox.ts';
 import { type Performers, senderOf } from './performers.ts';
 import type { Questions } from './questions.ts';
 import type { Random } from './random.ts';
+import { stackOf } from './report.ts';
 import type { Shard } from './shard.ts';
 import { newUndelivered } from './undelivered.ts';
 
@@ -112,11 +113,12 @@ export class Ledger implements DeliveryOwner {
   ): void {
     const { clock, random, logger, inspection, shard } = this.#services;
     const error = failure.toJSON();
+    const cause = stackOf(failure.cause);
     logger.warn(
-      { to, from: actor.address, event: event.type, code: error.code },
+      { to, from: actor.address, event: event.type, ...error, stack: cause },
       'a message could not be delivered',
     );
-    const what = { to, event, from: actor.address, error, ...(effect !== undefined && { effect }) };
+    const what = { to, event, from: actor.address, error, cause, ...(effect && { effect }) };
     shard().giveUp(actor, newUndelivered(what, clock.now(), random), noted);
     if (inspection.hasReaders) inspection.tell({ type: 'undelivered', to, event, error });
   }

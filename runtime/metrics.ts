@@ -135,6 +135,10 @@ export interface MetricsSnapshot extends Gauges {
   readonly messagesRefused: Readonly<Partial<Record<ErrorCode, number>>>;
   /** Events, messages and effects put among the undelivered ones. */
   readonly undelivered: number;
+  /** Actions that failed after their turn was committed, and are not tried again. */
+  readonly actionsFailed: number;
+  /** Failures of promises, callbacks and observables after which another run was planned. */
+  readonly childrenRetried: number;
   /** Failures of durable effects after which another try was planned. */
   readonly effectsRetried: number;
   /** Questions that were taken, and whose askers were told that there is no answer. */
@@ -177,6 +181,8 @@ export class Metrics {
   peersExpelled = 0;
   hintsLeftOut = 0;
   undelivered = 0;
+  actionsFailed = 0;
+  childrenRetried = 0;
   effectsRetried = 0;
   questionsRefused = 0;
   recordsDamaged = 0;
@@ -226,6 +232,8 @@ export class Metrics {
       hintsLeftOut: this.hintsLeftOut,
       messagesRefused: Object.fromEntries(this.#refused),
       undelivered: this.undelivered,
+      actionsFailed: this.actionsFailed,
+      childrenRetried: this.childrenRetried,
       effectsRetried: this.effectsRetried,
       questionsRefused: this.questionsRefused,
       recordsDamaged: this.recordsDamaged,

@@ -23,7 +23,8 @@ import { Metrics } from './metrics.ts';
 import type { NodePorts } from './node-ports.ts';
 import { Observers } from './observers.ts';
 import { Peers } from './peers.ts';
-import { type PerformerOutlet, Performers } from './performers.ts';
+import { performerOutlet } from './performer-outlet.ts';
+import { Performers } from './performers.ts';
 import { Questions } from './questions.ts';
 import { Release } from './release.ts';
 import { Session } from './session.ts';
@@ -38,13 +39,13 @@ export class Node {
   readonly shard: Shard;
   readonly calls: Calls;
   readonly hosting: Hosting;
+  readonly performers: Performers;
   readonly #asks: Asks;
   readonly #arrivals: Arrivals;
   readonly #children: Children;
   readonly #delivery: Delivery;
   readonly #ledger: Ledger;
   readonly #peers: Peers;
-  readonly #performers: Performers;
   readonly #questions: Questions;
   readonly #session: Session;
   #stopped: Promise<void> | undefined;
@@ -73,7 +74,7 @@ export class Node {
       hints,
       coming: (address) => this.shard.coming(address),
     });
-    const outlet = this.#outlet(questions, () => ledger);
+    const outlet = performerOutlet(this, questions, () => ledger);
     const performers = new Performers(clock, random, limits, logger, outlet);
     const ledger = new Ledger({
       ...ports,
@@ -121,7 +122,7 @@ export class Node {
     this.#delivery = delivery;
     this.#ledger = ledger;
     this.#peers = peers;
-    this.#performers = performers;
+    this.performers = performers;
     this.#questions = questions;
     this.#session = session;
   }
@@ -156,7 +157,7 @@ export class Node {
       underWay,
       asks: this.#asks.size,
       questions: this.#questions.size,
-      performers: this.#performers.busy,
+      performers: this.performers.busy,
     };
   }
 
@@ -177,7 +178,7 @@ export class Node {
     const { clock, limits, transport, store } = this.ports;
     this.calls.close();
     const endsAt = clock.now() + limits.drainMs;
-    while (clock.now() < endsAt && (!this.shard.isQuiet || this.#performers.busy > 0)) {
+    while (clock.now() < endsAt && (!this.shard.isQuiet || this.performers.busy > 0)) {
       await new Promise<void>((resolve) => {
         clock.schedule(clock.now() + 1, resolve);
       });
@@ -194,7 +195,7 @@ export class Node {
     this.calls.close();
     this.hosting.end();
     this.shard.close();
-    this.#performers.stop(new RuntimeError('RUNTIME_STOPPED', 'The runtime has stopped.'));
+    this.performers.stop(new RuntimeError('RUNTIME_STOPPED', 'The runtime has stopped.'));
     this.#children.stopAll();
     this.#delivery.stop();
     this.#peers.stop();
@@ -210,22 +211,6 @@ export class Node {
       ended: (fence) => this.#ended(fence),
       contests: (fence) => this.#peers.announce([[this.ports.place, fence]]),
       failed: (failure, isStarting) => this.#failed(failure, isStarting),
-    };
-  }
-
-  #outlet(questions: Questions, ledger: () => Ledger): PerformerOutlet {
-    const { metrics } = this;
-    return {
-      send: (address, event, identity) => this.calls.deliver(address, event, identity),
-      reply: (address, replyTo, value) => this.calls.reply(address, replyTo, value),
-      given: (params) => questions.given(params),
-      retried: () => {
-        metrics.effectsRetried += 1;
-      },
-      finished: (address, effect, failure) => {
-        if (failure !== undefined) metrics.effectsGivenUp += 1;
-        ledger().finished(address, effect.id, failure);
-      },
     };
   }
 
@@ -259,7 +244,7 @@ export class Node {
     this.#tell({ type: 'lease', change: 'lost', fence });
     this.#children.stopAll();
     const { place } = this.ports;
-    this.#performers.stop(new RuntimeError('NOT_HOSTED', `This node no longer hosts "${place}".`));
+    this.performers.stop(new RuntimeError('NOT_HOSTED', `This node no longer hosts "${place}".`));
     this.#questions.refuseAll(`its node no longer hosts "${place}".`);
     this.#delivery.forgetAllOf(this.#ledger);
     this.#peers.announce([]);

@@ -21,8 +21,11 @@ import { messageOf, RuntimeError } from './errors.ts';
 import type { Kind, Performer, PerformerCall } from './kind.ts';
 import type { Logger, RuntimeLimits } from './options.ts';
 import type { Random } from './random.ts';
+import { stackOf } from './report.ts';
 
 export interface PerformerOutlet {
+  /** An action that runs at most once failed. */
+  failed(): void;
   /** A durable effect failed and is tried again. */
   retried(): void;
   /** Sends an event to the actor; what a durable effect sends has an identity, because it may be sent again. */
@@ -39,6 +42,14 @@ export interface PerformerOutlet {
   finished(address: string, effect: PendingEffect, failure: RuntimeError | undefined): void;
 }
 
+/** A durable effect that failed and waits for its next try. */
+export interface EffectRetry {
+  readonly attempt: number;
+  readonly dueAt: number;
+  readonly error: string;
+  readonly cancel: Cancel;
+}
+
 export class Performers {
   readonly #clock: Clock;
   readonly #random: Random;
@@ -47,7 +58,7 @@ export class Performers {
   readonly #outlet: PerformerOutlet;
   #abort = new AbortController();
   /** Durable effects that run or wait for their next try, by id. */
-  readonly #running = new Map<string, Cancel | undefined>();
+  readonly #running = new Map<string, EffectRetry | undefined>();
   #busy = 0;
 
   constructor(
@@ -100,11 +111,16 @@ export class Performers {
     void this.#attempt(address, kind, effect, 1, this.#outlet.given(effect.params));
   }
 
+  /** What is known of a durable effect that waits for its next try; undefined while it runs. */
+  retryOf(effectId: string): EffectRetry | undefined {
+    return this.#running.get(effectId);
+  }
+
   /** Aborts what runs. Durable effects stay in their records. */
   stop(reason: RuntimeError): void {
     this.#abort.abort(reason);
     this.#abort = new AbortController();
-    for (const cancel of this.#running.values()) cancel?.();
+    for (const retry of this.#running.values()) retry?.cancel();
     this.#running.clear();
   }
 
@@ -131,18 +147,25 @@ export class Performers {
     const attemptsMax = performer?.attemptsMax ?? 1;
     if (failure !== undefined && attempt < attemptsMax) {
       this.#outlet.retried();
-      const again = this.#clock.now() + jitteredPauseMs(attempt, this.#limits, this.#random);
+      const dueAt = this.#clock.now() + jitteredPauseMs(attempt, this.#limits, this.#random);
+      const error = messageOf(failure);
       this.#logger.warn(
-        { address, effect: effect.name, attempt, error: messageOf(failure) },
+        {
+          address,
+          effect: effect.name,
+          attempt,
+          attemptsMax,
+          dueAt,
+          error,
+          stack: stackOf(failure),
+        },
         'a durable effect failed and is tried again',
       );
-      this.#running.set(
-        effect.id,
-        this.#clock.schedule(
-          again,
-          () => void this.#attempt(address, kind, effect, attempt + 1, over),
-        ),
-      );
+      const cancel = this.#clock.schedule(dueAt, () => {
+        this.#running.set(effect.id, undefined);
+        void this.#attempt(address, kind, effect, attempt + 1, over);
+      });
+      this.#running.set(effect.id, { attempt, dueAt, error, cancel });
       return;
     }
     const what = `Effect "${effect.name}" of ${address} failed ${attempt} times: ${messageOf(failure)}`;
@@ -215,8 +238,9 @@ export class Performers {
   }
 
   #report(address: string, action: string, thrown: unknown): void {
+    this.#outlet.failed();
     this.#logger.error(
-      { address, action, error: messageOf(thrown) },
+      { address, action, error: messageOf(thrown), stack: stackOf(thrown) },
       'an action failed after its turn was committed',
     );
   }

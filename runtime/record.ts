@@ -4,11 +4,11 @@
  * Format 1: `format`, `kind`, `version` (of the machine), `turns`, `at`, `snapshot`
  * (XState's own persisted snapshot) and, where there is something to say, `timers`,
  * `inbox`, `outbox`, `counter`, `effects`, `sessions`, `booked`, `input`, `term`,
- * `status`, `stopReason`. Written in one place, read in one place; what is empty or
+ * `tries`, `status`, `stopReason`. Written in one place, read in one place; what is empty or
  * usual is left out, because an idle actor is nothing but this text.
  */
 
-import { type Actor, type PendingEffect, stateText, unborn } from './actor.ts';
+import { type Actor, type PendingEffect, shownSnapshot, stateText, unborn } from './actor.ts';
 import { messageOf, RuntimeError } from './errors.ts';
 import { Inbox, type StoredInbox } from './inbox.ts';
 import { type Kind, type MigratedState, RECORD_FORMAT } from './kind.ts';
@@ -40,6 +40,8 @@ interface StoredRecord {
   readonly booked?: number;
   readonly input?: unknown;
   readonly term?: number;
+  /** How often children have failed, by session. */
+  readonly tries?: ReadonlyArray<readonly [session: number, failed: number]>;
   readonly status?: IndexEntry['status'];
   readonly stopReason?: string;
 }
@@ -66,6 +68,7 @@ export function encodeRecord(actor: Actor, recordBytesMax: number): string {
     text += `,"sessions":${JSON.stringify(numbers.sessions)},"booked":${numbers.booked}`;
   if (actor.input !== undefined) text += `,"input":${jsonOnce(actor.input)}`;
   if (actor.term > 1) text += `,"term":${actor.term}`;
+  if (actor.tries.size > 0) text += `,"tries":${JSON.stringify([...actor.tries])}`;
   if (actor.status !== 'active') text += `,"status":"${actor.status}"`;
   if (actor.stopReason !== undefined) text += `,"stopReason":${JSON.stringify(actor.stopReason)}`;
   return `${text}}`;
@@ -84,7 +87,7 @@ export function decodeRecord(kind: Kind, address: string, text: string): Actor {
     sessions: stored.sessions,
     booked: stored.booked,
   });
-  return Object.assign(unborn(address, kind), {
+  const actor = Object.assign(unborn(address, kind), {
     tree,
     status: stored.status ?? 'active',
     stopReason: stored.stopReason,
@@ -96,10 +99,12 @@ export function decodeRecord(kind: Kind, address: string, text: string): Actor {
     outbox: new Outbox(stored.counter, stored.outbox),
     effects: stored.effects ?? [],
     term: stored.term ?? 1,
+    tries: new Map(stored.tries),
     text,
     state: stateText(tree.snapshot.value),
-    committed: tree.snapshot,
   });
+  actor.committed = shownSnapshot(actor);
+  return actor;
 }
 
 /**
@@ -165,7 +170,7 @@ function parseRecord(kind: Kind, address: string, text: string): StoredRecord {
 /** Whether everything has its shape; whether the state exists, the machine says. */
 function isSound(stored: StoredRecord, kind: string): boolean {
   const { format, version, turns, at, snapshot, counter = 0, term = 1, status = 'active' } = stored;
-  const { timers = [], inbox = {}, outbox = [], effects = [] } = stored;
+  const { timers = [], inbox = {}, outbox = [], effects = [], tries = [] } = stored;
   return (
     format === RECORD_FORMAT &&
     stored.kind === kind &&
@@ -176,6 +181,7 @@ function isSound(stored: StoredRecord, kind: string): boolean {
     isListOf(timers, (row) => isListOf(row) && isTimer({ id: row[0], dueAt: row[1] })) &&
     isListOf(outbox, (row) => isListOf(row) && isSafeRow(row)) &&
     isListOf(effects, (row) => isObject(row) && isText(row.id) && isText(row.name)) &&
+    isListOf(tries, (row) => isListOf(row, Number.isSafeInteger) && row.length === 2) &&
     isObject(inbox) &&
     Object.values(inbox).every((mark) => isListOf(mark, Number.isSafeInteger))
   );

@@ -8,6 +8,7 @@
 import type { EventObject } from 'xstate';
 import type { Actor } from './actor.ts';
 import type { Asks } from './asks.ts';
+import { childrenToRun, endedSession } from './child-tries.ts';
 import type { Children } from './children.ts';
 import type { Delivery, DeliveryOwner } from './delivery.ts';
 import type { Effect } from './effect.ts';
@@ -21,6 +22,7 @@ import type { Logger } from './options.ts';
 import type { OutboxRow } from './outbox.ts';
 import type { Performers } from './performers.ts';
 import type { Questions } from './questions.ts';
+import { reportFailure } from './report.ts';
 import { NOTHING, type Turn } from './turn-result.ts';
 
 export interface ReleaseServices {
@@ -51,9 +53,12 @@ export class Release {
     const { delivery, performers, observers, questions, inspection, owner, metrics } =
       this.#services;
     count(turn, metrics);
+    if (failure !== undefined && snapshot !== undefined) reportFailure(turn, this.#services.logger);
     questions.taken(turn);
     if (item.type === 'message') item.settle?.(heard(turn));
     else if (item.type === 'refusal') item.noted();
+    const ended = endedSession(item);
+    if (ended !== undefined) this.#services.children.taken(actor.address, ended);
     if (sent.length > 0) {
       actor.outbox.durable = (sent.at(-1) as OutboxRow).counter;
       let last = '';
@@ -92,7 +97,7 @@ export class Release {
       delivery.dispatch(actor.address, actor.outbox, to, owner);
     for (const effect of actor.effects)
       performers.performDurably(actor.address, actor.kind, effect);
-    children.reconcile(actor.address, actor.tree?.runningChildren() ?? []);
+    children.reconcile(actor.address, childrenToRun(actor));
     actor.runningChildren = children.countOf(actor.address);
   }
 
@@ -134,7 +139,7 @@ export class Release {
   }
 }
 
-function count({ item, event, snapshot, status, failure }: Turn, metrics: Metrics): void {
+function count({ item, event, snapshot, status, failure, retry }: Turn, metrics: Metrics): void {
   if (snapshot === undefined) {
     // Of births nobody can say here whether they came twice or found an actor.
     const isMessage = item.type === 'message' && item.event.type !== SPAWN_EVENT;
@@ -143,6 +148,7 @@ function count({ item, event, snapshot, status, failure }: Turn, metrics: Metric
     return;
   }
   metrics.turns += 1;
+  if (retry !== undefined) metrics.childrenRetried += 1;
   if (failure !== undefined) metrics.turnsFailed += 1;
   else if (event === SPAWN_EVENT) metrics.births += 1;
   if (status !== 'active') metrics.ends += 1;

@@ -220,6 +220,7 @@ export class Runtime<TKinds extends KindMap = {}> {
       this.#node.shard.find(whole),
       this.history(whole, { limit: 20 }),
       this.#node.ports.clock.now(),
+      (effectId) => this.#node.performers.retryOf(effectId),
     );
   }
 

@@ -2,6 +2,7 @@
 
 import type { AnyMachineSnapshot } from 'xstate';
 import type { Actor, PendingEffect } from './actor.ts';
+import type { ChildRetry } from './child-tries.ts';
 import type { Effect, SendEffect } from './effect.ts';
 import type { RuntimeError } from './errors.ts';
 import { LEADERSHIP_ACQUIRED } from './kind.ts';
@@ -28,6 +29,8 @@ export interface Turn {
   readonly sent: readonly OutboxRow[];
   readonly pending: readonly PendingEffect[];
   readonly failure: RuntimeError | undefined;
+  /** The child that is run again because its end could not be taken. */
+  readonly retry?: ChildRetry | undefined;
 }
 
 /** What a turn asked for beside deadlines; undefined where there is nothing. */

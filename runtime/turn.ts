@@ -8,9 +8,10 @@
  * that fails leaves the actor as it was (failure.ts).
  */
 
-import { type Actor, indexEntry, type PendingEffect, stateText } from './actor.ts';
+import { type Actor, indexEntry, type PendingEffect, shownSnapshot, stateText } from './actor.ts';
 import { wholeAddress } from './address.ts';
 import { type AdmissionServices, admit, refuse } from './admission.ts';
+import { type ChildRetry, dropRetry, endedSession, RUN_AGAIN, runAgain } from './child-tries.ts';
 import type { Effect } from './effect.ts';
 import { RuntimeError } from './errors.ts';
 import { failureOf, revert, supervise, undeliveredOf } from './failure.ts';
@@ -86,6 +87,7 @@ export class Turns {
         else tree.take(stamped(item.event, at), at, effects);
         return true;
       case 'timersDue':
+        if (timer?.id === RUN_AGAIN) return runAgain(tree, timer.session, effects);
         if (timer !== undefined) tree.fire(timer, at, effects);
         return timer !== undefined;
       case 'childSettled':
@@ -117,6 +119,7 @@ export class Turns {
     actor.stopReason = undefined;
     actor.input = input;
     actor.timers.rows.length = 0;
+    actor.tries.clear();
     actor.term = this.#services.commits.fence;
   }
 
@@ -147,6 +150,8 @@ export class Turns {
   ): void {
     actor.turns += 1;
     actor.at = at;
+    const ended = endedSession(item);
+    if (ended !== undefined) dropRetry(actor, ended);
     const asked = this.#share(actor, at, addresses);
     const { leaving, sent, pending } = asked;
     const state = stateText((actor.tree as Tree).snapshot.value);
@@ -168,6 +173,7 @@ export class Turns {
     for (const effect of this.#effects) {
       if (actor.timers.apply(effect, at)) continue;
       if (effect.type === 'send' && effect.to === '') continue;
+      if (effect.type === 'stopChild') dropRetry(actor, effect.session);
       if (effect.type === 'send' && isKept(effect)) {
         sent ??= [];
         sent.push(actor.outbox.add(addresses[sent.length] as string, effect.event));
@@ -191,6 +197,7 @@ export class Turns {
     if (snapshot.status !== 'active') {
       actor.status = 'done';
       actor.timers.rows.length = 0;
+      actor.tries.clear();
     }
     return { leaving, sent, pending };
   }
@@ -238,7 +245,7 @@ export class Turns {
       this.#services.random,
     );
     this.#stage(actor, historyText(actor, item, at, { timer, failure, state }), undelivered);
-    this.#finish(actor, item, at, eventType(item, timer), asked, failure);
+    this.#finish(actor, item, at, eventType(item, timer), asked, failure, asked.retry);
   }
 
   /** A restart by supervision: the machine's first state, from the input the actor was born with. */
@@ -257,6 +264,7 @@ export class Turns {
     event: string,
     asked: Asked,
     failure: RuntimeError | undefined,
+    retry?: ChildRetry,
   ): void {
     const { commits, inspection } = this.#services;
     commits.filling.turns.push({
@@ -268,11 +276,12 @@ export class Turns {
       state: actor.state,
       status: actor.status,
       timers: inspection.hasReaders ? [...actor.timers.rows] : NOTHING,
-      snapshot: (actor.tree as Tree).snapshot,
+      snapshot: shownSnapshot(actor),
       effects: asked.leaving ?? NOTHING,
       sent: asked.sent ?? NOTHING,
       pending: asked.pending ?? NOTHING,
       failure,
+      retry,
     });
   }
 }

@@ -18,6 +18,8 @@ export interface Undelivered {
   /** The sending actor, where there was one. */
   readonly from: string | undefined;
   readonly error: ErrorShape;
+  /** The stack of what was thrown, where something was. */
+  readonly cause?: string | undefined;
   /** What a deadline was, so that it can come again as one. */
   readonly timer?: TimerRow;
   /** What a durable effect was, so that it can be tried again as one. */

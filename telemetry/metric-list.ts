@@ -184,6 +184,18 @@ export const METRICS: readonly Metric[] = [
   histogram('escapement_group_records', 'groupRecords', '{record}', 'Records written together.'),
   gauge('escapement_performers_busy', 'performersBusy', '{performer}', 'Performers at work.'),
   counter(
+    'escapement_actions_failed_total',
+    'actionsFailed',
+    '{action}',
+    'Actions that failed after their turn was committed, and are not tried again.',
+  ),
+  counter(
+    'escapement_children_retried_total',
+    'childrenRetried',
+    '{child}',
+    'Failures of promises, callbacks and observables after which another run was planned.',
+  ),
+  counter(
     'escapement_effects_retried_total',
     'effectsRetried',
     '{effect}',
