@@ -20,6 +20,18 @@ export type { Breach } from './submission-breach.ts';
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
 const UNFINISHED_MAX = knob('submissionsUnfinishedMax', 256);
 const UNFINISHED_LIMIT_MS = 10_000;
+/** Nothing is wrong with it: there is no room for its pages beside those of others. */
+const NO_ROOM: NoRoom = {
+  reason: 'overloaded',
+  detail: 'Too many submissions are unfinished; send it again.',
+  retryAfterMs: 1_000,
+};
+
+export interface NoRoom {
+  readonly reason: 'overloaded';
+  readonly detail: string;
+  readonly retryAfterMs: number;
+}
 
 interface Page extends SubmissionHead {
   readonly workflows: readonly unknown[];
@@ -55,8 +67,8 @@ export class Submissions {
     this.#sliceWeightMax = sliceWeightMax;
   }
 
-  /** The submission when this was its last missing page, `null` while others are missing, or what is wrong. */
-  async take(sender: string, page: Page): Promise<Submission | Breach | null> {
+  /** The submission when this was its last missing page, `null` while others are missing, or why it is refused. */
+  async take(sender: string, page: Page): Promise<Submission | Breach | NoRoom | null> {
     if (!Array.isArray(page.workflows)) return { field: 'workflows', detail: 'must be a list' };
     if (!isCount(page.page) || !isCount(page.pages))
       return {
@@ -72,8 +84,7 @@ export class Submissions {
     }
     const name = `${sender} ${page.jobId}`;
     const body = this.#find(name, page) ?? this.#open(name, page);
-    if (body === undefined)
-      return { field: 'pages', detail: 'too many submissions are unfinished; send it again' };
+    if (body === undefined) return NO_ROOM;
     const excess = this.#excess(body);
     if (excess !== undefined) {
       this.#close(name);
@@ -144,6 +155,8 @@ export class Submissions {
 
 const tooLarge = (field: string, detail: string): Breach => ({ field, detail, isTooLarge: true });
 
-export function isBreach(checked: Submission | Breach): checked is Breach {
-  return 'field' in checked;
+export function isBreach<TRefusal extends Breach | NoRoom>(
+  checked: Submission | TRefusal,
+): checked is TRefusal {
+  return 'detail' in checked;
 }

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
 import { isBreach, Submissions } from '../../programs/jobs/submission.ts';
+import { turnKnobs } from '../../runtime/knob.ts';
 import { SimulatedClock } from '../../simulator/testing.ts';
 
 const PAGES = 5;
@@ -10,10 +11,10 @@ const PAGES = 5;
 function start() {
   const clock = new SimulatedClock();
   const submissions = new Submissions(clock, resolveConfiguration());
-  const take = (page: number) => {
+  const take = (page: number, jobId = 'j') => {
     const workflows = [{ id: `w${page}`, handler: 'sleep' }];
     const terms = { timeoutMs: 60_000 };
-    return submissions.take('ada', { jobId: 'j', terms, workflows, page, pages: PAGES });
+    return submissions.take('ada', { jobId, terms, workflows, page, pages: PAGES });
   };
   return { clock, take };
 }
@@ -35,4 +36,17 @@ test('the same page again is no news of it', async () => {
   expect(await take(1)).toBeNull();
   clock.advanceBy(1_000);
   expect(await take(PAGES)).toBeNull();
+});
+
+test('where too many are unfinished another one is told to come again, and not that it is wrong', async () => {
+  const { clock, take } = start();
+  const turnBack = turnKnobs({ submissionsUnfinishedMax: 1 });
+  try {
+    expect(await take(1)).toBeNull();
+    expect(await take(1, 'k')).toMatchObject({ reason: 'overloaded', retryAfterMs: 1_000 });
+    clock.advanceBy(10_000);
+    expect(await take(1, 'k')).toBeNull();
+  } finally {
+    turnBack();
+  }
 });

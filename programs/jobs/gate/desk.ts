@@ -57,15 +57,11 @@ export function deskPerformers(node: GateNode) {
       }
       const submission = await submissions.take(sender, addressed(node, params));
       if (submission === null) reply(replyTo, null);
-      else if (isBreach(submission)) {
-        count('invalid');
-        reply(replyTo, { ...refused(jobId, 'invalid'), ...submission });
-      } else {
-        const answer = await accept(
-          node,
-          submission,
-          submitterOf(node.runtime.node, { ...params, gate: undefined }),
-        );
+      else {
+        const client = submitterOf(node.runtime.node, { ...params, gate: undefined });
+        const answer = isBreach(submission)
+          ? { ...refused(jobId, 'invalid'), ...submission }
+          : await accept(node, submission, client);
         if (answer.reason !== null) count(answer.reason);
         reply(replyTo, answer);
       }

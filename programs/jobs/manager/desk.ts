@@ -60,11 +60,10 @@ export function deskPerformers(node: ManagerNode) {
       }
       const submission = await submissions.take(placeOf(replyTo), params);
       if (submission === null) reply(replyTo, null);
-      else if (isBreach(submission)) {
-        node.counters.add('job_submissions_refused_total', { reason: 'invalid' });
-        reply(replyTo, { ...refused(jobId, 'invalid'), ...submission });
-      } else {
-        const answer = await acceptances.accept(submission, client);
+      else {
+        const answer = isBreach(submission)
+          ? { ...refused(jobId, 'invalid'), ...submission }
+          : await acceptances.accept(submission, client);
         if (answer.reason !== null)
           node.counters.add('job_submissions_refused_total', { reason: answer.reason });
         reply(replyTo, answer);

@@ -70,7 +70,8 @@ export function jobView(node: ManagerNode, jobId: string, page: number): JobView
   const workflows = ids.slice(from, from + VIEW_PAGE.value).map((workflowId) => {
     const view = workflowView(node, context, workflowId);
     length += view.result?.length ?? 0;
-    return length > VIEW_LENGTH_MAX.value ? { ...view, result: null, truncated: true } : view;
+    const isCut = view.result !== null && length > VIEW_LENGTH_MAX.value;
+    return isCut ? { ...view, result: null, truncated: true } : view;
   });
   return { ...jobSummary(node, context), workflows, page, pages };
 }
