@@ -3,17 +3,15 @@
  *
  * Two things are judged. In a run without faults, that no client has to give a call up. In every run,
  * that a question which a desk has taken is answered by the node that took it within the time that its
- * desk waits at most. Frames to clients are never lost on their way, so the answer that is looked for is
- * the one that leaves; where the node dies or stands still first, or its disk keeps it waiting, nothing
- * is judged.
+ * desk waits at most; where the node dies or stands still first, or its disk keeps it waiting, nothing
+ * is judged. That what it says is true is TS-8.
  */
 
-import { placeOf } from '../../runtime/address.ts';
-import { decodeFrame } from '../../runtime/wire.ts';
 import type { HistoryRecord } from '../history.ts';
 import type { Verdict, Watcher } from '../invariant.ts';
 import type { JobsFacts, JobsInvariant } from '../jobs/facts.ts';
 import { LATENESS_MS, RETRY_MAX_MS } from './reading-healed.ts';
+import { Hindrances, questionIn, repliesIn } from './reading-questions.ts';
 
 type RecordOf<TType extends HistoryRecord['type']> = Extract<
   HistoryRecord,
@@ -56,21 +54,6 @@ const WAITS_MS: Readonly<Record<string, number>> = {
 };
 const DATACENTERS_WAIT_MS = 1_000;
 
-/** What makes a disk or a clock of the cluster keep its node from answering. */
-const HINDRANCES: ReadonlySet<string> = new Set([
-  'slowDisk',
-  'stalledDisk',
-  'fullDisk',
-  'failedFlush',
-  'splitGroup',
-  'damagedRecord',
-  'diskLost',
-  'stepLeaderClock',
-  'driftedTakeover',
-  'driftingClocks',
-  'slowNodes',
-]);
-
 interface Taken {
   readonly record: RecordOf<'turn'>;
   readonly replyTo: string;
@@ -81,7 +64,7 @@ class TakenQuestions {
   readonly #facts: JobsFacts;
   readonly #verdict: Verdict;
   readonly #open = new Map<string, Taken>();
-  readonly #hindrances = new Set<string>();
+  readonly #hindrances = new Hindrances();
 
   constructor(facts: JobsFacts, verdict: Verdict) {
     this.#facts = facts;
@@ -100,23 +83,16 @@ class TakenQuestions {
 
   #turn(record: RecordOf<'turn'>): void {
     if (this.#open.size > 0) this.#findLate(record.atMs);
-    if (record.kind !== 'desk' || record.error !== undefined || record.context === undefined)
-      return;
-    const { type, replyTo } = record.event as { readonly type: string; readonly replyTo?: string };
-    if (typeof replyTo !== 'string' || !placeOf(replyTo).startsWith('client-')) return;
-    if (this.#hindrances.size > 0) return;
-    const waitsMs = WAITS_MS[type] ?? DATACENTERS_WAIT_MS;
+    const replyTo = questionIn(record);
+    if (replyTo === undefined || !this.#hindrances.isNone) return;
+    const waitsMs = WAITS_MS[record.event.type] ?? DATACENTERS_WAIT_MS;
     const lateAtMs = record.atMs + waitsMs + LATENESS_MS + this.#facts.deltaMs;
     this.#open.set(replyTo, { record, replyTo, lateAtMs });
   }
 
-  #frame({ change, to, frame }: RecordOf<'frame'>): void {
-    if (change !== 'sent' || this.#open.size === 0 || !to.startsWith('client-')) return;
-    if (!frame.includes('escapement.reply')) return;
-    for (const envelope of decodeFrame(frame).envelopes) {
-      const { to: replyTo } = envelope as { readonly to: string };
-      if (this.#open.delete(replyTo)) this.#verdict.exercised();
-    }
+  #frame(record: RecordOf<'frame'>): void {
+    if (this.#open.size === 0) return;
+    for (const { to } of repliesIn(record)) if (this.#open.delete(to)) this.#verdict.exercised();
   }
 
   /** A node that dies or stands still answers nothing more, or later. */
@@ -126,13 +102,8 @@ class TakenQuestions {
       if (record.node === node) this.#open.delete(replyTo);
   }
 
-  #fault({ id, kind, change }: RecordOf<'fault'>): void {
-    if (!HINDRANCES.has(kind)) return;
-    if (change === 'ended') this.#hindrances.delete(id);
-    else {
-      if (change === 'began') this.#hindrances.add(id);
-      this.#open.clear();
-    }
+  #fault(record: RecordOf<'fault'>): void {
+    if (this.#hindrances.fault(record)) this.#open.clear();
   }
 
   #findLate(nowMs: number): void {

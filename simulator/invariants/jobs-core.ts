@@ -6,6 +6,7 @@ import { authorityNeverChanges, onlyLeaderDecides, queueingIsNotStuck } from './
 import { chartsAreKept } from './charts.ts';
 import { deadlineOnlyFallsForLostWorkers, grantIsCreditedFirst } from './credit.ts';
 import { leavesNoDeadLetters } from './dead-letters.ts';
+import { answersAreTrue } from './desk-answers.ts';
 import { doneIsNeverTooLate, everyJobEnds, oneEnd } from './ends.ts';
 import {
   elapsedNeverFalls,
@@ -21,6 +22,7 @@ import {
 } from './fences.ts';
 import { gateNeverOverdueEarly, gateWaitsForWhatItWasTold } from './gate-time.ts';
 import { leaderIsFound, oneLeaderPerFence } from './leaders.ts';
+import { malformedIsRefused } from './malformed.ts';
 import { backlogIsBounded, shedLeavesNothing } from './overload.ts';
 import { progressArrives } from './progress-arrives.ts';
 import { staleIsAnsweredOnce, staleIsMadeGood, staleIsNeverObeyed } from './stale-messages.ts';
@@ -51,6 +53,8 @@ export const jobCoreInvariants: readonly JobsInvariant[] = [
   oneJobPerId,
   nothingStartsAfterCancel,
   everyCallIsAnswered,
+  answersAreTrue,
+  malformedIsRefused,
   shedLeavesNothing,
   backlogIsBounded,
   leaderFenceRises,
