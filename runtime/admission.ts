@@ -13,7 +13,7 @@ import { SPAWN_EVENT } from './machine.ts';
 import type { Message } from './mailbox.ts';
 import type { Metrics } from './metrics.ts';
 import type { RuntimeLimits } from './options.ts';
-import { absent, early, exists, tooManySenders } from './refusals.ts';
+import { absent, childEnded, early, exists, tooManySenders } from './refusals.ts';
 import { emptyTurn } from './turn-result.ts';
 
 export interface AdmissionServices {
@@ -51,6 +51,10 @@ export function admit(
   }
   if (from !== undefined && !actor.inbox.take(from, counter, after, at, limits)) {
     refuse(item, tooManySenders(actor, limits.sendersMax), metrics);
+    return false;
+  }
+  if (item.session !== undefined && actor.tree?.hasMember(item.session) !== true) {
+    refuse(item, childEnded(actor, event.type), metrics);
     return false;
   }
   if (isBirth && actor.status === 'active') {

@@ -10,14 +10,14 @@ import type { Actor } from './actor.ts';
 import { isWholeAddress, kindOf, placeOf } from './address.ts';
 import type { AskOptions, Asks } from './asks.ts';
 import { FETCH_EVENT } from './envelope.ts';
-import { excerpt, RuntimeError } from './errors.ts';
+import { excerpt, messageOf, RuntimeError } from './errors.ts';
+import { isReserved, reserved, typeOf } from './event-names.ts';
 import type { HandleHost } from './handle.ts';
 import type { Hints } from './hints.ts';
-import { isReserved, reserved, typeOf } from './kind.ts';
 import { REPLY_EVENT, SPAWN_EVENT } from './machine.ts';
 import { type Message, message } from './mailbox.ts';
 import type { Observers, SnapshotObserver, Subscription } from './observers.ts';
-import type { RuntimeLimits } from './options.ts';
+import type { Logger, RuntimeLimits } from './options.ts';
 import type { Peers } from './peers.ts';
 import type { Questions } from './questions.ts';
 import type { Session } from './session.ts';
@@ -27,6 +27,7 @@ import type { Undelivered } from './undelivered.ts';
 export interface CallServices {
   readonly place: string;
   readonly limits: RuntimeLimits;
+  readonly logger: Logger;
   readonly shard: Shard;
   readonly session: Session;
   readonly hints: Hints;
@@ -65,6 +66,25 @@ export class Calls implements HandleHost {
       return this.deliver(address, event, { from: `request:${id}`, counter: 1, after: 0 });
     const what = `A send's id is 1 to 128 letters, digits or "._:~-", got ${excerpt(id)}.`;
     return Promise.reject(new RuntimeError('OPTION_INVALID', what));
+  }
+
+  /**
+   * Sends what code outside of any turn sent by a reference to an actor of a tree; 0 is its root.
+   *
+   * @throws {RuntimeError} EVENT_MALFORMED, EVENT_RESERVED, RUNTIME_STOPPED
+   */
+  toMember(address: string, session: number, event: { readonly type: string }): void {
+    const refusal = this.#refusalOf(address, event);
+    if (refusal !== undefined) throw refusal;
+    const { shard, logger, questions } = this.#services;
+    const settle = (error?: Error): void => {
+      if (error === undefined) return;
+      const fields = { address, event: event.type, error: messageOf(error) };
+      logger.warn(fields, 'what was sent by a reference was refused');
+      if (error instanceof RuntimeError) questions.undelivered(address, event, error);
+    };
+    // From inside: what no state takes is dropped, as between the actors of a tree.
+    shard.accept(address, message(event, { ...(session > 0 && { session }), settle }), 'none');
   }
 
   /** Sends an event that may be lost. @throws {RuntimeError} EVENT_MALFORMED, EVENT_RESERVED */
@@ -137,9 +157,14 @@ export class Calls implements HandleHost {
   }
 
   /** Delivers an undelivered event again, as one from inside: it was checked when it first came. */
-  redeliver({ to, event, timer }: Undelivered): Promise<void> {
+  redeliver({ to, event, timer, session }: Undelivered): Promise<void> {
     if (placeOf(to) !== this.#services.place) return this.#services.session.send(to, event);
-    return this.#accept(to, event, timer === undefined ? undefined : { timer }, 'none');
+    return this.#accept(
+      to,
+      event,
+      timer === undefined ? { ...(session !== undefined && { session }) } : { timer },
+      'none',
+    );
   }
 
   deliver(address: string, event: { readonly type: string }, identity?: Identity): Promise<void> {

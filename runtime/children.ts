@@ -9,7 +9,7 @@
  */
 
 import { type AnyActorLogic, assign, createActor, createMachine, sendTo } from 'xstate';
-import type { ChildLogic, StartChildEffect } from './effect.ts';
+import type { ChildLogic, ChildSeat, StartChildEffect } from './effect.ts';
 import type { ChildResult } from './statechart.ts';
 
 const CHILD = 'child';
@@ -34,7 +34,7 @@ export class Children {
     return this.#running.get(address)?.size ?? 0;
   }
 
-  start(address: string, { session, logic, input }: StartChildEffect): void {
+  start(address: string, { session, logic, input, seat }: StartChildEffect): void {
     const end = this.#ends.get(address)?.get(session);
     if (end !== undefined) {
       this.#settled(address, session, end);
@@ -51,7 +51,7 @@ export class Children {
       }
       this.#settled(address, session, result);
     };
-    const running = run(logic, input, give);
+    const running = run(inSeat(logic, seat), input, give);
     put(this.#running, address, session, {
       tell: running.tell,
       stop() {
@@ -104,6 +104,56 @@ function drop<T>(all: BySession<T>, address: string, session: number): void {
   const siblings = all.get(address);
   siblings?.delete(session);
   if (siblings?.size === 0) all.delete(address);
+}
+
+/** What of XState's actor logic and scope is touched (private). */
+type Call = (first: unknown, ...rest: unknown[]) => unknown;
+
+interface Scope {
+  readonly self: { readonly _parent: object } & Record<string, unknown>;
+  readonly system: { _relay(source: unknown, target: unknown, event: object): void };
+}
+
+/**
+ * The logic with `self` and `system` as its machine has them: its own id, and everybody of its tree.
+ * What it tells itself or its parent stays on this side; what it sends to others is a turn.
+ */
+function inSeat(logic: ChildLogic, seat: ChildSeat): ChildLogic {
+  let seated: Scope | undefined;
+  const from = (scope: Scope): Scope => {
+    seated ??= seatedScope(scope, seat);
+    return seated;
+  };
+  const { getInitialSnapshot, transition, start } = logic as Record<string, Call>;
+  return {
+    ...logic,
+    getInitialSnapshot: (scope: Scope, input: unknown) =>
+      getInitialSnapshot?.call(logic, from(scope), input),
+    transition: (snapshot: unknown, event: unknown, scope: Scope) =>
+      transition?.call(logic, snapshot, event, from(scope)),
+    start: (snapshot: unknown, scope: Scope) => start?.call(logic, snapshot, from(scope)),
+  } as ChildLogic;
+}
+
+function seatedScope(scope: Scope, seat: ChildSeat): Scope {
+  const { self: own, system: ownSystem } = scope;
+  // Its state is the real one's: the machine may have left the seat in a turn that is then undone.
+  const watched = ['getSnapshot', 'getPersistedSnapshot', 'subscribe', 'on', 'select'].map(
+    (name) => [name, { value: (own[name] as Call).bind(own) }],
+  );
+  const self = Object.create(seat, Object.fromEntries(watched)) as Scope['self'];
+  const system = Object.create(ownSystem, {
+    get: { value: (systemId: string) => seat.system.get(systemId) },
+    getAll: { value: () => seat.system.getAll() },
+    _relay: {
+      value(_: unknown, target: { send?(event: object): void }, event: object): void {
+        if (target === self) ownSystem._relay(own, own, event);
+        else if (target === seat._parent) ownSystem._relay(own, own._parent, event);
+        else target.send?.(event);
+      },
+    },
+  }) as Scope['system'];
+  return { ...scope, id: seat.id, sessionId: seat.sessionId, self, system } as Scope;
 }
 
 /** The real logic as the only child of a machine that passes everything on. */

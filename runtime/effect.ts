@@ -70,6 +70,16 @@ export interface StartChildEffect {
   readonly id: string;
   readonly logic: ChildLogic;
   readonly input: unknown;
+  /** The reference to it that its machine holds: what it gets as `self`. */
+  readonly seat: ChildSeat;
+}
+
+/** What of XState's Actor the real child is given. */
+export interface ChildSeat {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly system: { get(systemId: string): unknown; getAll(): object };
+  readonly _parent: object;
 }
 
 export interface TellChildEffect {

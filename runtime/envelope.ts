@@ -10,7 +10,7 @@
 
 import { isWholeAddress, wholeAddress } from './address.ts';
 import { excerpt, RuntimeError } from './errors.ts';
-import { isReserved } from './kind.ts';
+import { isReserved } from './event-names.ts';
 import { REPLY_EVENT } from './machine.ts';
 
 /** Asks for an actor's persisted snapshot; answered by the node, no machine sees it. */

@@ -143,6 +143,8 @@ export function undeliveredOf(
   const from = item.type === 'message' ? item.from : undefined;
   const row = timer ?? (item.type === 'message' ? item.timer : undefined);
   const kept = { to: actor.address, event, from, error: error.toJSON(), cause: stackOf(error) };
+  if (item.type === 'message' && item.session !== undefined)
+    return { ...kept, session: item.session };
   return row === undefined ? kept : { ...kept, timer: row };
 }
 

@@ -131,12 +131,14 @@ export function createHandle(address: string, host: HandleHost): ActorHandle {
 /** What an action gets as `self`: it sends and goes on, so a refusal is logged and ends no process. */
 export function createSelf(
   address: string,
+  system: unknown,
   host: HandleHost,
   logger: Logger,
   undelivered: (to: string, event: { readonly type: string }, error: RuntimeError) => void,
 ): ActorHandle {
   const self = new Handle(address, host);
   const { send } = self;
+  Object.defineProperty(self, 'system', { value: system });
   self.send = (event, options) => {
     const sent = send(event, options);
     sent.catch((thrown) => {

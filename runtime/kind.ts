@@ -6,11 +6,18 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { checkName } from './address.ts';
 import { excerpt, messageOf, RuntimeError } from './errors.ts';
+import {
+  isReserved,
+  LEADERSHIP_ACQUIRED,
+  MESSAGE_REFUSED,
+  reserved,
+  typeOf,
+} from './event-names.ts';
 import { wrongOption } from './kind-options.ts';
 import { SPAWN_EVENT } from './machine.ts';
 import type { Logger } from './options.ts';
 import type { Rank } from './rank.ts';
-import type { Statechart, StatechartLimits } from './statechart.ts';
+import type { Outside, Statechart, StatechartLimits } from './statechart.ts';
 import { statechartOf } from './statecharts.ts';
 import { DEFAULT_SUPERVISION, type Supervision } from './supervision.ts';
 import type { ProvedPeer } from './transport.ts';
@@ -44,12 +51,6 @@ export interface DurablePerformer {
 
 /** Version of the form of records, see record.ts. */
 export const RECORD_FORMAT = 1;
-
-/** What every actor whose machine knows it takes first after its node began to host it. */
-export const LEADERSHIP_ACQUIRED = 'leadership.acquired';
-
-/** What an actor whose machine knows it takes when a receiver has refused one of its messages for good. */
-export const MESSAGE_REFUSED = 'message.refused';
 
 /** The part of https://standardschema.dev that is used: any validator that has it will do. */
 export interface StandardSchema {
@@ -120,6 +121,13 @@ export class Kind {
   readonly wantsRefusals: boolean;
   /** Action names for which neither a performer nor an implementation was found; each is logged once. */
   readonly reported = new Set<string>();
+  /** Where code that holds a reference sends to, from outside of any turn; set by the node it is registered at. */
+  toMember: Outside | undefined;
+  readonly outside: Outside = (address, session, event) => {
+    if (this.toMember !== undefined) return this.toMember(address, session, event);
+    const what = `Event "${event.type}" was sent to ${address}, which no runtime hosts here.`;
+    throw new RuntimeError('NOT_HOSTED', what, { address });
+  };
   readonly #durable: ReadonlySet<string>;
   readonly #quoted = new Map<string, string>();
   readonly #welcome = new Map<string, boolean>();
@@ -263,27 +271,3 @@ export class Kind {
 }
 
 const NO_ANSWER = { issues: [{ message: 'the validator answered nothing' }] };
-
-/** The answer to an event that only the runtime may send. */
-export function reserved(type: string, address?: string): RuntimeError {
-  const what = `Events called ${excerpt(type)} come from inside only.`;
-  return new RuntimeError('EVENT_RESERVED', what, { address });
-}
-
-/** The type of what is an event as far as anybody can see. @throws {RuntimeError} EVENT_MALFORMED */
-export function typeOf(event: unknown, address: string): string {
-  const type = (event as { type?: unknown } | null | undefined)?.type;
-  if (typeof type === 'string' && typeof event === 'object' && !Array.isArray(event)) return type;
-  const what = `An event is an object with a "type" text, got ${excerpt(event)}.`;
-  throw new RuntimeError('EVENT_MALFORMED', what, { address });
-}
-
-/** Names that nothing from outside may carry. */
-export function isReserved(type: string): boolean {
-  return (
-    type.startsWith('xstate.') ||
-    (type.startsWith('escapement.') && type !== SPAWN_EVENT) ||
-    type.startsWith('leadership.') ||
-    type === MESSAGE_REFUSED
-  );
-}

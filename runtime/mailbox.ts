@@ -23,6 +23,8 @@ export interface Message {
   /** The sender's message that has to be taken before this one; 0 for none, undefined where there is no order. */
   readonly after: number | undefined;
   readonly isHint: boolean;
+  /** Set when it is for a child, by its session number. */
+  readonly session?: number;
   /** Set when it is a deadline that once failed and is delivered again. */
   readonly timer?: TimerRow;
   /** Called once: after the commit, or with the reason for the refusal. */
@@ -62,8 +64,9 @@ export interface Refusal {
 
 /** A message for a mailbox of this node. */
 export function message(event: { readonly type: string }, parts: Partial<Message> = {}): Message {
-  const { from, counter = 0, after, isHint = false, settle, timer } = parts;
+  const { from, counter = 0, after, isHint = false, settle, timer, session } = parts;
   const made: Message = { type: 'message', event, from, counter, after, isHint, settle };
+  if (session !== undefined) return { ...made, session };
   return timer === undefined ? made : { ...made, timer };
 }
 

@@ -85,7 +85,6 @@ export class Node {
       shard: () => this.shard,
     });
     const session = new Session(`session:${random.id()}@${node}`, delivery, limits.outboxMax);
-    const handleOf = (address: string) => createSelf(address, this.calls, logger, undelivered);
     const release = new Release({
       asks,
       children,
@@ -98,7 +97,7 @@ export class Node {
       questions,
       logger,
       owner: ledger,
-      handleOf,
+      handleOf: (address, system) => createSelf(address, system, this.calls, logger, undelivered),
     });
     const shard = new Shard({ ...ports, inspection, metrics }, this.#listener(release, delivery));
     this.calls = new Calls({ ...ports, asks, questions, hints, session, peers, shard, observers });

@@ -82,11 +82,8 @@ export function encodeRecord(actor: Actor, recordBytesMax: number): string {
 export function decodeRecord(kind: Kind, address: string, text: string): Actor {
   const stored = parseRecord(kind, address, text);
   const { snapshot, timers } = migrated(kind, address, stored);
-  const tree = kind.chart.restore(address, {
-    snapshot,
-    sessions: stored.sessions,
-    booked: stored.booked,
-  });
+  const { sessions, booked } = stored;
+  const tree = kind.chart.restore(address, { snapshot, sessions, booked }, kind.outside);
   const actor = Object.assign(unborn(address, kind), {
     tree,
     status: stored.status ?? 'active',

@@ -1,7 +1,7 @@
 /** Why a message does not reach the machine of the actor it is for. */
 
 import type { Actor } from './actor.ts';
-import { RuntimeError } from './errors.ts';
+import { excerpt, RuntimeError } from './errors.ts';
 
 export function exists({ address }: Actor): RuntimeError {
   const what = `${address} exists already. Use runtime.actor() to reach it, or spawn it with ifAbsent.`;
@@ -16,6 +16,11 @@ export function early({ address }: Actor): RuntimeError {
 export function tooManySenders({ address }: Actor, sendersMax: number): RuntimeError {
   const what = `${address} remembers ${sendersMax} senders already. Raise sendersMax, or send through fewer actors.`;
   return new RuntimeError('TOO_MANY_SENDERS', what, { address });
+}
+
+export function childEnded({ address }: Actor, type: string): RuntimeError {
+  const what = `The child of ${address} that ${excerpt(type)} was sent to has ended.`;
+  return new RuntimeError('ACTOR_ENDED', what, { address });
 }
 
 export function absent({ address, status, stopReason }: Actor): RuntimeError {

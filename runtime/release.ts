@@ -11,7 +11,7 @@ import type { Asks } from './asks.ts';
 import { childrenToRun, endedSession } from './child-tries.ts';
 import type { Children } from './children.ts';
 import type { Delivery, DeliveryOwner } from './delivery.ts';
-import type { Effect } from './effect.ts';
+import type { ActionEffect, Effect } from './effect.ts';
 import { messageOf, RuntimeError } from './errors.ts';
 import type { Hints } from './hints.ts';
 import type { Inspection } from './inspection.ts';
@@ -37,8 +37,8 @@ export interface ReleaseServices {
   readonly questions: Questions;
   readonly logger: Logger;
   readonly owner: DeliveryOwner;
-  /** What an inline action gets as `self`. */
-  handleOf(address: string): unknown;
+  /** What an inline action of a root gets as `self`. */
+  handleOf(address: string, system: unknown): unknown;
 }
 
 export class Release {
@@ -101,6 +101,11 @@ export class Release {
     actor.runningChildren = children.countOf(actor.address);
   }
 
+  /** A child's is the reference that its machine had. */
+  #selfOf({ session, args }: ActionEffect, address: string): unknown {
+    return session === 0 ? this.#services.handleOf(address, args.system) : args.self;
+  }
+
   #effect({ actor, number }: Turn, effect: Effect, index: number): void {
     const { asks, children, hints, logger, observers, performers, questions } = this.#services;
     const { address } = actor;
@@ -116,7 +121,7 @@ export class Release {
           actor,
           effect,
           `${address}#${number}:${index}`,
-          this.#services.handleOf(address),
+          this.#selfOf(effect, address),
         );
         return;
       case 'emit':

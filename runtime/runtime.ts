@@ -124,9 +124,10 @@ export class Runtime<TKinds extends KindMap = {}> {
     machine: TMachine,
     options: KindOptionsOf<TMachine> = {},
   ): Runtime<TKinds & { [name in TName]: TMachine }> {
-    this.#node.shard.register(
-      new Kind(name, machine, options as KindOptions, this.#node.ports.limits),
-    );
+    const { calls, shard, ports } = this.#node;
+    const kind = new Kind(name, machine, options as KindOptions, ports.limits);
+    kind.toMember = (...sent) => calls.toMember(...sent);
+    shard.register(kind);
     return this as unknown as Runtime<TKinds & { [name in TName]: TMachine }>;
   }
 

@@ -7,7 +7,8 @@
  */
 
 import type { EventObject } from 'xstate';
-import type { ChildLogic, Effect, StartChildEffect } from './effect.ts';
+import type { ChildLogic, ChildSeat, Effect, StartChildEffect } from './effect.ts';
+import { type PendingRef, takeRefs } from './xstate-refs.ts';
 
 /** What became of a promise, callback or observable. `event` is what a callback sent back. */
 export type ChildResult =
@@ -27,9 +28,7 @@ export class Outcome {
 }
 
 /** The actor in which a stand-in lives. */
-interface Seat {
-  readonly id: string;
-  readonly sessionId: string;
+interface Seat extends ChildSeat {
   getSnapshot(): { readonly input?: unknown };
 }
 
@@ -42,7 +41,10 @@ interface StandInScope {
   readonly self: Seat;
   readonly system: {
     readonly effects: Effect[];
-    readonly children: { readonly restoring: object | undefined };
+    readonly children: {
+      readonly restoring: object | undefined;
+      readonly pendingRefs: PendingRef[];
+    };
   };
 }
 
@@ -62,6 +64,7 @@ export function standInFor(logic: ChildLogic): StandIn {
     id: seat.id,
     logic,
     input: seat.getSnapshot().input,
+    seat,
   });
   return {
     startEffect,
@@ -89,7 +92,10 @@ export function standInFor(logic: ChildLogic): StandIn {
       return snapshot;
     },
     getPersistedSnapshot: (snapshot: StandInSnapshot) => snapshot,
-    restoreSnapshot: (snapshot: StandInSnapshot) => snapshot,
+    restoreSnapshot(snapshot: StandInSnapshot, { system }: StandInScope): StandInSnapshot {
+      takeRefs(snapshot, {}, system.children.pendingRefs);
+      return snapshot;
+    },
   } as StandIn;
 }
 

@@ -21,6 +21,7 @@ import {
 import { RuntimeError } from './errors.ts';
 import { knob } from './knob.ts';
 import { followPlans } from './xstate-plans.ts';
+import { type PendingRef, takeRefs, withStoredRefs } from './xstate-refs.ts';
 
 /** The turn under way, shared by all copies that one `Statechart` made. */
 export interface Turn {
@@ -29,7 +30,7 @@ export interface Turn {
 
 /** What of the host a copy may use, reached through the actor scope and the arguments of actions. */
 interface Keeper {
-  readonly children: { readonly nextId: string };
+  readonly children: { readonly nextId: string; readonly pendingRefs: PendingRef[] };
   fail(thrown: unknown): unknown;
 }
 
@@ -92,6 +93,7 @@ export function copyOf(
   copy.options = { ...copy.options, maxIterations: Math.min(own, microstepsMax) };
   adaptActions(copy, turn);
   stampEvents(copy, turn);
+  keepRefs(copy);
   checkRestores(copy);
   boundMemory(copy);
   followPlans(copy);
@@ -218,6 +220,13 @@ function boundMemory(copy: AnyStateMachine): void {
   }
 }
 
+/** XState stores a reference as an id only. */
+function keepRefs(copy: AnyStateMachine): void {
+  const persist = copy.getPersistedSnapshot.bind(copy);
+  copy.getPersistedSnapshot = (snapshot, options) =>
+    persist({ ...snapshot, context: withStoredRefs(snapshot.context) } as never, options);
+}
+
 /** An actor swallows what its logic throws at restore, so the host is told. */
 function checkRestores(copy: AnyStateMachine): void {
   const restore = copy.restoreSnapshot;
@@ -225,8 +234,12 @@ function checkRestores(copy: AnyStateMachine): void {
     try {
       const persisted = stored as unknown as Persisted;
       checkPersisted(copy, persisted);
+      const { pendingRefs } = (scope.system as unknown as Keeper).children;
+      const siblings: Record<string, unknown> = {};
+      takeRefs(persisted.context, siblings, pendingRefs);
       const restored = restore(stored, scope) as AnyMachineSnapshot;
       const found = restored.children as object;
+      Object.assign(siblings, found);
       const lost = Object.keys(persisted.children).find((id) => !Object.hasOwn(found, id));
       if (lost !== undefined) {
         throw new Error(`child "${lost}" has a source that the machine does not know`);

@@ -14,37 +14,19 @@
  * Promises, callbacks and observables are held by stand-ins; children.ts runs the real ones.
  */
 
-import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
-import type { ChildLogic, Effect, StartChildEffect } from './effect.ts';
+import type { AnyStateMachine } from 'xstate';
+import type { ChildLogic, Effect } from './effect.ts';
 import { messageOf, RuntimeError } from './errors.ts';
-import { type ChildResult, Outcome, type StandIn, standInFor } from './stand-in.ts';
+import { standInFor } from './stand-in.ts';
 import { copyOf, descriptorsOf, type Turn } from './statechart-copy.ts';
-import { isEmpty, RestoredSnapshots } from './statechart-restored.ts';
-import { contextText, jsonOnce } from './text.ts';
-import { pathOf, RUNNING } from './xstate-children.ts';
+import { RestoredSnapshots } from './statechart-restored.ts';
+import { type StoredTree, Tree } from './tree.ts';
 import { matchesDescriptor } from './xstate-configurations.ts';
-import { Host, type StatechartLimits } from './xstate-host.ts';
+import type { Outside, StatechartLimits } from './xstate-host.ts';
 
 export type { ChildResult } from './stand-in.ts';
-export type { StatechartLimits } from './xstate-host.ts';
-
-/** What of a tree is stored: XState's persisted snapshot and the numbers of its sessions. */
-export interface StoredTree {
-  readonly snapshot: unknown;
-  /** Session number of each child, by its path such as `c` or `c/d`. */
-  readonly sessions?: Readonly<Record<string, number>> | undefined;
-  /** The last number given away, so that none is ever used twice. */
-  readonly booked?: number | undefined;
-}
-
-/** A deadline that has come. */
-export interface DueTimer {
-  readonly event: { readonly type: string };
-  readonly dueAt: number;
-  readonly target: number;
-  readonly to?: string | undefined;
-  readonly isHint?: boolean | undefined;
-}
+export type { DueTimer, StoredTree, Tree } from './tree.ts';
+export type { Outside, StatechartLimits } from './xstate-host.ts';
 
 export class Statechart {
   readonly machine: AnyStateMachine;
@@ -68,15 +50,22 @@ export class Statechart {
   }
 
   /** Gives birth to an instance; `booked`: the last number an earlier one gave away. Throws what the machine threw. */
-  start(id: string, input: unknown, at: number, effects: Effect[], booked: number = 0): Tree {
-    const tree = new Tree(this, id);
+  start(
+    id: string,
+    input: unknown,
+    at: number,
+    effects: Effect[],
+    booked: number = 0,
+    outside: Outside = NOWHERE,
+  ): Tree {
+    const tree = new Tree(this, id, outside);
     tree.begin(input, at, effects, booked);
     return tree;
   }
 
   /** @throws {RuntimeError} RECORD_INVALID when the machine cannot be in the stored state. */
-  restore(id: string, stored: StoredTree): Tree {
-    const tree = new Tree(this, id);
+  restore(id: string, stored: StoredTree, outside: Outside = NOWHERE): Tree {
+    const tree = new Tree(this, id, outside);
     try {
       tree.resume(stored);
     } catch (thrown) {
@@ -100,201 +89,8 @@ export class Statechart {
   }
 }
 
-export class Tree {
-  snapshot!: AnyMachineSnapshot;
-  readonly #chart: Statechart;
-  readonly #machine: AnyStateMachine;
-  readonly #host: Host;
-  #contextLength = 0;
-  #before: AnyMachineSnapshot | undefined;
-  #queue: EventObject[] = [];
-  #isStepping: boolean = false;
-
-  constructor(chart: Statechart, id: string) {
-    this.#chart = chart;
-    this.#machine = chart.machine;
-    this.#host = new Host(chart, this, id);
-  }
-
-  /** True while children run: then a failed step needs a restore. */
-  get hasChildren(): boolean {
-    return this.#host.children.bySession !== undefined;
-  }
-
-  /** The last number given away, to a child or to a deadline without an id. */
-  get booked(): number {
-    return this.#host.children.booked;
-  }
-
-  begin(input: unknown, at: number, effects: Effect[], booked: number): void {
-    const host = this.#host;
-    host.children.booked = booked;
-    this.#open(at, effects);
-    this.#isStepping = true;
-    host.isStarting = true;
-    this.snapshot = this.#machine.getInitialSnapshot(host as never, input);
-    host.isStarting = false;
-    try {
-      if ((this.snapshot.status as string) === 'error') throw this.snapshot.error;
-      if (this.snapshot.status === 'active') this.#machine.start(this.snapshot);
-      this.#settle();
-    } catch (thrown) {
-      host.fail(thrown);
-    }
-    this.#isStepping = false;
-    this.#flush();
-    this.#close();
-  }
-
-  /** One event from outside; `at` is already on it. */
-  take(event: EventObject, at: number, effects: Effect[]): void {
-    if (event.type.startsWith('xstate.')) {
-      throw new RuntimeError('EVENT_RESERVED', 'Events of XState come from inside an actor only.');
-    }
-    this.#open(at, effects);
-    this.receive(event);
-    this.#close();
-  }
-
-  /** One deadline that has come. */
-  fire(timer: DueTimer, at: number, effects: Effect[]): void {
-    const { event, dueAt, target, to, isHint = false } = timer;
-    if (to !== undefined) {
-      effects.push({ type: 'send', to, event, isHint });
-      return;
-    }
-    this.#open(at, effects);
-    const due = { ...event, at, dueAt };
-    if (target === 0) this.receive(due);
-    else this.#host.children.bySession?.get(target)?._send(due);
-    this.#close();
-  }
-
-  /** What a promise, callback or observable gave; false when that child is gone. */
-  settle(session: number, result: ChildResult, at: number, effects: Effect[]): boolean {
-    const child = this.#host.children.bySession?.get(session);
-    if (child === undefined || child._processingStatus !== RUNNING) return false;
-    if (!('startEffect' in child.logic)) return false;
-    this.#open(at, effects);
-    if (result.type === 'event') this.#host._relay(child, child._parent, result.event);
-    else child._send(new Outcome(result));
-    this.#close();
-    return true;
-  }
-
-  /** The promises, callbacks and observables under way, as the effects that start them. */
-  runningChildren(): StartChildEffect[] {
-    const running: StartChildEffect[] = [];
-    for (const child of this.#host.children.bySession?.values() ?? []) {
-      if (!('startEffect' in child.logic) || child._processingStatus !== RUNNING) continue;
-      running.push((child.logic as StandIn).startEffect(child));
-    }
-    return running;
-  }
-
-  /** XState's persisted snapshot as JSON text; what is empty or usual is left out. */
-  encode(): string {
-    const { snapshot } = this;
-    const { status, historyValue, children } = snapshot as { status: string } & Record<
-      'historyValue' | 'children',
-      object
-    >;
-    if (status !== 'active' || !isEmpty(children) || !isEmpty(historyValue)) {
-      return JSON.stringify(this.#machine.getPersistedSnapshot(snapshot));
-    }
-    const context = contextText(snapshot.context, this.#contextLength);
-    this.#contextLength = context.length;
-    return `{"value":${jsonOnce(snapshot.value)},"context":${context}}`;
-  }
-
-  /** The numbers of the living children by path, and the last one given away; undefined where none ever was. */
-  sessions(): { readonly sessions: Record<string, number>; readonly booked: number } | undefined {
-    const { bySession, booked } = this.#host.children;
-    if (booked === 0) return undefined;
-    const sessions: Record<string, number> = {};
-    for (const [session, child] of bySession ?? []) sessions[pathOf(child)] = session;
-    return { sessions, booked };
-  }
-
-  resume(stored: StoredTree): void {
-    const host = this.#host;
-    host.children.booked = stored.booked ?? 0;
-    const recalled = this.#chart.restored.recall(stored);
-    if (recalled !== undefined) {
-      this.snapshot = recalled;
-      return;
-    }
-    host.children.restoring = stored.sessions ?? {};
-    const usual = { status: 'active', children: {}, historyValue: {} };
-    const persisted = { ...usual, ...(stored.snapshot as object) };
-    this.snapshot = this.#machine.restoreSnapshot(persisted as never, host as never);
-    if ((this.snapshot.status as string) === 'error') throw new Error('status "error"');
-    if (this.snapshot.status === 'active') this.#machine.start(this.snapshot);
-    host.deferred = [];
-    host.children.finishRestore();
-    if (host.failure !== undefined) throw host.failure.thrown;
-    this.#chart.restored.remember(this.snapshot);
-  }
-
-  /** The root's mailbox: what arrives while one event is taken waits for its turn. */
-  receive(event: EventObject): void {
-    this.#queue.push(event);
-    this.#flush();
-  }
-
-  #open(at: number, effects: Effect[]): void {
-    this.#chart.turn.at = at;
-    this.#before = this.snapshot;
-    this.#host.open(at, effects);
-  }
-
-  #close(): void {
-    const host = this.#host;
-    const { children } = host;
-    // What is ended here may still tell its parent, and that may fail.
-    if (host.failure === undefined && children.bySession !== undefined) children.sweep();
-    const before = this.#before as AnyMachineSnapshot;
-    this.#before = undefined;
-    if (host.failure === undefined) return;
-    this.#queue = [];
-    this.snapshot = before;
-    host.rollBack();
-    throw explain(host.failure.thrown);
-  }
-
-  #flush(): void {
-    if (this.#isStepping) return;
-    this.#isStepping = true;
-    while (this.#queue.length > 0 && this.#host.failure === undefined) {
-      const event = this.#queue.shift() as EventObject;
-      if (this.snapshot.status === 'active') this.#process(event);
-    }
-    this.#isStepping = false;
-  }
-
-  #process(event: EventObject): void {
-    try {
-      this.snapshot = this.#machine.transition(this.snapshot, event, this.#host as never);
-      this.#settle();
-    } catch (thrown) {
-      this.#host.fail(thrown);
-    }
-  }
-
-  /** What XState's actor does once it has its next snapshot. */
-  #settle(): void {
-    const { snapshot } = this;
-    const host = this.#host;
-    if (host.deferred.length > 0) host.runDeferred();
-    if (snapshot.status === 'active') return;
-    if ((snapshot.status as string) === 'error') throw snapshot.error;
-    host.cancelAll(host.self);
-  }
-}
-
-function explain(thrown: unknown): unknown {
-  if (!(thrown instanceof Error && thrown.message.startsWith('Infinite loop detected'))) {
-    return thrown;
-  }
-  return new RuntimeError('MICROSTEPS_EXCEEDED', thrown.message, { cause: thrown });
-}
+/** Of a tree that no runtime hosts. */
+const NOWHERE: Outside = (address, _session, { type }) => {
+  const what = `Event "${type}" was sent to ${address}, which no runtime hosts here.`;
+  throw new RuntimeError('NOT_HOSTED', what, { address });
+};

@@ -5,7 +5,7 @@ import type { Actor, PendingEffect } from './actor.ts';
 import type { ChildRetry } from './child-tries.ts';
 import type { Effect, SendEffect } from './effect.ts';
 import type { RuntimeError } from './errors.ts';
-import { LEADERSHIP_ACQUIRED } from './kind.ts';
+import { LEADERSHIP_ACQUIRED } from './event-names.ts';
 import type { Item } from './mailbox.ts';
 import type { OutboxRow } from './outbox.ts';
 import type { TimerRow } from './timer-table.ts';

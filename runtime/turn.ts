@@ -14,10 +14,10 @@ import { type AdmissionServices, admit, refuse } from './admission.ts';
 import { type ChildRetry, dropRetry, endedSession, RUN_AGAIN, runAgain } from './child-tries.ts';
 import type { Effect } from './effect.ts';
 import { RuntimeError } from './errors.ts';
+import { LEADERSHIP_ACQUIRED } from './event-names.ts';
 import { failureOf, revert, supervise, undeliveredOf } from './failure.ts';
 import { historyText, tell } from './history.ts';
 import type { Inspection } from './inspection.ts';
-import { LEADERSHIP_ACQUIRED } from './kind.ts';
 import { SPAWN_EVENT } from './machine.ts';
 import type { Item } from './mailbox.ts';
 import type { Logger } from './options.ts';
@@ -84,7 +84,7 @@ export class Turns {
         if (item.event.type === SPAWN_EVENT)
           this.#begin(actor, (item.event as { input?: unknown }).input, at);
         else if (item.timer !== undefined) tree.fire(item.timer, at, effects);
-        else tree.take(stamped(item.event, at), at, effects);
+        else tree.take(stamped(item.event, at), at, effects, item.session);
         return true;
       case 'timersDue':
         if (timer?.id === RUN_AGAIN) return runAgain(tree, timer.session, effects);
@@ -114,7 +114,8 @@ export class Turns {
   #begin(actor: Actor, input: unknown, at: number): void {
     // Numbers of children go on, so that what one of an earlier life gives reaches nobody.
     const booked = actor.tree?.booked;
-    actor.tree = actor.kind.chart.start(actor.address, input, at, this.#effects, booked);
+    const { chart, outside } = actor.kind;
+    actor.tree = chart.start(actor.address, input, at, this.#effects, booked, outside);
     actor.status = 'active';
     actor.stopReason = undefined;
     actor.input = input;

@@ -20,6 +20,8 @@ export interface Undelivered {
   readonly error: ErrorShape;
   /** The stack of what was thrown, where something was. */
   readonly cause?: string | undefined;
+  /** Which child it was for, by its session number; undefined for the actor itself. */
+  readonly session?: number;
   /** What a deadline was, so that it can come again as one. */
   readonly timer?: TimerRow;
   /** What a durable effect was, so that it can be tried again as one. */

@@ -8,6 +8,7 @@
 
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import type { ActionRunArgs } from './effect.ts';
+import { ForeignRef, GoneRef, type PendingRef, storedRef } from './xstate-refs.ts';
 
 /** XState's ProcessingStatus (private). */
 export const RUNNING = 1;
@@ -30,6 +31,7 @@ export interface ChildActor {
   readonly id: string;
   readonly src: unknown;
   readonly _parent: Parent;
+  readonly system: RootSystem;
   readonly _deferred: Array<() => void>;
   readonly _actorScope: {
     sessionId: string;
@@ -39,6 +41,7 @@ export interface ChildActor {
   };
   sessionId: string;
   logger: unknown;
+  toJSON: () => unknown;
   logic: object;
   _processingStatus: number;
   _send(event: object): void;
@@ -58,6 +61,8 @@ export interface Root {
 
 interface RootSystem {
   readonly root: Root;
+  get(systemId: string): unknown;
+  getAll(): object;
   _relay(source: unknown, target: unknown, event: EventObject): void;
 }
 
@@ -86,7 +91,7 @@ export class RootRef {
   }
 
   toJSON(): unknown {
-    return { xstate$$type: 1, id: this.id };
+    return storedRef(this.id, this.sessionId);
   }
 }
 
@@ -100,6 +105,8 @@ export class ChildTable {
   booked = 0;
   /** Session numbers by path while a record is restored; nothing is asked for meanwhile. */
   restoring: Readonly<Record<string, number>> | undefined;
+  /** References read with the record, until everybody they may mean is there. */
+  pendingRefs: PendingRef[] = [];
   #bySystemId: Map<string, AnyRef> | undefined;
   #bookedBefore = 0;
   #wasEmpty: boolean = true;
@@ -168,7 +175,9 @@ export class ChildTable {
   }
 
   /** Children that run go on under their numbers; those that had ended must not queue events for ever. */
-  finishRestore(): void {
+  finishRestore(root: RootRef): void {
+    for (const pending of this.pendingRefs) this.#reviveRef(pending, root);
+    this.pendingRefs = [];
     for (const [session, child] of [...(this.bySession ?? [])]) {
       if (child._processingStatus !== RUNNING) {
         this.#end(child);
@@ -180,6 +189,22 @@ export class ChildTable {
     }
     this.dropStopped();
     this.restoring = undefined;
+  }
+
+  #reviveRef({ holder, key, stored, siblings }: PendingRef, root: RootRef): void {
+    const { id, session } = stored;
+    const own = Object.hasOwn(siblings, id) ? (siblings[id] as ChildActor) : undefined;
+    // An ended child has no number any more, but its parent may still show it.
+    const isOwn = own !== undefined && (session === undefined || own._processingStatus !== RUNNING);
+    const isRoot = session === 0 || (session === undefined && id === root.id);
+    const member = session === undefined ? undefined : this.bySession?.get(session);
+    if (isRoot) holder[key] = root;
+    else if (member?._processingStatus === RUNNING) holder[key] = member;
+    else if (isOwn) {
+      if (session !== undefined) own.sessionId = String(session);
+      holder[key] = own;
+    } else if (session !== undefined) holder[key] = new GoneRef(id, session, root.system);
+    else holder[key] = new ForeignRef(id);
   }
 
   get(systemId: string): AnyRef | undefined {

@@ -11,9 +11,9 @@
  */
 
 import type { EventObject } from 'xstate';
-import type { ActionEffect, ArmEffect, ChildLogic, Effect } from './effect.ts';
-import { RuntimeError } from './errors.ts';
+import type { ActionEffect, ChildLogic, Effect } from './effect.ts';
 import { AddressRef } from './machine.ts';
+import { armOf } from './xstate-arm.ts';
 import {
   type AnyRef,
   type ChildActor,
@@ -23,6 +23,8 @@ import {
   RootRef,
   RUNNING,
 } from './xstate-children.ts';
+import { GoneRef, storedRef } from './xstate-refs.ts';
+import { endlessTalk, outsider, tooManyChildren, unregistered } from './xstate-refusals.ts';
 
 export interface StatechartLimits {
   readonly microstepsMax: number;
@@ -35,6 +37,9 @@ interface Chart {
   /** What takes the place of a child's logic while it is stepped. */
   standIn(logic: ChildLogic): object;
 }
+
+/** Takes what code outside of any turn sends to an actor of the tree, to be a turn of its own. */
+export type Outside = (address: string, session: number, event: EventObject) => void;
 
 export class Host {
   readonly self: RootRef;
@@ -55,10 +60,13 @@ export class Host {
   /** True until the root has its first state: XState lets the first actions wait for the children. */
   isStarting: boolean = false;
   failure: { readonly thrown: unknown } | undefined;
+  readonly #outside: Outside;
+  #isOpen: boolean = false;
   #relays = 0;
 
-  constructor(chart: Chart, root: Root, id: string) {
+  constructor(chart: Chart, root: Root, id: string, outside: Outside) {
     this.#chart = chart;
+    this.#outside = outside;
     this.root = root;
     this.id = id;
     this.self = new RootRef(id, this);
@@ -68,8 +76,14 @@ export class Host {
     this.at = at;
     this.effects = effects;
     this.failure = undefined;
+    this.#isOpen = true;
     this.#relays = 0;
     this.children.mark();
+  }
+
+  /** The step is over: what is sent from now on is sent by code that runs after it. */
+  close(): void {
+    this.#isOpen = false;
   }
 
   /** Forgets a failed step as far as it can. */
@@ -146,9 +160,19 @@ export class Host {
     if (event.type === '@xstate.actor') this.#adopt(event.actorRef as ChildActor);
   }
 
-  /** Delivers inside the tree, or turns a foreign target into an effect. Never throws: observers call it. */
+  /**
+   * Delivers inside the tree, or turns a foreign target into an effect. Never throws within a step:
+   * observers call it. Outside of one, code sends that holds a reference: an action after the
+   * commit, a promise, whoever looked at a snapshot. That is another turn.
+   */
   _relay(_source: unknown, target: unknown, event: EventObject): void {
-    if (this.children.restoring !== undefined || this.failure !== undefined) return;
+    if (this.children.restoring !== undefined) return;
+    if (!this.#isOpen) {
+      if (!this.#belongs(target)) throw outsider(event);
+      if (!(target instanceof GoneRef)) this.#outside(this.id, Number(target.sessionId), event);
+      return;
+    }
+    if (this.failure !== undefined) return;
     if (target instanceof AddressRef) {
       this.effects.push({ type: 'send', to: target.address, event, isHint: target.isHint });
       return;
@@ -156,12 +180,10 @@ export class Host {
     const { microstepsMax } = this.#chart.limits;
     this.#relays += 1;
     if (this.#relays > microstepsMax) {
-      const what = `More than ${microstepsMax} events between the machines of one actor in one turn.`;
-      const advice = 'Look for two that answer each other for ever.';
-      this.fail(new RuntimeError('MICROSTEPS_EXCEEDED', `${what} ${advice}`));
+      this.fail(endlessTalk(microstepsMax));
     } else if (this.#isMember(target, event)) {
       // An event of the tree carries the turn's time like one from outside.
-      target._send({ ...event, at: this.at });
+      this.#memberOf(target)?._send({ ...event, at: this.at });
     }
   }
 
@@ -176,10 +198,10 @@ export class Host {
   ): void {
     const session = Number(source.sessionId);
     if (target instanceof AddressRef) {
-      this.effects.push(this.#timer(session, 0, target, event, delayMs, id));
+      this.effects.push(armOf(this, session, 0, target, event, delayMs, id));
     } else if (this.#isMember(target, event)) {
       const to = Number(target.sessionId);
-      this.effects.push(this.#timer(session, to, undefined, event, delayMs, id));
+      this.effects.push(armOf(this, session, to, undefined, event, delayMs, id));
     }
   }
 
@@ -201,7 +223,7 @@ export class Host {
     if (type === 'xstate.raise') {
       const { delay, id, event } = params as { delay?: number; id?: string; event: EventObject };
       if (delay === undefined) return;
-      this.deferred.push(this.#timer(0, 0, undefined, event, delay, id));
+      this.deferred.push(armOf(this, 0, 0, undefined, event, delay, id));
     } else if (type === 'xstate.cancel') {
       const { sendId } = params as { sendId: string };
       this.deferred.push({ type: 'cancel', session: 0, id: sendId });
@@ -218,7 +240,7 @@ export class Host {
       return;
     }
     const { actorRef, src } = (params ?? {}) as { actorRef?: unknown; src?: unknown };
-    if (type === 'xstate.spawnChild' && actorRef === undefined) throw this.#unregistered(src);
+    if (type === 'xstate.spawnChild' && actorRef === undefined) throw this.fail(unregistered(src));
     exec?.(info, params);
   }
 
@@ -229,17 +251,16 @@ export class Host {
   #adopt(child: ChildActor): void {
     const { childrenMax } = this.#chart.limits;
     if (typeof child.src !== 'string' || child.id === '__proto__') {
-      throw this.#unregistered(child.id);
+      throw this.fail(unregistered(child.id));
     }
     if (!this.children.hasRoom(childrenMax)) {
-      const advice = 'What must scale is a root actor of its own: see spawnRoot.';
-      const what = `More than ${childrenMax} children. ${advice}`;
-      throw this.fail(new RuntimeError('ACTOR_TOO_LARGE', what));
+      throw this.fail(tooManyChildren(childrenMax));
     }
     const scope = child._actorScope;
     scope.emit = (event) => {
       this.effects.push({ type: 'emit', session: Number(child.sessionId), event });
     };
+    child.toJSON = () => storedRef(child.id, child.sessionId);
     child.logger = scope.logger = (...args) => this.#log(Number(child.sessionId), args);
     scope.actionExecutor = (action) => {
       const execute = () => this.#executeOf(Number(child.sessionId), action);
@@ -251,38 +272,22 @@ export class Host {
     this.children.add(child);
   }
 
-  #unregistered(what: unknown): unknown {
-    const advice = 'A child is kept by the name of its logic in setup({ actors }), and by an id.';
-    const why = `The child ${JSON.stringify(what)} cannot be stored. ${advice}`;
-    return this.fail(new RuntimeError('CHILD_UNREGISTERED', why));
-  }
-
   #isMember(target: unknown, event: EventObject): target is ChildActor {
-    if ((target as { system?: unknown } | undefined)?.system === this) return true;
-    const advice = 'Name it by its address: sendTo(to(…), …).';
-    const what = `Event "${event.type}" was sent to something outside this actor. ${advice}`;
-    this.fail(new RuntimeError('EVENT_REFUSED', what));
+    if (this.#belongs(target)) return true;
+    this.fail(outsider(event));
     return false;
   }
 
-  #timer(
-    session: number,
-    target: number,
-    foreign: AddressRef | undefined,
-    event: EventObject,
-    delayMs: number,
-    givenId: string | undefined,
-  ): ArmEffect {
-    if (!(delayMs >= 0 && delayMs <= Number.MAX_SAFE_INTEGER)) {
-      const must = 'it must be a finite number of ms, 0 or more.';
-      const what = `Timer "${givenId ?? event.type}" has a delay of ${delayMs}; ${must}`;
-      throw this.fail(new RuntimeError('DELAY_INVALID', what));
-    }
-    // XState draws a random id for an anonymous delay; ours is counted, so that a run repeats.
-    if (givenId === undefined) this.children.booked += 1;
-    const id = givenId ?? `delay.${this.children.booked}`;
-    const to = foreign?.address;
-    const isHint = foreign?.isHint ?? false;
-    return { type: 'arm', session, id, event, delayMs, target, to, isHint };
+  /** True of a reference to an actor of this tree, be it from before the tree was read from its record. */
+  #belongs(target: unknown): target is ChildActor {
+    const system = (target as { system?: unknown } | undefined)?.system;
+    return system === this || (system instanceof Host && system.id === this.id);
+  }
+
+  #memberOf(target: ChildActor): Pick<ChildActor, '_send'> | undefined {
+    if ((target as { system?: unknown }).system === this) return target;
+    return target.sessionId === '0'
+      ? this.self
+      : this.children.bySession?.get(Number(target.sessionId));
   }
 }

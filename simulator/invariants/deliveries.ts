@@ -7,7 +7,7 @@
  */
 
 import { placeOf } from '../../runtime/address.ts';
-import { MESSAGE_REFUSED } from '../../runtime/kind.ts';
+import { MESSAGE_REFUSED } from '../../runtime/event-names.ts';
 import { SPAWN_EVENT } from '../../runtime/machine.ts';
 import { DEFAULT_LIMITS } from '../../runtime/options.ts';
 import type { HistoryRecord } from '../history.ts';

@@ -10,7 +10,7 @@
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import { wholeAddress } from '../../runtime/address.ts';
 import type { ErrorCode } from '../../runtime/errors.ts';
-import { LEADERSHIP_ACQUIRED, MESSAGE_REFUSED } from '../../runtime/kind.ts';
+import { LEADERSHIP_ACQUIRED, MESSAGE_REFUSED } from '../../runtime/event-names.ts';
 import type { AddressRef } from '../../runtime/machine.ts';
 import type { PathPlan, PathStep } from './plan.ts';
 import type { AskedAction, Played, PureMachine } from './pure-machine.ts';

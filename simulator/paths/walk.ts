@@ -6,7 +6,7 @@
  * of them, or is missing by name. It knows nothing of any machine but its plan.
  */
 
-import { LEADERSHIP_ACQUIRED } from '../../runtime/kind.ts';
+import { LEADERSHIP_ACQUIRED } from '../../runtime/event-names.ts';
 import { type Coverage, CoverageBook } from './coverage.ts';
 import { type Edge, graphOf, type Place } from './graph.ts';
 import type { PathPlan } from './plan.ts';
