@@ -143,7 +143,7 @@ export function indexEntry(actor: Actor, logger: Logger): IndexEntry {
     isPending: actor.outbox.size > 0 || actor.effects.length > 0 || tree.hasChildren,
     state: actor.state,
     tags: tags.size === 0 ? NO_TAGS : [...tags],
-    dueAt: actor.timers.nextDueAt(),
+    dueAt: actor.status === 'active' ? actor.timers.nextDueAt() : null,
     turnAt: actor.at,
     ...(rank !== undefined && { rank }),
   };

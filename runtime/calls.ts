@@ -15,7 +15,7 @@ import { isReserved, reserved, typeOf } from './event-names.ts';
 import type { HandleHost } from './handle.ts';
 import type { Hints } from './hints.ts';
 import { REPLY_EVENT, SPAWN_EVENT } from './machine.ts';
-import { type Message, message } from './mailbox.ts';
+import { type Message, message, type OrderName } from './mailbox.ts';
 import type { Observers, SnapshotObserver, Subscription } from './observers.ts';
 import type { Logger, RuntimeLimits } from './options.ts';
 import type { Peers } from './peers.ts';
@@ -128,6 +128,20 @@ export class Calls implements HandleHost {
     return this.#ask(address, options, async (replyTo) => {
       hints.send(session.address, address, { type: FETCH_EVENT, replyTo } as EventObject);
       return this.#whereIs(address);
+    });
+  }
+
+  /** Has an order about an actor of this place carried out; resolves once that is durable. */
+  async order(address: string, order: OrderName): Promise<void> {
+    const { shard } = this.#services;
+    if (this.#isClosed) throw stopped();
+    this.#checkPlace(address);
+    if (!shard.isHosting) throw elsewhere(address);
+    if (shard.find(address) === undefined)
+      throw new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
+    await new Promise<void>((resolve, reject) => {
+      const settle = (error?: Error): void => (error === undefined ? resolve() : reject(error));
+      shard.notify(address, { type: 'order', order, settle });
     });
   }
 

@@ -10,6 +10,7 @@
 import type { Actor } from './actor.ts';
 import type { Clock } from './clock.ts';
 import { knob } from './knob.ts';
+import { refuseItem } from './mailbox.ts';
 import type { Metrics } from './metrics.ts';
 import type { ActorWrite, IndexEntry, Store } from './store.ts';
 import { inOnePiece } from './text.ts';
@@ -66,7 +67,7 @@ export class Group {
 
   /** Tells everybody who waits for this group that nothing of it happened. */
   refuse(error: Error): void {
-    for (const { item } of this.turns) if (item.type === 'message') item.settle?.(error);
+    for (const { item } of this.turns) refuseItem(item, error);
     for (const { settle } of this.dropUndelivered) settle(error);
   }
 

@@ -11,6 +11,7 @@ import { printable } from './printable.ts';
 
 export const ERROR_CODES = {
   ABORTED: { retryable: false },
+  ACTOR_ACTIVE: { retryable: false },
   ACTOR_ENDED: { retryable: false },
   ACTOR_EXISTS: { retryable: false },
   ACTOR_TOO_LARGE: { retryable: false },

@@ -57,6 +57,8 @@ function progressOf(retry: EffectRetry | undefined, now: number): string {
 }
 
 function headline({ address, status, state, turns, stopReason }: Actor): string {
+  if (status === 'stopped' && stopReason === undefined)
+    return `${address} was ended by hand in "${state}" after ${turns} turns`;
   if (status === 'stopped')
     return `${address} was stopped in "${state}" after ${turns} turns: ${stopReason}`;
   if (status === 'done') return `${address} has ended in "${state}" after ${turns} turns`;

@@ -77,20 +77,21 @@ export function supervise(
   const stopping: Effect[] = (actor.tree as Tree)
     .runningChildren()
     .map(({ session }) => ({ type: 'stopChild', session }));
-  actor.timers.rows.length = 0;
-  actor.tries.clear();
   const { counter } = actor.outbox;
   if (onFailure === 'restart' && !isTooOften) {
+    actor.timers.rows.length = 0;
+    actor.tries.clear();
     try {
       const { leaving = NOTHING, sent, pending } = begin();
       const now = failed === 0 ? leaving : pausing(actor, leaving, failed, at, failure);
       return { leaving: [...stopping, ...now], sent, pending };
     } catch (thrown) {
       actor.outbox.rollBack(counter);
+      actor.timers.rows.length = 0;
       actor.stopReason = `it could not begin anew: ${messageOf(thrown)}`;
     }
   }
-  actor.timers.rows.length = 0;
+  // Its deadlines stay in the record, for one that is revived; none of them comes before.
   actor.status = 'stopped';
   const often = failed > 1 ? ` (tried ${failed} times)` : '';
   actor.stopReason ??= `${failure.code}: ${failure.message}${often}`;

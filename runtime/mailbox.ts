@@ -12,7 +12,7 @@ import type { ChildResult } from './statechart.ts';
 import type { TimerRow } from './timer-table.ts';
 
 /** What can wait for an actor. */
-export type Item = Message | TimersDue | ChildSettled | Takeover | Refusal;
+export type Item = Message | TimersDue | ChildSettled | Takeover | Refusal | Order;
 
 /** An event for the machine. `from` and `counter` are its identity; with counter 0 it has none. */
 export interface Message {
@@ -60,6 +60,21 @@ export interface Refusal {
   readonly noted: () => void;
   /** Called instead when the actor has ended meanwhile: the message is undelivered. */
   readonly giveUp: () => void;
+}
+
+export type OrderName = 'revive' | 'end' | 'forget';
+
+/** What embedding code wants done with the actor itself; see orders.ts. */
+export interface Order {
+  readonly type: 'order';
+  readonly order: OrderName;
+  /** As that of a message. */
+  readonly settle: (error?: Error) => void;
+}
+
+/** Tells whoever waits for the item, if anybody does, why nothing came of it. */
+export function refuseItem(item: Item, refusal: Error): void {
+  if (item.type === 'message' || item.type === 'order') item.settle?.(refusal);
 }
 
 /** A message for a mailbox of this node. */

@@ -12,6 +12,7 @@ import { type Actor, type PendingEffect, shownSnapshot, stateText, unborn } from
 import { messageOf, RuntimeError } from './errors.ts';
 import { Inbox, type StoredInbox } from './inbox.ts';
 import { type Kind, type MigratedState, RECORD_FORMAT } from './kind.ts';
+import { FORGOTTEN } from './orders.ts';
 import { Outbox, type StoredOutbox } from './outbox.ts';
 import type { Tree } from './statechart.ts';
 import type { IndexEntry } from './store.ts';
@@ -100,7 +101,7 @@ export function decodeRecord(kind: Kind, address: string, text: string): Actor {
     text,
     state: stateText(tree.snapshot.value),
   });
-  actor.committed = shownSnapshot(actor);
+  if (actor.stopReason !== FORGOTTEN) actor.committed = shownSnapshot(actor);
   return actor;
 }
 

@@ -56,6 +56,7 @@ export class Release {
     if (failure !== undefined && snapshot !== undefined) reportFailure(turn, this.#services.logger);
     questions.taken(turn);
     if (item.type === 'message') item.settle?.(heard(turn));
+    else if (item.type === 'order') item.settle(failure);
     else if (item.type === 'refusal') item.noted();
     const ended = endedSession(item);
     if (ended !== undefined) this.#services.children.taken(actor.address, ended);
@@ -82,7 +83,9 @@ export class Release {
     questions.released(turn);
     if (snapshot === undefined) return;
     if (!observers.isEmpty) {
-      const end = status === 'done' || status === 'stopped' ? status : undefined;
+      // One that was ended by hand is complete, as one that XState stops.
+      const isComplete = status === 'done' || (status === 'stopped' && failure === undefined);
+      const end = isComplete ? 'done' : status === 'stopped' ? status : undefined;
       observers.committed(actor.address, snapshot, end, failure);
     }
     if (!inspection.hasReaders) return;
@@ -148,7 +151,7 @@ function count({ item, event, snapshot, status, failure, retry }: Turn, metrics:
   if (snapshot === undefined) {
     // Of births nobody can say here whether they came twice or found an actor.
     const isMessage = item.type === 'message' && item.event.type !== SPAWN_EVENT;
-    if (failure !== undefined) metrics.refuse(failure.code);
+    if (failure !== undefined && item.type === 'message') metrics.refuse(failure.code);
     else if (isMessage) metrics.duplicatesRefused += 1;
     return;
   }

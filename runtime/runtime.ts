@@ -184,6 +184,36 @@ export class Runtime<TKinds extends KindMap = {}> {
     return rows.map(parseHistoryRow);
   }
 
+  /**
+   * Makes an actor that was stopped active again, in the state in which it was stopped: its deadlines
+   * count on, and those that have come meanwhile come at once; its children are run.
+   *
+   * @throws {RuntimeError} ACTOR_UNKNOWN, ACTOR_ACTIVE, ACTOR_ENDED of one that came to its own end, NOT_HOSTED
+   */
+  revive(address: string): Promise<void> {
+    return this.#node.calls.order(wholeAddress(address, this.place), 'revive');
+  }
+
+  /**
+   * Ends an actor, whatever its machine says: it takes nothing any more, and its children are stopped.
+   * What it has sent is delivered, and its durable effects are carried out.
+   *
+   * @throws {RuntimeError} ACTOR_UNKNOWN, ACTOR_ENDED, NOT_HOSTED
+   */
+  end(address: string): Promise<void> {
+    return this.#node.calls.order(wholeAddress(address, this.place), 'end');
+  }
+
+  /**
+   * Forgets the state and the input of an ended actor now, and not after `endedRetentionMs`. Of one that has
+   * sent or taken messages of actors their numbers and the history stay until then, so that none counts twice.
+   *
+   * @throws {RuntimeError} ACTOR_UNKNOWN, ACTOR_ACTIVE, NOT_HOSTED
+   */
+  forget(address: string): Promise<void> {
+    return this.#node.calls.order(wholeAddress(address, this.place), 'forget');
+  }
+
   /** Events that nobody could take, oldest first. */
   undelivered(): readonly Undelivered[] {
     return [...this.#node.ports.store.undelivered()].map(([, row]) => parseUndelivered(row));

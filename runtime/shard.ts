@@ -22,7 +22,7 @@ import { Kinds } from './kinds.ts';
 import { knob } from './knob.ts';
 import { LiveActors } from './live-actors.ts';
 import { SPAWN_EVENT } from './machine.ts';
-import type { Item, Message } from './mailbox.ts';
+import { type Item, type Message, refuseItem } from './mailbox.ts';
 import type { Metrics } from './metrics.ts';
 import type { Logger, RuntimeLimits } from './options.ts';
 import type { Random } from './random.ts';
@@ -189,7 +189,7 @@ export class Shard implements CommitListener {
     this.#deadlines.stop();
     for (const group of this.#commits.drop()) group.refuse(refusal);
     for (const { mailbox } of this.live) {
-      for (const item of mailbox) if (item.type === 'message') item.settle?.(refusal);
+      for (const item of mailbox) refuseItem(item, refusal);
     }
     this.#services.metrics.left += this.live.size;
     this.live.clear();
@@ -468,6 +468,10 @@ export class Shard implements CommitListener {
     }
     if (actor.status !== 'unborn') this.#planDeadline(actor);
     else if (mailbox.size === 0) this.#leave(actor.address);
+    if (actor.status === 'unborn' && actor.deadline !== undefined) {
+      this.#deadlines.close(actor.deadline);
+      actor.deadline = undefined;
+    }
     return mailbox.size > 0;
   }
 
@@ -550,7 +554,7 @@ export class Shard implements CommitListener {
     // Taken out one by one: it may stand in the queue still, and must find nothing when its turn comes.
     for (let item = mailbox.shift(); item !== undefined; item = mailbox.shift()) {
       if (item.type === 'message') this.accept(address, item, 'none');
-      else if (item.type === 'childSettled') this.notify(address, item);
+      else if (item.type === 'childSettled' || item.type === 'order') this.notify(address, item);
     }
   }
 }

@@ -66,6 +66,8 @@ export function eventType(item: Item, timer: TimerRow | undefined): string {
       return item.result.type === 'event' ? item.result.event.type : `child ${item.result.type}`;
     case 'takeover':
       return LEADERSHIP_ACQUIRED;
+    case 'order':
+      return `escapement.${item.order}`;
   }
 }
 

@@ -8,8 +8,7 @@
  * that fails leaves the actor as it was (failure.ts).
  */
 
-import { type Actor, indexEntry, type PendingEffect, shownSnapshot, stateText } from './actor.ts';
-import { wholeAddress } from './address.ts';
+import { type Actor, indexEntry, shownSnapshot, stateText } from './actor.ts';
 import { type AdmissionServices, admit, refuse } from './admission.ts';
 import { type ChildRetry, dropRetry, endedSession, RUN_AGAIN, runAgain } from './child-tries.ts';
 import type { Effect } from './effect.ts';
@@ -19,14 +18,15 @@ import { failureOf, revert, supervise, undeliveredOf } from './failure.ts';
 import { historyText, tell } from './history.ts';
 import type { Inspection } from './inspection.ts';
 import { SPAWN_EVENT } from './machine.ts';
-import type { Item } from './mailbox.ts';
+import type { Item, Order } from './mailbox.ts';
 import type { Logger } from './options.ts';
-import type { OutboxRow } from './outbox.ts';
+import { obey, orderRefusal } from './orders.ts';
 import type { Random } from './random.ts';
 import { encodeRecord } from './record.ts';
+import { checkSends, share } from './sharing.ts';
 import type { Tree } from './statechart.ts';
 import type { TimerRow } from './timer-table.ts';
-import { type Asked, eventType, isKept, NOTHING } from './turn-result.ts';
+import { type Asked, emptyTurn, eventType, NOTHING } from './turn-result.ts';
 import { newUndelivered } from './undelivered.ts';
 
 export interface TurnServices extends AdmissionServices {
@@ -50,13 +50,17 @@ export class Turns {
   /** Takes the item. What cannot be taken is settled at once, or with the current group. */
   take(actor: Actor, item: Item, at: number): void {
     if (!this.#mayTake(actor, item, at)) return;
+    if (item.type === 'order') {
+      this.#obey(actor, item, at);
+      return;
+    }
     this.#effects.length = 0;
     const timer = item.type === 'timersDue' ? actor.timers.takeDue(at) : undefined;
     let isApplying = false;
     try {
       if (!this.#step(actor, item, timer, at)) return;
       isApplying = true;
-      const addresses = this.#checkSends(actor);
+      const addresses = checkSends(actor, this.#effects, this.#services);
       this.#apply(actor, item, timer, at, addresses);
     } catch (thrown) {
       this.#fail(actor, item, timer, at, thrown, isApplying);
@@ -65,9 +69,35 @@ export class Turns {
 
   #mayTake(actor: Actor, item: Item, at: number): boolean {
     if (item.type === 'message') return admit(actor, item, at, this.#services, this.#write);
+    if (item.type === 'order') return this.#mayObey(actor, item, at);
     if (actor.status === 'active') return true;
     if (item.type === 'refusal') item.giveUp();
     return false;
+  }
+
+  /** An order that cannot be carried out is refused once what speaks against it is durable. */
+  #mayObey(actor: Actor, item: Order, at: number): boolean {
+    const refusal = orderRefusal(actor, item.order);
+    if (refusal === undefined) return true;
+    if (actor.group === undefined) item.settle(refusal);
+    else this.#services.commits.filling.turns.push(emptyTurn(actor, item, at, refusal));
+    return false;
+  }
+
+  #obey(actor: Actor, item: Order, at: number): void {
+    const { commits } = this.#services;
+    actor.turns += 1;
+    actor.at = at;
+    const leaving = obey(actor, item.order);
+    if (actor.status === 'unborn') commits.filling.add(actor, null, undefined);
+    else this.#stage(actor, historyText(actor, item, at, { timer: undefined }));
+    if (item.order === 'forget') {
+      actor.committed = undefined;
+      commits.filling.turns.push(emptyTurn(actor, item, at));
+      return;
+    }
+    const asked = { leaving, sent: undefined, pending: undefined };
+    this.#finish(actor, item, at, eventType(item, undefined), asked, undefined);
   }
 
   /** Writes bookkeeping (acknowledged messages, finished effects) that no turn has written meanwhile. */
@@ -96,6 +126,8 @@ export class Turns {
         actor.term = item.fence;
         tree.take(this.#takeover(item.fence, at) as never, at, effects);
         return true;
+      case 'order':
+        return false;
       case 'refusal':
         // A turn that fails keeps this: then the event is undelivered instead of the message.
         if (actor.outbox.settle(item.row.to, item.row.counter) === undefined) {
@@ -124,24 +156,6 @@ export class Turns {
     actor.term = this.#services.commits.fence;
   }
 
-  /** The whole addresses of what goes through the outbox, checked before anything is applied. */
-  #checkSends(actor: Actor): readonly string[] {
-    const { limits, place } = this.#services;
-    let addresses: string[] | undefined;
-    for (const effect of this.#effects) {
-      if (effect.type !== 'send' || effect.to === '') continue;
-      const to = wholeAddress(effect.to, place);
-      if (!isKept(effect)) continue;
-      addresses ??= [];
-      addresses.push(to);
-    }
-    if (addresses === undefined) return NOTHING;
-    if (actor.outbox.size + addresses.length <= limits.outboxMax) return addresses;
-    const { address, outbox } = actor;
-    const what = `${address} has ${outbox.size} unacknowledged messages and would send ${addresses.length} more (outboxMax ${limits.outboxMax}).`;
-    throw new RuntimeError('OUTBOX_FULL', what, { address });
-  }
-
   #apply(
     actor: Actor,
     item: Item,
@@ -153,7 +167,7 @@ export class Turns {
     actor.at = at;
     const ended = endedSession(item);
     if (ended !== undefined) dropRetry(actor, ended);
-    const asked = this.#share(actor, at, addresses);
+    const asked = share(actor, this.#effects, at, addresses, this.#services.place);
     const { leaving, sent, pending } = asked;
     const state = stateText((actor.tree as Tree).snapshot.value);
     const facts = {
@@ -164,43 +178,6 @@ export class Turns {
     actor.state = state;
     this.#stage(actor, historyText(actor, item, at, facts));
     this.#finish(actor, item, at, eventType(item, timer), asked, undefined);
-  }
-
-  /** Puts what the machine asked for into the actor's own tables; the rest leaves after the commit. */
-  #share(actor: Actor, at: number, addresses: readonly string[]): Asked {
-    let leaving: Effect[] | undefined;
-    let sent: OutboxRow[] | undefined;
-    let pending: PendingEffect[] | undefined;
-    for (const effect of this.#effects) {
-      if (actor.timers.apply(effect, at)) continue;
-      if (effect.type === 'send' && effect.to === '') continue;
-      if (effect.type === 'stopChild') dropRetry(actor, effect.session);
-      if (effect.type === 'send' && isKept(effect)) {
-        sent ??= [];
-        sent.push(actor.outbox.add(addresses[sent.length] as string, effect.event));
-      } else if (effect.type === 'action' && actor.kind.isDurable(effect.name)) {
-        pending ??= [];
-        pending.push({
-          id: `${actor.address}#${actor.turns}.${pending.length}`,
-          name: effect.name,
-          params: effect.params,
-        });
-      } else if (effect.type === 'send') {
-        leaving ??= [];
-        leaving.push({ ...effect, to: wholeAddress(effect.to, this.#services.place) });
-      } else {
-        leaving ??= [];
-        leaving.push(effect);
-      }
-    }
-    if (pending !== undefined) actor.effects = [...actor.effects, ...pending];
-    const { snapshot } = actor.tree as Tree;
-    if (snapshot.status !== 'active') {
-      actor.status = 'done';
-      actor.timers.rows.length = 0;
-      actor.tries.clear();
-    }
-    return { leaving, sent, pending };
   }
 
   #stage(
@@ -255,7 +232,8 @@ export class Turns {
     this.#effects.length = 0;
     this.#begin(actor, actor.input, at);
     actor.term = term;
-    return this.#share(actor, at, this.#checkSends(actor));
+    const addresses = checkSends(actor, this.#effects, this.#services);
+    return share(actor, this.#effects, at, addresses, this.#services.place);
   }
 
   #finish(

@@ -194,7 +194,10 @@ describe('supervision', () => {
     expect(await codeOf(job.send({ type: 'fail' }))).toBe('TURN_FAILED');
     expect(errors).toEqual(['TURN_FAILED']);
     expect(await codeOf(job.send({ type: 'step' }))).toBe('ACTOR_ENDED');
-    expect(storedOf(rt.store, job.address)).not.toHaveProperty('timers');
+    // They stay for whoever revives it; none is waited for.
+    expect(rt.runtime.query({ kind: 'job', status: 'stopped' }).actors).toMatchObject([
+      { dueAt: null },
+    ]);
     await rt.crash();
     expect(await codeOf(job.send({ type: 'step' }))).toBe('ACTOR_ENDED');
     await rt.spawn('job/1', { input: { name: 'b' } });
