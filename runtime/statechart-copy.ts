@@ -20,6 +20,7 @@ import {
 } from 'xstate';
 import { RuntimeError } from './errors.ts';
 import { knob } from './knob.ts';
+import { missingHistory } from './xstate-history.ts';
 import { followPlans } from './xstate-plans.ts';
 import { type PendingRef, takeRefs, withStoredRefs } from './xstate-refs.ts';
 
@@ -74,6 +75,7 @@ interface Persisted {
   readonly status: string;
   readonly value: unknown;
   readonly context: unknown;
+  readonly historyValue?: unknown;
   readonly children: Record<string, { readonly snapshot?: { readonly status?: string } }>;
 }
 
@@ -252,7 +254,7 @@ function checkRestores(copy: AnyStateMachine): void {
 }
 
 function checkPersisted(machine: AnyStateMachine, persisted: Persisted): void {
-  const { status, value, context, children } = persisted;
+  const { status, value, context, children, historyValue } = persisted;
   if (!STATUSES.includes(status)) throw new Error(`status "${status}"`);
   if (!isRecord(context)) throw new Error('no context');
   if (!isRecord(children)) throw new Error('no children');
@@ -261,6 +263,8 @@ function checkPersisted(machine: AnyStateMachine, persisted: Persisted): void {
     if (!STATUSES.includes(stored)) throw new Error(`child "${id}" has status "${stored}"`);
   }
   checkValue(machine.root as unknown as Node, value);
+  const [lost] = missingHistory(machine, historyValue);
+  if (lost !== undefined) throw new Error(`its history names "${lost}", which is no state of it`);
 }
 
 /** XState takes much for the initial state, `"__proto__"` for one: a value must name states that exist, all of them. */

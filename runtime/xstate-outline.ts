@@ -9,6 +9,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { pathOf } from './xstate-children.ts';
 import { matchesDescriptor } from './xstate-configurations.ts';
+import { missingHistory } from './xstate-history.ts';
 import { allNodes, type StateNode } from './xstate-sets.ts';
 
 /** What of XState's StateNode is read beside the sets (public, but for `eventType`). */
@@ -20,7 +21,14 @@ interface DelayedNode extends StateNode {
 /** What of XState's persisted snapshot is looked through. */
 interface Persisted {
   readonly value?: unknown;
-  readonly children?: Readonly<Record<string, { readonly src?: unknown; snapshot?: Persisted }>>;
+  readonly historyValue?: unknown;
+  readonly children?: Readonly<Record<string, PersistedChild>>;
+  readonly shadows?: ReadonlyArray<PersistedChild & { readonly id: string }>;
+}
+
+interface PersistedChild {
+  readonly src?: unknown;
+  readonly snapshot?: Persisted;
 }
 
 /** The names of a machine and of the machines among its actors; those of `actors` begin with `name:`. */
@@ -53,12 +61,21 @@ export function outlineOf(machine: AnyStateMachine): Outline {
   return outline;
 }
 
-/** States that a stored snapshot is in and the machine does not have, those of child machines as `child:state`. */
+/**
+ * States that a stored snapshot is in, or that its history remembers, and the machine does not have;
+ * those of child machines as `child:state`.
+ */
 export function missingStates(machine: AnyStateMachine, stored: unknown): string[] {
-  const { value, children } = (stored ?? {}) as Persisted;
+  const { value, children = {}, shadows = [], historyValue } = (stored ?? {}) as Persisted;
   const missing: string[] = [];
   walk(machine.root as unknown as DelayedNode, value, (path) => missing.push(path.join('.')));
-  for (const [id, child] of Object.entries(children ?? {})) {
+  for (const state of missingHistory(machine, historyValue))
+    if (!missing.includes(state)) missing.push(state);
+  const below = [
+    ...Object.entries(children),
+    ...shadows.map((child) => [child.id, child] as const),
+  ];
+  for (const [id, child] of below) {
     const logic = typeof child?.src === 'string' ? actorsOf(machine)[child.src] : undefined;
     if (!isMachine(logic)) continue;
     for (const state of missingStates(logic, child.snapshot)) missing.push(`${id}:${state}`);
