@@ -13,6 +13,7 @@ import { isEmpty } from './statechart-restored.ts';
 import { contextText, jsonOnce } from './text.ts';
 import { pathOf, RUNNING } from './xstate-children.ts';
 import { Host, type Outside } from './xstate-host.ts';
+import { restoreShadows, type StoredShadow, shadowsOf } from './xstate-shadows.ts';
 
 /** What of a tree is stored: XState's persisted snapshot and the numbers of its sessions. */
 export interface StoredTree {
@@ -136,8 +137,11 @@ export class Tree {
       'historyValue' | 'children',
       object
     >;
-    if (status !== 'active' || !isEmpty(children) || !isEmpty(historyValue)) {
-      return JSON.stringify(this.#machine.getPersistedSnapshot(snapshot));
+    const shadows = this.hasChildren ? shadowsOf(this.#host.children) : [];
+    const isPlain = status === 'active' && isEmpty(children) && isEmpty(historyValue);
+    if (!isPlain || shadows.length > 0) {
+      const persisted = this.#machine.getPersistedSnapshot(snapshot);
+      return JSON.stringify(shadows.length > 0 ? { ...persisted, shadows } : persisted);
     }
     const context = contextText(snapshot.context, this.#contextLength);
     this.#contextLength = context.length;
@@ -167,6 +171,8 @@ export class Tree {
     this.snapshot = this.#machine.restoreSnapshot(persisted as never, host as never);
     if ((this.snapshot.status as string) === 'error') throw new Error('status "error"');
     if (this.snapshot.status === 'active') this.#machine.start(this.snapshot);
+    const { shadows = [] } = stored.snapshot as { readonly shadows?: readonly StoredShadow[] };
+    restoreShadows(host.children, host.self, shadows);
     host.deferred = [];
     host.children.finishRestore(host.self);
     if (host.failure !== undefined) throw host.failure.thrown;

@@ -42,11 +42,15 @@ export interface ChildActor {
   sessionId: string;
   logger: unknown;
   toJSON: () => unknown;
+  /** Set by us: it runs, but another child has taken its id, so that its parent's snapshot does not show it. */
+  isShadowed?: boolean;
   logic: object;
   _processingStatus: number;
   _send(event: object): void;
   _stop(): void;
+  getPersistedSnapshot(): object;
   getSnapshot(): {
+    readonly status: string;
     readonly input?: unknown;
     readonly children?: Readonly<Record<string, unknown>>;
   };
@@ -107,6 +111,8 @@ export class ChildTable {
   restoring: Readonly<Record<string, number>> | undefined;
   /** References read with the record, until everybody they may mean is there. */
   pendingRefs: PendingRef[] = [];
+  /** The number of the shadowed child that is being built from its record. */
+  shadowSession: number | undefined;
   #bySystemId: Map<string, AnyRef> | undefined;
   #bookedBefore = 0;
   #wasEmpty: boolean = true;
@@ -142,7 +148,13 @@ export class ChildTable {
 
   /** Gives a child that was just built its number: a new one, or the one in the record. */
   add(child: ChildActor): void {
-    this.#seat(child, this.restoring === undefined ? this.booked : this.#storedSession(child));
+    const { shadowSession } = this;
+    this.shadowSession = undefined;
+    if (shadowSession !== undefined) {
+      child.isShadowed = true;
+      this.#seat(child, shadowSession);
+    } else
+      this.#seat(child, this.restoring === undefined ? this.booked : this.#storedSession(child));
   }
 
   hasRoom(childrenMax: number): boolean {
@@ -158,8 +170,8 @@ export class ChildTable {
   }
 
   /**
-   * After a step, only children that their parent's snapshot leads to stay alive: the others would
-   * not outlive a restore. XState leaves them running when a parent fails or gives an id away twice.
+   * After a step, only children of living parents stay alive; XState leaves them running when a parent
+   * fails. Where an id was given away twice, both children run, as in XState, and both are stored.
    */
   sweep(): void {
     let lost = this.#findLost();
@@ -170,6 +182,7 @@ export class ChildTable {
     for (const child of this.bySession?.values() ?? []) {
       // Built but never started, because the step went on without it.
       if (child._processingStatus !== RUNNING) this.#end(child);
+      else if (!isShown(child)) child.isShadowed = true;
     }
     this.dropStopped();
   }
@@ -232,7 +245,7 @@ export class ChildTable {
 
   #findLost(): ChildActor | undefined {
     for (const child of this.bySession?.values() ?? []) {
-      if (child._processingStatus === RUNNING && !isReachable(child)) return child;
+      if (child._processingStatus === RUNNING && !hasParent(child)) return child;
     }
     return undefined;
   }
@@ -256,15 +269,22 @@ export class ChildTable {
   }
 }
 
-function isReachable(child: ChildActor): boolean {
-  const { id, _parent: parent } = child;
-  const isAlive = parent._processingStatus === undefined || parent._processingStatus === RUNNING;
-  return isAlive && parent.getSnapshot().children?.[id] === child;
+function hasParent({ _parent: parent }: ChildActor): boolean {
+  const { _processingStatus: processing } = parent;
+  // The root has none: it lives as long as its machine is not done.
+  return processing === undefined
+    ? parent.getSnapshot().status === 'active'
+    : processing === RUNNING;
 }
 
-/** `c` for a child of the root, `c/d` for a child of that one. */
+function isShown(child: ChildActor): boolean {
+  return child._parent.getSnapshot().children?.[child.id] === child;
+}
+
+/** `c` for a child of the root, `c/d` for a child of that one; `%3` for one whose id another child has. */
 export function pathOf(child: ChildActor): string {
-  const { _parent: parent, id } = child;
-  const name = /[/%]/.test(id) ? encodeURIComponent(id) : id;
+  const { _parent: parent, id, isShadowed, sessionId } = child;
+  const ownName = /[/%]/.test(id) ? encodeURIComponent(id) : id;
+  const name = isShadowed === true ? `%${sessionId}` : ownName;
   return '_parent' in parent ? `${pathOf(parent as ChildActor)}/${name}` : name;
 }

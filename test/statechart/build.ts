@@ -189,7 +189,7 @@ function isFromOutside({ event }: Args): boolean {
 }
 
 function invokeOf(spec: InvokeSpec, index: number, path: string, plan: Plan): Loose {
-  const id = `${path}.i${index}`;
+  const id = spec.isShared ? `${plan.name}.shared` : `${path}.i${index}`;
   const { onDone, onError, onSnapshot } = spec;
   plan.invoked.push(id);
   return {

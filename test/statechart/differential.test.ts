@@ -8,9 +8,7 @@
  *
  * A tree differs on purpose, and live-world.ts or the generator make up for it:
  * - It has one timer per machine and id; XState keeps the older one too, out of reach.
- * - After a step only children live that their parent's snapshot leads to, because the
- *   others would not outlive a restore; XState lets those of a failed parent, and the
- *   older one where an id was given away twice, run on.
+ * - After a step only children of living parents live; XState lets those of a failed one run on.
  * - A failure of the root throws and changes nothing; XState's actor is in error.
  * - Machines that answer each other for ever are stopped; XState goes on.
  * - Custom actions and children that act by themselves run after the step, so they

@@ -33,6 +33,8 @@ export interface InvokeSpec {
   readonly onError: TransitionSpec | undefined;
   readonly onSnapshot: TransitionSpec | undefined;
   readonly hasSystemId: boolean;
+  /** Under an id that others invoke under too. */
+  readonly isShared: boolean;
 }
 
 export interface StateSpec {
@@ -126,6 +128,7 @@ const invoke: fc.Arbitrary<InvokeSpec> = fc.record({
   onError: fc.option(transition, { nil: undefined, freq: 6 }),
   onSnapshot: sometimes,
   hasSystemId: fc.boolean(),
+  isShared: fc.integer({ min: 0, max: 3 }).map((die) => die === 0),
 });
 
 function stateBelow(depth: number): fc.Arbitrary<StateSpec> {

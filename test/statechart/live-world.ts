@@ -145,11 +145,11 @@ export class LiveWorld implements World {
     };
   }
 
-  /** A tree ends children that their parent's snapshot does not lead to; XState leaves them running. */
+  /** A tree ends the children of a parent that has failed; XState leaves them running. */
   #sweep(): void {
     const isRunning = ({ _processingStatus }: LiveChild) => _processingStatus === 1;
     const findLost = () =>
-      this.#children.find((child) => isRunning(child) && !this.#leadsTo(child));
+      this.#children.find((child) => isRunning(child) && !this.#hasParent(child));
     for (let lost = findLost(); lost !== undefined; lost = findLost()) {
       this.#count('swept');
       lost._stop();
@@ -157,10 +157,11 @@ export class LiveWorld implements World {
     this.#children = this.#children.filter(isRunning);
   }
 
-  #leadsTo(child: LiveChild): boolean {
-    const { id, _parent: parent } = child;
-    const isAlive = (parent as unknown) === this.#actor || parent._processingStatus === 1;
-    return isAlive && parent.getSnapshot().children?.[id] === (child as unknown);
+  #hasParent(child: LiveChild): boolean {
+    const { _parent: parent } = child;
+    return (parent as unknown) === this.#actor
+      ? this.#actor.getSnapshot().status === 'active'
+      : parent._processingStatus === 1;
   }
 
   #countEvent(

@@ -1,7 +1,7 @@
 /** Machines that keep references to each other, in contexts and in input; and routes. */
 
-import { assign, fromCallback, sendTo, stopChild } from 'xstate';
-import { type Any, type Case, counted, noted, plain } from './reference-cases.ts';
+import { assign, fromCallback, fromPromise, sendParent, sendTo, stopChild } from 'xstate';
+import { type Any, type Case, counted, noted, plain, worker } from './reference-cases.ts';
 
 export const keptReferences: Readonly<Record<string, Case>> = {
   'the parent in the input of a machine': {
@@ -123,6 +123,70 @@ export const keptReferences: Readonly<Record<string, Case>> = {
         { kid: plain({ context: { n: 0 }, on: { GO: { actions: counted } } }) },
       ),
     steps: ['SEND', 'CALL', 'END', 'SEND', 'CALL', 'AGAIN', 'SEND', 'CALL'],
+  },
+  'two regions that invoke under one id, of which one is left': {
+    make: (log) => {
+      const region = (more: object) => ({
+        initial: 'running',
+        states: {
+          running: {
+            invoke: { src: 'worker', id: 'worker', onDone: 'over' },
+            on: { WORKER_OVER: 'told', ...more },
+          },
+          told: {},
+          over: {},
+          left: { on: { GO: { actions: sendTo('worker', { type: 'GO' }) } } },
+        },
+      });
+      return plain(
+        {
+          type: 'parallel',
+          context: ({ self }: Any) => ({ n: 0, self }),
+          states: { one: region({ LEAVE: 'left' }), two: region({}) },
+        },
+        {
+          worker: plain(
+            {
+              context: { n: 0 },
+              initial: 'waiting',
+              states: {
+                waiting: {
+                  invoke: { src: 'worker', id: 'below' },
+                  after: { 30: { actions: [counted, sendTo('below', { type: 'GO' })] } },
+                  on: { WORKER_OVER: 'over' },
+                },
+                over: { entry: sendParent({ type: 'WORKER_OVER' }), type: 'final' },
+              },
+            },
+            { worker: worker(log) },
+          ),
+        },
+      );
+    },
+    steps: [10, 'LEAVE', 10, 30, 60],
+  },
+  'two promises under one id': {
+    hasActing: true,
+    make: () => {
+      const region = {
+        initial: 'running',
+        states: {
+          running: {
+            invoke: { src: 'load', id: 'load', onDone: 'done' },
+            on: { CANCEL: 'canceled' },
+          },
+          done: {},
+          canceled: {},
+        },
+      };
+      const { on: _, ...stays } = region.states.running;
+      const other = { ...region, states: { ...region.states, running: stays } };
+      return plain(
+        { type: 'parallel', states: { one: region, two: other } },
+        { load: fromPromise(() => new Promise((resolve) => setImmediate(resolve))) },
+      );
+    },
+    steps: ['CANCEL', 1],
   },
   'a route, to the root and to a child': {
     make: () => {
