@@ -18,6 +18,8 @@ export interface NodePorts {
   readonly lease: Lease;
   readonly limits: RuntimeLimits;
   readonly logger: Logger;
+  /** Reports every context that JSON would change; default: one per kind, and looks at some. */
+  readonly reportsEveryLoss?: boolean | undefined;
   /** Told when the store has failed after the start; the node has ended then. */
   readonly fatal: (failure: Error) => void;
   /** Told each time this node begins to host its place, under which fence. */

@@ -15,6 +15,7 @@ import { Batches } from './batches.ts';
 import { Bookkeeping } from './bookkeeping.ts';
 import type { Cancel, Clock } from './clock.ts';
 import { type CommitListener, Commits, type Group } from './commit.ts';
+import { ContextLosses, type ContextLossServices } from './context-losses.ts';
 import { messageOf, RuntimeError } from './errors.ts';
 import type { Inspection } from './inspection.ts';
 import type { Kind } from './kind.ts';
@@ -33,7 +34,7 @@ import type { ProvedPeer } from './transport.ts';
 import { Turns } from './turn.ts';
 import type { Turn } from './turn-result.ts';
 
-export interface ShardServices {
+export interface ShardServices extends ContextLossServices {
   readonly node: string;
   readonly place: string;
   readonly clock: Clock;
@@ -103,6 +104,7 @@ export class Shard implements CommitListener {
       random,
       inspection,
       metrics,
+      contexts: new ContextLosses(services),
       logger: services.logger,
     });
     this.#bookkeeping = new Bookkeeping(this.live, this.#turns, this.#commits);

@@ -11,6 +11,7 @@
 import { type Actor, indexEntry, shownSnapshot, stateText } from './actor.ts';
 import { type AdmissionServices, admit, refuse } from './admission.ts';
 import { type ChildRetry, dropRetry, endedSession, RUN_AGAIN, runAgain } from './child-tries.ts';
+import type { ContextLosses } from './context-losses.ts';
 import type { Effect } from './effect.ts';
 import { RuntimeError } from './errors.ts';
 import { LEADERSHIP_ACQUIRED } from './event-names.ts';
@@ -34,6 +35,7 @@ export interface TurnServices extends AdmissionServices {
   readonly place: string;
   readonly random: Random;
   readonly inspection: Inspection;
+  readonly contexts: ContextLosses;
   readonly logger: Logger;
 }
 
@@ -177,6 +179,7 @@ export class Turns {
     };
     actor.state = state;
     this.#stage(actor, historyText(actor, item, at, facts));
+    this.#services.contexts.look(actor);
     this.#finish(actor, item, at, eventType(item, timer), asked, undefined);
   }
 

@@ -13,12 +13,7 @@ import { type ActorHandle, createHandle, type HandleHost } from '../runtime/hand
 import type { KindOptions } from '../runtime/kind.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { localLease } from '../runtime/local-lease.ts';
-import {
-  type Logger,
-  type RuntimeLimits,
-  resolveLimits,
-  SILENT_LOGGER,
-} from '../runtime/options.ts';
+import { type Logger, type RuntimeLimits, resolveLimits } from '../runtime/options.ts';
 import { noTransport } from '../runtime/peers.ts';
 import {
   type AddressOf,
@@ -34,6 +29,7 @@ import { memoryStore } from '../stores/memory.ts';
 import { SimulatedClock } from './clock.ts';
 import { parseDuration } from './duration.ts';
 import { SeededRandom } from './random.ts';
+import { TEST_LOGGER } from './test-logger.ts';
 
 export interface TestRuntimeOptions<TKinds extends KindMap = KindMap> {
   /** Machines by kind. */
@@ -89,7 +85,7 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
   }
 
   async start(): Promise<void> {
-    const { node = 'test', place = node, kinds, limits, logger = SILENT_LOGGER } = this.#options;
+    const { node = 'test', place = node, kinds, limits, logger = TEST_LOGGER } = this.#options;
     const runtime = await this.#during(
       Runtime.start({
         node,
@@ -101,6 +97,7 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
         lease: this.#lease,
         limits: resolveLimits(limits),
         logger,
+        reportsEveryLoss: true,
         fatal: (failure) => {
           throw failure;
         },
