@@ -80,7 +80,12 @@ export interface ExtensionServices {
 const ANSWER_LIMITS_MS = [1_000, 2_000, 4_000, 5_000] as const;
 const POLICY_PAUSE_MS = 1_000;
 /** Refusals that pass: the worker registers, or its datacenter is about to know it again. */
-const PASSING: ReadonlySet<string> = new Set(['ACTOR_UNKNOWN', 'ACTOR_ENDED', 'KIND_UNKNOWN']);
+const PASSING: ReadonlySet<string> = new Set([
+  'ACTOR_UNKNOWN',
+  'ACTOR_ENDED',
+  'ASK_UNANSWERED',
+  'KIND_UNKNOWN',
+]);
 
 interface Asked {
   readonly deadlineAt: number;
