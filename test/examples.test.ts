@@ -81,10 +81,10 @@ test('jobs: one is done, one gets more time, one is ended by the gate in both da
     return lines.slice(begin + 1, end + 1).map((line) => line.trim().replaceAll(/ +/g, ' '));
   };
   expect(about('short').sort()).toEqual([
-    '30.000 s A.manager-1 job.ended completed',
-    '30.000 s B.manager-1 job.ended completed',
-    '30.000 s gate job.ended completed',
-    '30.000 s laptop completed, 30 steps, 0 ms added',
+    '31.000 s A.manager-1 job.ended completed',
+    '31.000 s B.manager-1 job.ended completed',
+    '31.000 s gate job.ended completed',
+    '31.000 s laptop completed, 30 steps, 0 ms added',
   ]);
   expect(about('long')).toContain('50.000 s A.manager-1 extension.granted 30000 ms');
   expect(about('long').at(-1)).toBe('80.000 s laptop completed, 80 steps, 30000 ms added');

@@ -23,8 +23,8 @@ describe('the small world', () => {
   test.each([
     ['in which nothing goes wrong', calm, 300],
     ['in which the leader of A dies', leaderDies, 40_000],
-    ['in which a message is late and one comes twice', oneDelay, 20_000],
-    ['in which datacenters take the job early, late or never', dispatching, 20_000],
+    ['in which a message is late and one comes twice', oneDelay, 10_000],
+    ['in which datacenters take the job early, late or never', dispatching, 15_000],
   ])(
     '%s keeps every invariant, and comes to an end from everywhere',
     (_name, scope, statesMin) => {

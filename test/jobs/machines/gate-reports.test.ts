@@ -61,11 +61,13 @@ describe('reports', () => {
 
   test('progress is acknowledged without guarantee, everything else until it is taken', async () => {
     const world = await gateWorld({ targets: ['A', 'B'] });
+    // The acknowledgement of the first one lets the job begin.
+    await world.progress('A', { reportSeq: 1 });
     const kept: unknown[] = [];
     world.gate.runtime.inspect((record) => {
       if (record.type === 'messageSent') kept.push(record.event);
     });
-    await world.progress('A');
+    await world.progress('A', { reportSeq: 2 });
     await world.timeout('A', 'overall', { extensionsMs: 0 });
     expect(kept).toMatchObject([
       { ackOf: 'timeout.reported' },
