@@ -20,6 +20,8 @@ export interface AdmissionServices {
   readonly limits: RuntimeLimits;
   readonly commits: Commits;
   readonly metrics: Metrics;
+  /** Whether nothing of a sender to a receiver here can come any more: see `Shard.#owesNothing`. */
+  owesNothing(sender: string, to: string): boolean;
 }
 
 /** Whether a turn is taken for the message. `write` adds the actor's record to the group without one. */
@@ -27,7 +29,7 @@ export function admit(
   actor: Actor,
   item: Message,
   at: number,
-  { limits, commits, metrics }: AdmissionServices,
+  { limits, commits, metrics, owesNothing }: AdmissionServices,
   write: (actor: Actor) => void,
 ): boolean {
   const { counter, after, event } = item;
@@ -49,6 +51,7 @@ export function admit(
     refuse(item, early(actor), metrics);
     return false;
   }
+  if (actor.inbox.isCrowded) actor.inbox.sweep((sender) => owesNothing(sender, actor.address));
   if (from !== undefined && !actor.inbox.take(from, counter, after, at, limits)) {
     refuse(item, tooManySenders(actor, limits.sendersMax), metrics);
     return false;

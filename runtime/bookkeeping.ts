@@ -1,5 +1,5 @@
 /**
- * What changes about actors between turns: receipts that came, marks that are needed no more.
+ * What changes about actors between turns: receipts that came, effects that are finished.
  *
  * Guarantees: it is written with the actor's next turn, or by `write` when nothing else is to do, or
  * enough has come together.
@@ -8,30 +8,24 @@
  */
 
 import type { Actor } from './actor.ts';
-import type { Commits } from './commit.ts';
 import { knob } from './knob.ts';
 import type { LiveActors } from './live-actors.ts';
 import type { Turns } from './turn.ts';
 
-/** An inbox with no more senders than this costs nothing worth saving. */
-const MARKS_KEPT = knob('marksKept', 16);
-
-/** Marks that wait to be dropped, however busy the node is: records carry them until then. */
+/** Senders that a crowded inbox could forget once they are written, however busy the node is: its record carries them until then. */
 const QUITS_MAX = knob('quitsMax', 128);
 
 export class Bookkeeping {
   readonly #live: LiveActors;
   readonly #turns: Turns;
-  readonly #commits: Commits;
   /** Actors that are ahead of their records. */
   readonly #dirty = new Set<Actor>();
-  /** Senders that owe a receiver here nothing any more, as soon as that is durable. */
-  #quits: Array<readonly [sender: Actor, to: string]> = [];
+  /** Senders that owe a receiver nothing any more, and whose records do not say so yet. */
+  #quits = 0;
 
-  constructor(live: LiveActors, turns: Turns, commits: Commits) {
+  constructor(live: LiveActors, turns: Turns) {
     this.#live = live;
     this.#turns = turns;
-    this.#commits = commits;
   }
 
   get isEmpty(): boolean {
@@ -40,7 +34,7 @@ export class Bookkeeping {
 
   /** True when it should be written although there is other work. */
   get isOverdue(): boolean {
-    return this.#quits.length >= QUITS_MAX.value;
+    return this.#quits >= QUITS_MAX.value;
   }
 
   touch(actor: Actor): void {
@@ -48,29 +42,18 @@ export class Bookkeeping {
     this.#dirty.add(actor);
   }
 
-  /**
-   * A message of `sender` to `to` was taken. Once the sender durably owes that receiver nothing, no
-   * message can come twice (between actors of one place messages stay in the node, each copy is
-   * answered before the next is made), so a receiver here that knows many senders drops the mark.
-   */
+  /** A message of `sender` to `to` was taken. */
   settled(sender: Actor, to: string): void {
     this.touch(sender);
-    if (sender.outbox.lane(to) !== undefined) return;
-    if ((this.#live.get(to)?.inbox.size ?? 0) > MARKS_KEPT.value) this.#quits.push([sender, to]);
+    const isLast = sender.outbox.lane(to) === undefined;
+    if (isLast && this.#live.peek(to)?.inbox.isCrowded === true) this.#quits += 1;
   }
 
   /** Adds everything to the group that is being filled. */
   write(): void {
     for (const actor of this.#dirty) if (actor.isDirty) this.#turns.write(actor);
     this.#dirty.clear();
-    for (const [sender, to] of this.#quits) {
-      // It must be so in what is written now, and still when that is durable.
-      if (!this.#owesNothing(sender, to)) continue;
-      this.#commits.filling.whenDurable.push(() => {
-        if (this.#owesNothing(sender, to)) this.#live.get(to)?.inbox.forget(sender.address);
-      });
-    }
-    this.#quits = [];
+    this.#quits = 0;
   }
 
   /** The actor goes back to its record: what this one knew beyond it is not so. */
@@ -81,13 +64,6 @@ export class Bookkeeping {
 
   clear(): void {
     this.#dirty.clear();
-    this.#quits = [];
-  }
-
-  /** One that was let go for its idleness is as its record says. */
-  #owesNothing(sender: Actor, to: string): boolean {
-    const live = this.#live.get(sender.address);
-    if (live === undefined && sender.isDirty) return false;
-    return (live ?? sender).outbox.lane(to) === undefined;
+    this.#quits = 0;
   }
 }

@@ -275,7 +275,7 @@ export class Delivery {
     this.#goBack(sender, lane, lane.progressedAt === undefined ? this.#safe(lane) : lane.underWay);
   }
 
-  /** How many rows need no other copy: here they wait in a mailbox, and marks rely on it (see `Bookkeeping.settled`). */
+  /** How many rows need no other copy: here they wait in a mailbox, and marks rely on it (see `Shard.#owesNothing`). */
   #safe({ isHere, underWay }: Lane): number {
     return isHere && this.#services.isHosting() ? underWay : 0;
   }

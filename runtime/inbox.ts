@@ -9,8 +9,8 @@
  * the receiver's record and so committed together with the effect of the message.
  *
  * Senders unheard of for the retention time are forgotten; at most `sendersMax` are
- * remembered: a further one is refused, never let in unmarked. A sender on the same node
- * is forgotten sooner, once it durably owes nothing (see `Shard.settled`).
+ * remembered: a further one is refused, never let in unmarked. An actor of the same place
+ * is forgotten sooner: `sweep` looks for those that durably owe the receiver nothing.
  */
 
 import { knob } from './knob.ts';
@@ -18,6 +18,12 @@ import { timeText } from './text.ts';
 
 /** Counters above the contiguous one that are remembered of a sender without order. */
 export const WINDOW_MAX = knob('inboxWindowMax', 64);
+
+/** With no more senders than this an inbox costs nothing worth saving. */
+const MARKS_KEPT = knob('marksKept', 16);
+
+/** Senders that a sweep looks at, whatever the size of the inbox. */
+const SWEPT_MIN = knob('marksSweptMin', 4);
 
 export interface InboxLimits {
   readonly sendersMax: number;
@@ -39,6 +45,8 @@ export type StoredInbox = Readonly<Record<string, readonly number[]>>;
 
 export class Inbox {
   readonly #marks = new Map<string, Mark>();
+  /** Where the next sweep goes on. */
+  #round: Iterator<string> | undefined;
 
   static restore(stored: StoredInbox | undefined): Inbox {
     const inbox = new Inbox();
@@ -51,6 +59,11 @@ export class Inbox {
 
   get size(): number {
     return this.#marks.size;
+  }
+
+  /** True with so many senders that looking for some to forget is worth it. */
+  get isCrowded(): boolean {
+    return this.#marks.size > MARKS_KEPT.value;
   }
 
   /** Forgets a sender whose time is over: what comes now is of a new life. */
@@ -108,6 +121,19 @@ export class Inbox {
   /** Nothing of this sender's that was taken can ever come again. */
   forget(sender: string): void {
     this.#marks.delete(sender);
+  }
+
+  /**
+   * Forgets senders of which nothing that was taken can ever come again. It looks at some of them, and
+   * the next time at those that follow, so that it costs a part of what writing all of them does.
+   */
+  sweep(owesNothing: (sender: string) => boolean): void {
+    for (let left = SWEPT_MIN.value + (this.#marks.size >> 3); left > 0; left -= 1) {
+      this.#round ??= this.#marks.keys();
+      const { value: sender, done } = this.#round.next();
+      if (done === true) this.#round = undefined;
+      else if (owesNothing(sender)) this.#marks.delete(sender);
+    }
   }
 
   /** Forgets the senders heard least recently whose time is over. */

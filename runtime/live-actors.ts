@@ -39,6 +39,11 @@ export class LiveActors {
     return old;
   }
 
+  /** Finds an actor and leaves it as old as it is. */
+  peek(address: string): Actor | undefined {
+    return this.#young.get(address) ?? this.#old.get(address);
+  }
+
   add(actor: Actor): void {
     this.#addedCount += 1;
     const isFull = this.#young.size >= this.#generationMax;

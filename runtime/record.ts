@@ -61,7 +61,7 @@ export function encodeRecord(actor: Actor, recordBytesMax: number): string {
   const { counter } = actor.outbox;
   if (counter > 0) {
     text += `,"counter":${counter}`;
-    if (actor.outbox.size > 0) text += `,"outbox":${actor.outbox.encode()}`;
+    if (actor.outbox.size > 0) text += `${OUTBOX}${actor.outbox.encode()}`;
   }
   if (effects.length > 0) text += `,"effects":${JSON.stringify(effects)}`;
   const numbers = tree.sessions();
@@ -73,6 +73,14 @@ export function encodeRecord(actor: Actor, recordBytesMax: number): string {
   if (actor.status !== 'active') text += `,"status":"${actor.status}"`;
   if (actor.stopReason !== undefined) text += `,"stopReason":${JSON.stringify(actor.stopReason)}`;
   return `${text}}`;
+}
+
+/** How an outbox begins in a record; without messages there is none. */
+const OUTBOX = ',"outbox":';
+
+/** False when a record surely has no unanswered messages, told without unpacking it. */
+export function mayOweMessages(text: string): boolean {
+  return text.includes(OUTBOX);
 }
 
 /**

@@ -27,7 +27,7 @@ import { type Item, type Message, refuseItem } from './mailbox.ts';
 import type { Metrics } from './metrics.ts';
 import type { Logger, RuntimeLimits } from './options.ts';
 import type { Random } from './random.ts';
-import { checkDeadlines, decodeRecord } from './record.ts';
+import { checkDeadlines, decodeRecord, mayOweMessages } from './record.ts';
 import type { Store } from './store.ts';
 import { Deadlines } from './timers.ts';
 import type { ProvedPeer } from './transport.ts';
@@ -106,8 +106,9 @@ export class Shard implements CommitListener {
       metrics,
       contexts: new ContextLosses(services),
       logger: services.logger,
+      owesNothing: (sender, to) => this.#owesNothing(sender, to),
     });
-    this.#bookkeeping = new Bookkeeping(this.live, this.#turns, this.#commits);
+    this.#bookkeeping = new Bookkeeping(this.live, this.#turns);
     // After a long absence everybody may be due at once: not all of them need to be in memory for that.
     this.#deadlines = new Deadlines(
       clock,
@@ -526,6 +527,20 @@ export class Shard implements CommitListener {
     this.#leave(actor.address);
     if (actor.deadline !== undefined) this.#deadlines.close(actor.deadline);
     this.#batches.plan();
+  }
+
+  /**
+   * True when an actor of this place durably owes the receiver no message. Then none can come twice:
+   * between actors of one place messages stay in the node, and each copy is answered before the next
+   * is made.
+   */
+  #owesNothing(sender: string, to: string): boolean {
+    if (!isWholeAddress(sender) || placeOf(sender) !== this.#services.place) return false;
+    const live = this.live.peek(sender);
+    if (live !== undefined)
+      return !live.isDirty && live.group === undefined && live.outbox.lane(to) === undefined;
+    const text = this.#services.store.load(sender);
+    return text !== undefined && !mayOweMessages(text);
   }
 
   /** Brings an actor into memory that has something under way, or waits for its kind. */

@@ -152,4 +152,17 @@ export const productionPlants: readonly Plant[] = [
       },
     ],
   },
+  {
+    id: 'P108',
+    area: 'runtime',
+    says: 'An inbox forgets no sender of its own place that was let go from memory, and fills up with those.',
+    edits: [
+      {
+        file: 'runtime/shard.ts',
+        find: 'return text !== undefined && !mayOweMessages(text);',
+        replace: "return text === '' && !mayOweMessages(text);",
+      },
+    ],
+    suite: 'test/delivery/marks.test.ts',
+  },
 ];

@@ -14,6 +14,7 @@ import type { Chance } from './chance.ts';
 export const TINY: Readonly<Record<string, readonly number[]>> = {
   'limit.mailboxMax': [3, 8],
   'limit.outboxMax': [40],
+  'limit.sendersMax': [40],
   'limit.liveActorsMax': [1, 2],
   'limit.groupTurnsMax': [1, 2],
   'limit.sliceMs': [1],
@@ -33,6 +34,7 @@ export const TINY: Readonly<Record<string, readonly number[]>> = {
   'knob.dueAtOnce': [1, 2],
   'knob.marksKept': [0, 1],
   'knob.quitsMax': [1, 2],
+  'knob.marksSweptMin': [1, 2],
   'knob.timerStepsPerWakeMax': [1, 2],
   'knob.timersCompactedMin': [0, 1],
   'knob.jobLateEventsMax': [1, 2],

@@ -41,7 +41,8 @@ function heard(rt: TestRuntime<typeof KINDS>): Record<string, number[]> {
 test('an actor with hundreds of local senders keeps the marks of a few', async () => {
   const rt = await pool(500);
   for (const _ of upTo(3)) await speakAll(rt, 500);
-  await rt.actor('listener/pool').send({ type: 'heard', from: 'end', number: 1 });
+  for (const number of upTo(40))
+    await rt.actor('listener/pool').send({ type: 'heard', from: 'end', number });
   expect(sendersOf(rt)).toBeLessThanOrEqual(17);
   expect(Object.values(heard(rt)).filter((numbers) => numbers.length === 3)).toHaveLength(500);
 });
@@ -81,3 +82,37 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     expect(rt.runtime.counts()).toMatchObject({ underWay: 0 });
   },
 );
+
+test.each([1, 2, 3])(
+  'nor does an inbox fill up with local senders that have nothing to say when %i actors stay in memory',
+  async (liveActorsMax) => {
+    const size = 60;
+    const limits = { sendersMax: 20, liveActorsMax, dedupRetentionMs: 7 * 86_400_000 };
+    const rt = await pool(size, { limits });
+    await rt.spawn('listener/other');
+    for (const index of upTo(size)) {
+      await rt.actor(`speaker/${index}`).send({ type: 'speak', to: ['listener/pool'], count: 1 });
+      await rt.settle();
+      // Others come into memory meanwhile, and the pool is let go.
+      for (const other of upTo(4))
+        await rt
+          .actor(`speaker/${other}`)
+          .send({ type: 'speak', to: ['listener/other'], count: 1 });
+    }
+    await rt.advance('1m');
+    expect(Object.keys(heard(rt))).toHaveLength(size);
+    expect(rt.runtime.metrics().messagesRefused).toMatchObject({ TOO_MANY_SENDERS: 0 });
+  },
+);
+
+test('nor with those that were settled just before the node died', async () => {
+  const size = 60;
+  const rt = await pool(size, { limits: { sendersMax: 20, dedupRetentionMs: 7 * 86_400_000 } });
+  for (const index of upTo(size)) {
+    await rt.actor(`speaker/${index}`).send({ type: 'speak', to: ['listener/pool'], count: 1 });
+    await rt.settle();
+    await rt.crash();
+  }
+  await rt.advance('1m');
+  expect(Object.keys(heard(rt))).toHaveLength(size);
+});

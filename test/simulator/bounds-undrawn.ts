@@ -9,8 +9,6 @@
 export const UNDRAWN_LIMITS: Readonly<Record<string, string>> = {
   dedupRetentionMs:
     'shorter than an outage a repetition is taken for new, by its very meaning; options of the jobs system draw it from a second on, and MS-2 reckons with it',
-  sendersMax:
-    'open: a receiver that is let go before a message to it is settled keeps the mark of its sender until the retention is over, so few actors in memory fill its inbox (seed 7002 with --tiny while it was drawn)',
   endedRetentionMs: 'is jobRetentionMs, an option of the jobs system, and drawn with those',
   recordBytesMax:
     'what is too large is refused before it is accepted; a smaller record would make accepted jobs fail',
