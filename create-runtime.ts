@@ -7,8 +7,18 @@
 
 import type { Clock } from './runtime/clock.ts';
 import type { InspectionReader } from './runtime/inspection.ts';
+import { type KindEntries, type MachinesOf, partsOf } from './runtime/kind-entry.ts';
 import type { Lease } from './runtime/lease.ts';
 import { localLease } from './runtime/local-lease.ts';
+import {
+  ANYTHING,
+  checkOptions,
+  FLAG,
+  FUNCTION,
+  OBJECT,
+  type OptionRule,
+  port,
+} from './runtime/option-rules.ts';
 import {
   type Logger,
   type RuntimeLimits,
@@ -17,7 +27,7 @@ import {
 } from './runtime/options.ts';
 import { noTransport } from './runtime/peers.ts';
 import type { Random } from './runtime/random.ts';
-import { type KindMap, Runtime } from './runtime/runtime.ts';
+import { Runtime } from './runtime/runtime.ts';
 import type { Store } from './runtime/store.ts';
 import { systemClock } from './runtime/system-clock.ts';
 import { systemRandom } from './runtime/system-random.ts';
@@ -26,12 +36,15 @@ import { memoryStore } from './stores/memory.ts';
 import { DiagnosticChannels } from './telemetry/diagnostics.ts';
 import { findOpenTelemetry } from './telemetry/open-telemetry.ts';
 
-export interface RuntimeOptions<TKinds extends KindMap = KindMap> {
+export interface RuntimeOptions<TKinds extends KindEntries = KindEntries> {
   /** Name of this process among its peers. Default `node-1`. */
   readonly node?: string;
   /** Name of the place whose actors this node hosts. Default: the node's name. */
   readonly place?: string;
-  /** Machines to register at once, by kind; for performers, versions and more use `register`. */
+  /**
+   * What to register at once, by kind: a machine, or `{ machine, version, perform, … }` with the options of
+   * its kind. `register` checks performers against the machine besides.
+   */
   readonly kinds?: TKinds;
   /** Where records live. Default: in memory. */
   readonly store?: Store;
@@ -65,10 +78,31 @@ export interface RuntimeOptions<TKinds extends KindMap = KindMap> {
   readonly onFatal?: (failure: Error) => void;
 }
 
+/** Names of nodes and places, limits and kinds are checked where they are used, in words of their own. */
+const RULES: Required<{ readonly [name in keyof RuntimeOptions]: OptionRule }> = {
+  node: ANYTHING,
+  place: ANYTHING,
+  kinds: OBJECT,
+  store: port('a store, such as lmdbStore(directory)', 'open', 'load', 'commit', 'query', 'close'),
+  transport: port('a transport, such as websocketTransport(…)', 'start', 'send', 'peers', 'stop'),
+  lease: port('a lease, such as directoryLease(directory)', 'hold'),
+  clock: port('a clock', 'now', 'schedule', 'defer'),
+  random: port('a source of chance', 'next', 'id'),
+  limits: OBJECT,
+  logger: port('a logger, such as pino()', 'debug', 'info', 'warn', 'error'),
+  signal: port('an AbortSignal', 'addEventListener'),
+  telemetry: FLAG,
+  inspect: FUNCTION,
+  onHosting: FUNCTION,
+  onHostingEnded: FUNCTION,
+  onFatal: FUNCTION,
+};
+
 /** @throws {RuntimeError} OPTION_INVALID, ABORTED */
-export async function createRuntime<TKinds extends KindMap = Record<never, never>>(
+export async function createRuntime<TKinds extends KindEntries = Record<never, never>>(
   options: RuntimeOptions<TKinds> = {},
-): Promise<Runtime<TKinds>> {
+): Promise<Runtime<MachinesOf<TKinds>>> {
+  checkOptions('createRuntime', options, RULES);
   const { node = 'node-1', place = node, store = memoryStore(), signal } = options;
   const logger = options.logger ?? SILENT_LOGGER;
   const isWatched = options.telemetry !== false;
@@ -95,13 +129,15 @@ export async function createRuntime<TKinds extends KindMap = Record<never, never
   channels.closeWith(Runtime.watchOf(runtime as never).ended);
   openTelemetry?.(runtime);
   try {
-    for (const [name, machine] of Object.entries(options.kinds ?? {}))
-      runtime.register(name, machine);
+    for (const [name, entry] of Object.entries(options.kinds ?? {})) {
+      const { machine, options: kindOptions } = partsOf(name, entry);
+      runtime.register(name, machine, kindOptions as never);
+    }
   } catch (thrown) {
     await runtime.stop();
     throw thrown;
   }
-  return runtime as unknown as Runtime<TKinds>;
+  return runtime as unknown as Runtime<MachinesOf<TKinds>>;
 }
 
 const EXIT_IO = 74;

@@ -22,6 +22,7 @@ export type {
   PerformerCall,
   StandardSchema,
 } from './runtime/kind.ts';
+export type { KindEntries, KindEntry, MachinesOf } from './runtime/kind-entry.ts';
 export type { Lease, LeaseClaim, LeaseHolder } from './runtime/lease.ts';
 export { type LocalLease, localLease } from './runtime/local-lease.ts';
 export type { HistogramSnapshot, MetricsSnapshot } from './runtime/metrics.ts';

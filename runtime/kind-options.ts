@@ -6,7 +6,39 @@
 import type { AnyStateMachine } from 'xstate';
 import { excerpt } from './errors.ts';
 import type { DurablePerformer, KindOptions } from './kind.ts';
+import {
+  ANYTHING,
+  FLAG,
+  FUNCTION,
+  OBJECT,
+  type OptionRule,
+  type OptionRules,
+  wrongOf,
+} from './option-rules.ts';
 import { DEFAULT_SUPERVISION } from './supervision.ts';
+
+const RULES: Required<{ readonly [name in keyof KindOptions]: OptionRule }> = {
+  version: ANYTHING,
+  perform: OBJECT,
+  migrate: OBJECT,
+  validate: OBJECT,
+  admit: FUNCTION,
+  openToClients: FLAG,
+  supervise: OBJECT,
+  rank: FUNCTION,
+  ties: ANYTHING,
+};
+
+/** What they may be is said below. */
+const SUPERVISION_RULES: OptionRules = Object.fromEntries(
+  Object.keys(DEFAULT_SUPERVISION).map((name) => [name, ANYTHING]),
+);
+
+const PERFORMER_RULES: Required<{ readonly [name in keyof DurablePerformer]: OptionRule }> = {
+  run: ANYTHING,
+  durable: FLAG,
+  attemptsMax: ANYTHING,
+};
 
 /** The first thing about a kind that makes no sense. */
 export function wrongOption(
@@ -14,7 +46,10 @@ export function wrongOption(
   machine: unknown,
   options: KindOptions,
 ): string | undefined {
-  const { version = 1, supervise, ties = 'messages', openToClients = false } = options;
+  const unknown =
+    wrongOf(options, RULES) ?? (options.supervise && wrongOf(options.supervise, SUPERVISION_RULES));
+  if (unknown !== undefined) return unknown;
+  const { version = 1, supervise, ties = 'messages' } = options;
   const { onFailure, failuresMax, withinMs, pauseMinMs, pauseMaxMs, attemptsMax } = {
     ...DEFAULT_SUPERVISION,
     ...supervise,
@@ -42,13 +77,12 @@ export function wrongOption(
     const { run, attemptsMax: performerMax = 1 } = isCallable(performer)
       ? { run: performer }
       : ((performer ?? {}) as Partial<DurablePerformer>);
+    const wrong = isCallable(performer) ? undefined : wrongOf(performer, PERFORMER_RULES);
+    if (wrong !== undefined) return `performer "${action}": ${wrong}`;
     if (!isCallable(run)) return `performer "${action}" is a function, or has one called "run"`;
     if (!isAttempts(performerMax))
       return `attemptsMax of "${action}" must be a positive integer, or Infinity`;
   }
-  if (options.admit !== undefined && !isCallable(options.admit)) return 'admit is a function';
-  if (options.rank !== undefined && !isCallable(options.rank)) return 'rank is a function';
-  if (typeof openToClients !== 'boolean') return 'openToClients is true or false';
   for (const [step, migrate] of Object.entries(options.migrate ?? {}))
     if (!isCallable(migrate)) return `migrate[${step}] is a function`;
   for (const [type, schema] of Object.entries(options.validate ?? {}))

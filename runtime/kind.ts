@@ -19,6 +19,7 @@ import type { Logger } from './options.ts';
 import type { Rank } from './rank.ts';
 import type { Outside, Statechart, StatechartLimits } from './statechart.ts';
 import { statechartOf } from './statecharts.ts';
+import { findLikelyOf } from './suggestion.ts';
 import { DEFAULT_SUPERVISION, type Supervision } from './supervision.ts';
 import type { ProvedPeer } from './transport.ts';
 
@@ -236,8 +237,12 @@ export class Kind {
 
   #refuse(type: string, address: string): never {
     if (isReserved(type)) throw reserved(type, address);
-    const known = (this.chart.machine.events as string[]).slice(0, 12).join(', ');
-    const what = `Kind "${this.name}" has no transition for ${excerpt(type)} anywhere. It knows: ${known}.`;
+    const known = this.chart.descriptors.filter((event) => !isReserved(event)).sort();
+    const shown = known.slice(0, EVENTS_SHOWN_MAX).join(', ') || 'none from outside';
+    const rest = known.length - EVENTS_SHOWN_MAX;
+    const likely = findLikelyOf(type, known);
+    const hint = likely === undefined ? '' : ` Did you mean ${excerpt(likely)}?`;
+    const what = `Kind "${this.name}" has no transition for ${excerpt(type)} anywhere.${hint} It knows: ${shown}${rest > 0 ? `, and ${rest} more` : ''}.`;
     throw new RuntimeError('EVENT_UNDECLARED', what, { address });
   }
 
@@ -269,5 +274,8 @@ export class Kind {
     );
   }
 }
+
+/** Events that a refusal names; it says how many there are besides. */
+const EVENTS_SHOWN_MAX = 30;
 
 const NO_ANSWER = { issues: [{ message: 'the validator answered nothing' }] };

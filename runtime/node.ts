@@ -19,7 +19,7 @@ import { Hosting, type HostingListener } from './hosting.ts';
 import { Inspection, type InspectionFact } from './inspection.ts';
 import { Ledger } from './ledger.ts';
 import type { Message } from './mailbox.ts';
-import { Metrics } from './metrics.ts';
+import { Metrics, type MetricsSnapshot } from './metrics.ts';
 import type { NodePorts } from './node-ports.ts';
 import { Observers } from './observers.ts';
 import { Peers } from './peers.ts';
@@ -158,6 +158,23 @@ export class Node {
       questions: this.#questions.size,
       performers: this.performers.busy,
     };
+  }
+
+  snapshot(): MetricsSnapshot {
+    const { node, place } = this.ports;
+    const { isHosting, fence } = this.shard;
+    const { live, ready, deadlines, underWay, performers } = this.counts();
+    return this.metrics.snapshot({
+      node,
+      place,
+      isHosting,
+      fence,
+      liveActors: live,
+      deadlines,
+      readyActors: ready,
+      messagesUnderWay: underWay,
+      performersBusy: performers,
+    });
   }
 
   /** Takes no new calls, finishes what waits, commits, and closes. */

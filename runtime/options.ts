@@ -6,6 +6,7 @@
  */
 
 import { RuntimeError } from './errors.ts';
+import { describeUnknown } from './option-rules.ts';
 
 /** Compatible with pino: an object of fields, then a sentence. */
 export interface Logger {
@@ -110,7 +111,7 @@ export function resolveLimits(limits: Partial<RuntimeLimits> = {}): RuntimeLimit
     if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
       throw new RuntimeError(
         'OPTION_INVALID',
-        `There is no limit called "${name}". Known: ${Object.keys(DEFAULT_LIMITS).join(', ')}.`,
+        `"limits": ${describeUnknown(name, Object.keys(DEFAULT_LIMITS))}.`,
       );
     }
     const isPercent = name === 'retryJitterPercent';

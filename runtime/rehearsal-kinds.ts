@@ -7,8 +7,9 @@
  */
 
 import type { AnyStateMachine } from 'xstate';
-import { excerpt, RuntimeError } from './errors.ts';
+import { RuntimeError } from './errors.ts';
 import { Kind, type KindOptions, type MigratedState } from './kind.ts';
+import { type KindEntry, partsOf } from './kind-entry.ts';
 import { type RuntimeLimits, resolveLimits } from './options.ts';
 
 /** What a module has to export to be rehearsed: the machines of one release, by kind. */
@@ -19,9 +20,7 @@ export interface UpgradeModule {
 }
 
 /** A machine with the options it is registered with. Performers may be left out: none is called. */
-export interface UpgradeKind extends KindOptions {
-  readonly machine: AnyStateMachine;
-}
+export type UpgradeKind = KindEntry;
 
 /** One migration of one record. */
 export interface MigrationStep {
@@ -54,19 +53,6 @@ export function rehearsedKinds(exported: unknown): RehearsedKinds {
     made.set(name, { kind: new Kind(name, machine, { ...options, migrate }, resolved), steps });
   }
   return made;
-}
-
-function partsOf(
-  name: string,
-  entry: unknown,
-): { readonly machine: AnyStateMachine; readonly options: KindOptions } {
-  if (typeof entry !== 'object' || entry === null)
-    throw invalid(`Kind "${name}" is a machine or { machine, … }, got ${excerpt(entry)}`);
-  // Whether it is a machine the kind checks, which says the same to everybody.
-  if (!('machine' in entry) || typeof (entry as Partial<AnyStateMachine>).provide === 'function')
-    return { machine: entry as AnyStateMachine, options: {} };
-  const { machine, ...options } = entry as UpgradeKind;
-  return { machine, options };
 }
 
 function recorded(

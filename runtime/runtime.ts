@@ -21,6 +21,7 @@ import type { NodePorts } from './node-ports.ts';
 import type { Logger } from './options.ts';
 import { type ActorQuery, type ActorRow, queryActors } from './query.ts';
 import type { StorePage } from './store.ts';
+import { checkTransport } from './transport.ts';
 import type { KindOptionsOf } from './typed-kind.ts';
 import { parseUndelivered, type Undelivered } from './undelivered.ts';
 
@@ -72,6 +73,7 @@ export class Runtime<TKinds extends KindMap = {}> {
     const { signal } = ports;
     checkName('node', ports.node);
     checkName('place', ports.place);
+    checkTransport(ports.transport, ports.node, ports.place);
     if (signal?.aborted === true) throw abortError(signal);
     const runtime = new Runtime(new Node(ports));
     const aborted = (): void => {
@@ -267,20 +269,7 @@ export class Runtime<TKinds extends KindMap = {}> {
 
   /** The numbers of this node since it started, for machines: plain data, a new object each time. */
   metrics(): MetricsSnapshot {
-    const { node, place, isHosting } = this;
-    const { fence } = this.#node.shard;
-    const { live, ready, deadlines, underWay, performers } = this.#node.counts();
-    return this.#node.metrics.snapshot({
-      node,
-      place,
-      isHosting,
-      fence,
-      liveActors: live,
-      deadlines,
-      readyActors: ready,
-      messagesUnderWay: underWay,
-      performersBusy: performers,
-    });
+    return this.#node.snapshot();
   }
 
   /** Stops taking new events, finishes what waits, commits, and closes. Idempotent. */

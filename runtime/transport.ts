@@ -11,7 +11,11 @@
  * what such a peer says for somebody else is refused in arrivals.ts.
  */
 
+import { RuntimeError } from './errors.ts';
+
 export interface Transport {
+  /** The node it was made for, where it knows. */
+  readonly node?: string;
   /** What this node proves to its peers to be; nothing where all nodes trust each other. */
   readonly own?: ProvedPeer;
   /** Starts accepting frames and connecting to peers. Called once. */
@@ -58,4 +62,27 @@ export function isHostOf({ role, place }: PeerIdentity, name: string): boolean {
 /** A peer that has proved to be this node. */
 export interface ProvedPeer extends PeerIdentity {
   readonly node: string;
+}
+
+/**
+ * Refuses a transport that this node cannot use: peers would take what it says for somebody else's, and send
+ * it away. They let a peer speak for its own name, and for the place that it hosts in its role.
+ *
+ * @throws {RuntimeError} OPTION_INVALID
+ */
+export function checkTransport(transport: Transport, node: string, place: string): void {
+  const mismatch = mismatchOf(transport, node, place);
+  if (mismatch !== undefined) throw new RuntimeError('OPTION_INVALID', `Transport: ${mismatch}.`);
+}
+
+function mismatchOf(
+  { own, node: madeFor = own?.node }: Transport,
+  node: string,
+  place: string,
+): string | undefined {
+  if (madeFor !== undefined && madeFor !== node)
+    return `the runtime is node "${node}", its transport is made for "${madeFor}": give both the same "node"`;
+  if (own === undefined || place === node || isHostOf(own, place)) return undefined;
+  const { role } = own;
+  return `the runtime hosts the place "${place}", its transport proves ${role} of "${own.place}": give both the same "place", and a role that hosts one`;
 }

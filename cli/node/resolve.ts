@@ -6,9 +6,9 @@
  * and tokens are read here, so a configuration that is good can also be used.
  */
 
-import { findLikelyOf } from '../../programs/jobs/configuration/suggestion.ts';
 import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
 import { excerpt, messageOf } from '../../runtime/errors.ts';
+import { findLikelyOf } from '../../runtime/suggestion.ts';
 import { resolveSettings } from '../../transports/websocket/options.ts';
 import {
   checkedJobs,

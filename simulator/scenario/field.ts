@@ -7,8 +7,8 @@
  */
 
 import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
-import { findLikelyOf } from '../../programs/jobs/configuration/suggestion.ts';
 import { excerpt } from '../../runtime/errors.ts';
+import { findLikelyOf } from '../../runtime/suggestion.ts';
 import { parseDuration } from '../duration.ts';
 import type { Mistakes } from './mistakes.ts';
 import type { SourceValue } from './source.ts';

@@ -1,11 +1,16 @@
 /** Options that make no sense are refused at once, with a code, and leave nothing running. */
 
 import { expect, test } from 'vitest';
-import { setup } from 'xstate';
+import { type AnyStateMachine, setup } from 'xstate';
 import { createRuntime } from '../../create-runtime.ts';
+import type { MigratedState } from '../../runtime/kind.ts';
 import { localLease } from '../../runtime/local-lease.ts';
 import { DEFAULT_LIMITS } from '../../runtime/options.ts';
+import { rehearsedKinds } from '../../runtime/rehearsal-kinds.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
+import { memoryStore } from '../../stores/memory.ts';
+import { inProcessNetwork } from '../../transports/in-process.ts';
+import { websocketTransport } from '../../transports/websocket.ts';
 import { codeOf, codeOfThrown } from './outcomes.ts';
 
 const machine = setup({}).createMachine({});
@@ -56,6 +61,12 @@ test('every limit is a positive integer, and known; a percentage is from 0 to 10
 });
 
 const kindOptions: readonly object[] = [
+  { versoin: 2 },
+  { supervise: { onFailures: 'stop' } },
+  { supervise: 'stop' },
+  { perform: { print: { run: () => {}, durable: true, attemptMax: 3 } } },
+  { openToClients: 'yes' },
+  { rank: 5 },
   { version: 0 },
   { version: 1.5 },
   { version: '2' },
@@ -110,4 +121,110 @@ test('a signal that is aborted before or while a runtime starts stops it', async
   const runtime = await starting.catch((error: { code: string }) => error.code);
   if (typeof runtime === 'string') expect(runtime).toBe('ABORTED');
   else expect(await codeOf(runtime.spawn('order/1'))).toBe('RUNTIME_STOPPED');
+});
+
+test.each([
+  [{ stroe: memoryStore() }, 'did you mean "store"'],
+  [{ palce: 'shop' }, 'did you mean "place"'],
+  [{ Kinds: {} }, 'did you mean "kinds"'],
+  [{ limits: { mailboxMaxx: 1 } }, 'did you mean "mailboxMax"'],
+  [{ kinds: { order: { machine, versoin: 2 } } }, 'did you mean "version"'],
+  [{ somethingElse: 1 }, 'known: node, place'],
+  [{ store: './data' }, '"store" must be a store, such as lmdbStore'],
+  [{ store: { open() {} } }, '"store" must be a store'],
+  [{ transport: 'ws://127.0.0.1:1' }, '"transport" must be a transport'],
+  [{ lease: true }, '"lease" must be a lease'],
+  [{ clock: Date }, '"clock" must be a clock'],
+  [{ random: Math }, '"random" must be a source of chance'],
+  [{ limits: 5 }, '"limits" must be an object'],
+  [{ logger: () => {} }, '"logger" must be a logger'],
+  [{ signal: {} }, '"signal" must be an AbortSignal'],
+  [{ telemetry: 'no' }, '"telemetry" must be true or false'],
+  [{ onFatal: 'exit' }, '"onFatal" must be a function'],
+  [{ kinds: [machine] }, '"kinds" must be an object'],
+  ['./data', 'options must be an object'],
+])('%j is refused in words that say what to write', async (options, words) => {
+  const starting = createRuntime(options as never);
+  await expect(starting).rejects.toMatchObject({
+    code: 'OPTION_INVALID',
+    message: expect.stringContaining(words),
+  });
+});
+
+test('each option may be left undefined', async () => {
+  const names = ['node', 'place', 'kinds', 'store', 'transport', 'lease', 'clock', 'random'];
+  const others = ['limits', 'logger', 'signal', 'telemetry', 'inspect', 'onFatal', 'onHosting'];
+  const options = Object.fromEntries([...names, ...others].map((name) => [name, undefined]));
+  await (await createRuntime(options)).stop();
+});
+
+test('a kind with its options is registered as register does it', async () => {
+  const store = memoryStore();
+  const kinds = {
+    order: { machine, version: 2, migrate: { 2: (stored: MigratedState) => stored } },
+    plain: machine,
+  };
+  const runtime = await createRuntime({ store, kinds });
+  const order = await runtime.spawn('order/1');
+  await runtime.spawn('plain/1');
+  expect(store.load(order.address)).toContain('"version":2');
+  await runtime.stop();
+  expect(rehearsedKinds({ kinds }).get('order')?.kind.version).toBe(2);
+});
+
+test.each([
+  ['another node', { node: 'x' }, { node: 'y' }],
+  ['another place', { node: 'y' }, { node: 'y', place: 'shop' }],
+  [
+    'a role that hosts nothing',
+    { node: 'y', place: 'shop', role: 'worker' },
+    { node: 'y', place: 'shop' },
+  ],
+] as const)(
+  'a socket for %s than its runtime is refused at the start',
+  async (_, sockets, options) => {
+    const transport = websocketTransport({ ...sockets, peers: ['ws://127.0.0.1:9'] });
+    expect(await codeOf(createRuntime({ ...options, transport }))).toBe('OPTION_INVALID');
+  },
+);
+
+test('so is a seat of another node in a network of one process', async () => {
+  const network = inProcessNetwork();
+  const transport = network.join('b');
+  expect(await codeOf(createRuntime({ node: 'c', transport }))).toBe('OPTION_INVALID');
+  await (await createRuntime({ node: 'b', place: 'shop', transport })).stop();
+});
+
+test('a misspelt option of a socket is refused with the one that was meant', () => {
+  expect(() => websocketTransport({ node: 'a', peer: ['ws://127.0.0.1:9'] } as never)).toThrow(
+    'did you mean "peers"',
+  );
+  expect(() => websocketTransport({ node: 'a', peers: 'ws://127.0.0.1:9' } as never)).toThrow(
+    '"peers" must be a list of URLs',
+  );
+});
+
+test('an event that nobody knows is refused with those that can be sent', async () => {
+  const types = Array.from({ length: 40 }, (_, index) => `order.step${index + 10}`);
+  const states = { a: { after: { 5: 'b' }, on: { 'order.resume': 'b' } }, b: {} };
+  const on = Object.fromEntries(types.map((type) => [type, {}]));
+  const many = setup({}).createMachine({
+    initial: 'a',
+    states,
+    on,
+  } as never) as unknown as AnyStateMachine;
+  const runtime = await createRuntime({ kinds: { many, quiet: machine } });
+  const refused = async (address: 'many/1' | 'quiet/1', type: string): Promise<string> => {
+    const actor = await runtime.spawn(address, { ifAbsent: true });
+    return actor.send({ type } as never).then(
+      () => 'taken',
+      (error: Error) => error.message,
+    );
+  };
+  const message = await refused('many/1', 'order.resum');
+  expect(message).toContain('Did you mean "order.resume"?');
+  expect(message).toContain('order.step38, and 11 more.');
+  expect(message).not.toContain('xstate');
+  expect(await refused('quiet/1', 'go')).toContain('It knows: none from outside.');
+  await runtime.stop();
 });

@@ -6,6 +6,7 @@
  */
 
 import { RuntimeError } from '../../runtime/errors.ts';
+import { describeUnknown } from '../../runtime/option-rules.ts';
 
 export interface WebSocketLimits {
   /** A frame to or from a node of the cluster; a larger one ends the connection with 1009. Default 1 MiB. */
@@ -106,7 +107,7 @@ export function resolveWebSocketLimits(limits: Partial<WebSocketLimits> = {}): W
     if (!Object.hasOwn(DEFAULT_WEBSOCKET_LIMITS, name)) {
       throw new RuntimeError(
         'OPTION_INVALID',
-        `There is no limit of sockets called "${name}". Known: ${Object.keys(DEFAULT_WEBSOCKET_LIMITS).join(', ')}.`,
+        `"limits" of sockets: ${describeUnknown(name, Object.keys(DEFAULT_WEBSOCKET_LIMITS))}.`,
       );
     }
     if (Number.isSafeInteger(value) && value >= 1) continue;

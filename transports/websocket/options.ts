@@ -9,6 +9,14 @@ import type { Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Clock } from '../../runtime/clock.ts';
 import { excerpt, messageOf, RuntimeError } from '../../runtime/errors.ts';
+import {
+  ANYTHING,
+  checkOptions,
+  FUNCTION,
+  OBJECT,
+  type OptionRule,
+  port,
+} from '../../runtime/option-rules.ts';
 import type { Logger } from '../../runtime/options.ts';
 import type { Random } from '../../runtime/random.ts';
 import { PEER_ROLES, type PeerIdentity, type PeerRole } from '../../runtime/transport.ts';
@@ -81,6 +89,31 @@ const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PATH = '/peers';
 
+/** What may be secret is shown by no rule: it is checked below. */
+const RULES: Required<{ readonly [name in keyof WebSocketOptions]: OptionRule }> = {
+  node: ANYTHING,
+  role: ANYTHING,
+  place: ANYTHING,
+  listen: OBJECT,
+  server: port('a server of node:http or node:https', 'listen', 'on'),
+  path: ANYTHING,
+  peers: { must: 'a list of URLs', allows: Array.isArray },
+  secret: ANYTHING,
+  secrets: ANYTHING,
+  tls: ANYTHING,
+  bootEpoch: ANYTHING,
+  admit: FUNCTION,
+  onSuperseded: FUNCTION,
+  onNamesake: FUNCTION,
+  onUnreached: FUNCTION,
+  clientOf: FUNCTION,
+  token: ANYTHING,
+  limits: OBJECT,
+  logger: port('a logger', 'debug', 'info', 'warn', 'error'),
+  clock: port('a clock', 'now', 'schedule'),
+  random: port('a source of chance', 'next', 'id'),
+};
+
 /** What is left of the options once they are checked. */
 export interface Settings {
   readonly own: Claim;
@@ -94,6 +127,7 @@ export interface Settings {
 
 /** @throws {RuntimeError} OPTION_INVALID */
 export function resolveSettings(options: WebSocketOptions, now: number): Settings {
+  checkOptions('WebSocket transport', options, RULES);
   const { node, role = 'node', place = node, bootEpoch = now, secret, tls } = options;
   if (!isNodeName(node)) throw invalid(`${excerpt(node)} cannot name a node`);
   if (!isNodeName(place)) throw invalid(`${excerpt(place)} cannot name a place`);

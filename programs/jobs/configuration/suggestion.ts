@@ -1,72 +1,15 @@
 /**
  * The option that somebody probably meant by a name that is none.
  *
- * A name of AD-26 or AD-34 (`JOB_STUCK_THRESHOLD`), another way of writing (`stuck_threshold_ms`)
- * or a few wrong letters lead to the option; anything further away leads to nothing.
+ * A name of AD-26 or AD-34 (`JOB_STUCK_THRESHOLD`) leads to the option, besides what leads to any name.
  */
 
+import { closest } from '../../../runtime/suggestion.ts';
 import { JOBS_OPTIONS, type JobsOption, type JobsOptionName } from './options.ts';
-
-/** One wrong letter in four is a typing mistake, more is another word. */
-const LETTERS_PER_MISTAKE = 4;
-/** Longer than any option with its mistakes: not worth comparing. */
-const NAME_LENGTH_MAX = 64;
 
 export function findLikelyName(name: string): JobsOptionName | undefined {
   const spellings = Object.entries<JobsOption>(JOBS_OPTIONS).flatMap(([known, { sourceName }]) =>
     [known, sourceName ?? known].map((spelling) => [spelling, known as JobsOptionName] as const),
   );
   return closest(name, spellings);
-}
-
-/** The same for any list of names. */
-export function findLikelyOf(name: string, names: readonly string[]): string | undefined {
-  return closest(
-    name,
-    names.map((known) => [known, known] as const),
-  );
-}
-
-function closest<TName extends string>(
-  name: string,
-  spellings: ReadonlyArray<readonly [spelling: string, name: TName]>,
-): TName | undefined {
-  if (name.length > NAME_LENGTH_MAX) return undefined;
-  const wanted = bare(name);
-  let likely: TName | undefined;
-  let least = Math.floor(wanted.length / LETTERS_PER_MISTAKE) + 1;
-  for (const [spelling, known] of spellings) {
-    const distance = editDistance(wanted, bare(spelling));
-    if (distance >= least) continue;
-    least = distance;
-    likely = known;
-  }
-  return likely;
-}
-
-/** Without what is a matter of habit: capitals, separators and the unit. */
-function bare(name: string): string {
-  return name
-    .toLowerCase()
-    .replace(/[^a-z0-9]/g, '')
-    .replace(/(ms|millis|seconds|secs?)$/, '');
-}
-
-/** How many letters have to be put in, taken out, changed or swapped with their neighbour. */
-function editDistance(one: string, other: string): number {
-  let before: readonly number[] = [];
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= one.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= other.length; j++) {
-      const change = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      let least = Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
-      const isSwapped = i > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      if (isSwapped) least = Math.min(least, (before[j - 2] ?? 0) + 1);
-      next.push(least);
-    }
-    before = row;
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }
