@@ -127,6 +127,7 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
         'programs/jobs/desk-admission.ts REFUSALS_LOGGED_PER_SECOND',
         'runtime/arrivals.ts REFUSALS_LOGGED_PER_SECOND',
         'runtime/errors.ts MESSAGE_MAX',
+        'runtime/context-losses.ts FIRST_TURNS',
         'runtime/context-losses.ts NAMED_MAX',
         'runtime/rehearsal-findings.ts DETAILS_MAX',
         'programs/jobs/configuration.ts MISTAKES_MAX',

@@ -15,11 +15,17 @@ import type { Make, Step } from './beside-xstate.ts';
 export type Any = any;
 
 export const counted = assign({ n: ({ context }: Any) => context.n + 1 }) as never;
+export const add = (n: number): Any => assign({ n: ({ context }: Any) => context.n + n });
 export const noted = (log: string[], text: string) => () => void log.push(text);
 
 export function plain(config: object, actors: object = {}): AnyStateMachine {
   return setup({ actors: actors as never }).createMachine(config as never) as never;
 }
+
+export const took =
+  (log: string[]) =>
+  ({ event }: Any): void =>
+    void log.push(`took ${event.type}`);
 
 /** A child that works for 20 ms once it is told to GO, and then says so to its parent. */
 export function worker(log: string[]): AnyStateMachine {
