@@ -1,5 +1,6 @@
 /** All planted bugs that runs of the jobs system must find, in the order of their ids. */
 
+import { answerPlants } from './answers.ts';
 import { claimPlants } from './claims.ts';
 import { cleanupPlants } from './cleanup.ts';
 import { extensionPlants } from './extensions.ts';
@@ -29,4 +30,5 @@ export const PLANTS: readonly Plant[] = [
   ...claimPlants,
   ...workPlants,
   ...gateContactPlants,
+  ...answerPlants,
 ];

@@ -19,6 +19,7 @@ export const TINY: Readonly<Record<string, readonly number[]>> = {
   'limit.groupTurnsMax': [1, 2],
   'limit.sliceMs': [1],
   'limit.drainMs': [1],
+  'limit.questionsMax': [1, 2],
   'disk.historyMax': [1, 2],
   'knob.frameLength': [1, 200],
   'knob.placesRemembered': [1, 2],

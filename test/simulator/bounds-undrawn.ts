@@ -32,7 +32,6 @@ export const UNDRAWN_LIMITS: Readonly<Record<string, string>> = {
   peerMessagesPerSecond: 'bounds hostile peers: a smaller one disconnects honest ones',
   fenceMemoryMs: 'bounds hostile peers: a time after which a claim is forgotten',
   fenceStepMax: 'bounds hostile peers: the fuzzer and the Byzantine peer',
-  questionsMax: 'test/delivery/questions.test.ts: beyond it a client only asks again',
   clientMessagesPerMinute: 'bounds hostile peers: a smaller one disconnects honest ones',
 };
 
