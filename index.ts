@@ -31,6 +31,7 @@ export type { ActorQuery, ActorRow } from './runtime/query.ts';
 export type { Random } from './runtime/random.ts';
 export type { UpgradeKind, UpgradeModule } from './runtime/rehearsal-kinds.ts';
 export type { AddressOf, KindMap, MachineAt, Runtime } from './runtime/runtime.ts';
+export type { WaitingPlace } from './runtime/silence.ts';
 export type {
   ActorWrite,
   Group,

@@ -12,7 +12,7 @@ import type { AskOptions, Asks } from './asks.ts';
 import { FETCH_EVENT } from './envelope.ts';
 import { excerpt, messageOf, RuntimeError } from './errors.ts';
 import { isReserved, reserved, typeOf } from './event-names.ts';
-import type { HandleHost } from './handle.ts';
+import type { HandleHost, SendOptions } from './handle.ts';
 import type { Hints } from './hints.ts';
 import { REPLY_EVENT, SPAWN_EVENT } from './machine.ts';
 import { type Message, message, type OrderName } from './mailbox.ts';
@@ -58,12 +58,18 @@ export class Calls implements HandleHost {
     this.#isClosed = true;
   }
 
-  send(address: string, event: { readonly type: string }, id?: string): Promise<void> {
-    const refusal = this.#refusalOf(address, event);
+  send(
+    address: string,
+    event: { readonly type: string },
+    { id, timeoutMs }: Pick<SendOptions, 'id' | 'timeoutMs'> = {},
+  ): Promise<void> {
+    const refusal = this.#refusalOf(address, event) ?? wrongTimeout(timeoutMs);
     if (refusal !== undefined) return Promise.reject(refusal);
-    if (id === undefined) return this.deliver(address, event);
-    if (typeof id === 'string' && /^[A-Za-z0-9._:~-]{1,128}$/.test(id))
-      return this.deliver(address, event, { from: `request:${id}`, counter: 1, after: 0 });
+    if (id === undefined) return this.deliver(address, event, undefined, timeoutMs);
+    if (typeof id === 'string' && /^[A-Za-z0-9._:~-]{1,128}$/.test(id)) {
+      const identity = { from: `request:${id}`, counter: 1, after: 0 };
+      return this.deliver(address, event, identity, timeoutMs);
+    }
     const what = `A send's id is 1 to 128 letters, digits or "._:~-", got ${excerpt(id)}.`;
     return Promise.reject(new RuntimeError('OPTION_INVALID', what));
   }
@@ -181,9 +187,14 @@ export class Calls implements HandleHost {
     );
   }
 
-  deliver(address: string, event: { readonly type: string }, identity?: Identity): Promise<void> {
+  deliver(
+    address: string,
+    event: { readonly type: string },
+    identity?: Identity,
+    timeoutMs?: number,
+  ): Promise<void> {
     if (placeOf(address) !== this.#services.place)
-      return this.#services.session.send(address, event, identity?.from);
+      return this.#services.session.send(address, event, { request: identity?.from, timeoutMs });
     return this.#accept(address, event, identity, 'event');
   }
 
@@ -259,6 +270,13 @@ export class Calls implements HandleHost {
     if (actor?.committed !== undefined) return actor;
     throw new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
   }
+}
+
+function wrongTimeout(timeoutMs: number | undefined): RuntimeError | undefined {
+  if (timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY) return undefined;
+  if (Number.isSafeInteger(timeoutMs) && timeoutMs > 0) return undefined;
+  const what = `"timeoutMs" of a send must be a positive number of whole ms, or Infinity, got ${excerpt(timeoutMs)}.`;
+  return new RuntimeError('OPTION_INVALID', what);
 }
 
 function elsewhere(address: string): RuntimeError {

@@ -14,38 +14,13 @@
 
 import { placeOf } from './address.ts';
 import { jitteredPauseMs } from './backoff.ts';
-import type { Clock } from './clock.ts';
+import type { DeliveryOwner, DeliveryServices } from './delivery-ports.ts';
 import type { Receipt } from './envelope.ts';
 import { errorFromShape, type RuntimeError } from './errors.ts';
-import { type Message, message } from './mailbox.ts';
-import type { Metrics } from './metrics.ts';
-import type { RuntimeLimits } from './options.ts';
+import { message } from './mailbox.ts';
 import { type Lane, type Outbox, type OutboxRow, UNDER_WAY_MAX } from './outbox.ts';
-import type { Peers } from './peers.ts';
-import type { Random } from './random.ts';
 import { Sendable } from './sendable.ts';
-import type { Transport } from './transport.ts';
-
-/** Whoever owns an outbox: the actors of this node, or the session of this process. */
-export interface DeliveryOwner {
-  /** The row was taken; with `failure`, in a turn that failed. */
-  taken(from: string, row: OutboxRow, failure: RuntimeError | undefined): void;
-  /** The row is refused for good. `noted` is called when that is durable; if it never is, the row is sent again. */
-  refused(from: string, row: OutboxRow, refusal: RuntimeError, noted: () => void): void;
-}
-
-export interface DeliveryServices {
-  readonly place: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly limits: RuntimeLimits;
-  readonly peers: Peers;
-  readonly metrics: Metrics;
-  readonly transport: Transport;
-  /** The mailboxes of this node. */
-  accept(address: string, message: Message): void;
-  isHosting(): boolean;
-}
+import { Silence, type WaitingPlace } from './silence.ts';
 
 /** One that has something under way. */
 interface Sender {
@@ -64,20 +39,41 @@ export class Delivery {
   readonly #services: DeliveryServices;
   readonly #sendable: Sendable;
   readonly #senders = new Map<string, Sender>();
+  readonly #silence: Silence;
   #inquiredAt = 0;
   #isStopped: boolean = false;
 
   constructor(services: DeliveryServices) {
     this.#services = services;
+    this.#silence = new Silence(services);
     this.#sendable = new Sendable(services.transport.own, services.limits);
   }
 
-  /** Messages sent and not yet answered. */
+  /** Messages not yet answered, whether they could be sent or not. */
   get size(): number {
     let size = 0;
-    for (const { outbox } of this.#senders.values())
-      for (const { underWay } of outbox.lanes()) size += underWay;
+    for (const { outbox } of this.#senders.values()) size += outbox.size;
     return size;
+  }
+
+  /** The places from which nobody answers, and what waits for each. */
+  waiting(): readonly WaitingPlace[] {
+    const lanes = [...this.#senders.values()].flatMap(({ outbox }) => [...outbox.lanes()]);
+    return this.#silence.describe(lanes);
+  }
+
+  /** How many such places have been told of. */
+  get silentPlaces(): number {
+    return this.#silence.size;
+  }
+
+  /** Takes back a message that its sender has given up; a copy may arrive all the same. */
+  withdraw(from: string, { to, counter }: OutboxRow): void {
+    const sender = this.#senders.get(from);
+    const lane = sender?.outbox.lane(to);
+    if (sender === undefined || lane === undefined) return;
+    sender.outbox.settle(to, counter);
+    this.#goOn(sender, lane);
   }
 
   /** Sends what of the lane towards `to` may be under way and is not yet. */
@@ -191,6 +187,8 @@ export class Delivery {
     const row = lane.rows[index] as OutboxRow;
     if (error === undefined || error.code === 'TURN_FAILED') {
       lane.attempts = 0;
+      lane.kindRefusals = 0;
+      this.#silence.answered(placeOf(lane.to));
       if (lane.cancelRetry !== undefined) lane.progressedAt = this.#services.clock.now();
       sender.owner.taken(sender.from, row, error);
     } else if (isRetried(error, lane, index)) {
@@ -214,6 +212,7 @@ export class Delivery {
   /** The lane stands at the refused row again. */
   #refusedForNow(sender: Sender, lane: Lane, index: number, error: RuntimeError): void {
     if (index >= lane.underWay) return;
+    if (error.code === 'KIND_UNKNOWN') lane.kindRefusals += 1;
     const isEarly = error.code === 'MESSAGE_EARLY';
     if (isEarly && index === 0) {
       // What it waited for has been settled since.
@@ -271,6 +270,7 @@ export class Delivery {
       return;
     }
     lane.attempts += 1;
+    this.#silence.tried(lane);
     this.#inquire(placeOf(lane.to));
     this.#goBack(sender, lane, lane.progressedAt === undefined ? this.#safe(lane) : lane.underWay);
   }
@@ -293,6 +293,6 @@ export class Delivery {
 /** Whether a refusal may be another one later. Only the first of a lane can know that its receiver is not there. */
 function isRetried({ code, retryable }: RuntimeError, lane: Lane, index: number): boolean {
   if (retryable) return true;
-  if (code === 'KIND_UNKNOWN') return lane.attempts < KIND_ATTEMPTS_MAX;
+  if (code === 'KIND_UNKNOWN') return lane.kindRefusals < KIND_ATTEMPTS_MAX;
   return (code === 'ACTOR_UNKNOWN' || code === 'ACTOR_ENDED') && !lane.isFirst(index);
 }

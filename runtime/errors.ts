@@ -57,6 +57,7 @@ export const ERROR_CODES = {
   RUNTIME_STOPPED: { retryable: true },
   SCENARIO_INVALID: { retryable: false },
   SEALED: { retryable: false },
+  SEND_TIMED_OUT: { retryable: true },
   SENDER_REFUSED: { retryable: false },
   STORE_CLOSED: { retryable: true },
   STORE_DAMAGED: { retryable: false },

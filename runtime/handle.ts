@@ -32,6 +32,11 @@ export interface SendOptions {
    * (for as long as `dedupRetentionMs`). Letters, digits and `._:~-`, at most 128.
    */
   readonly id?: string;
+  /**
+   * How long to wait for an actor of another place. Default: the limit `sendTimeoutMs`; `Infinity` waits as
+   * long as the process lives. A send within this place is never late: it is taken or refused.
+   */
+  readonly timeoutMs?: number;
   /** Stops waiting; the event may be taken all the same. */
   readonly signal?: AbortSignal;
 }
@@ -114,7 +119,11 @@ export type SpawnOptions<TMachine extends AnyStateMachine> = {
 
 /** What a handle needs of the node. */
 export interface HandleHost {
-  send(address: string, event: { readonly type: string }, id: string | undefined): Promise<void>;
+  send(
+    address: string,
+    event: { readonly type: string },
+    options: Pick<SendOptions, 'id' | 'timeoutMs'>,
+  ): Promise<void>;
   hint(address: string, event: { readonly type: string }): void;
   ask(address: string, event: { readonly type: string }, options: AskOptions): Promise<unknown>;
   committed(address: string): unknown;
@@ -179,7 +188,7 @@ class Handle {
   }
 
   send(event: { readonly type: string }, options: SendOptions = {}): Promise<void> {
-    const sent = this.#host.send(this.address, event, options.id);
+    const sent = this.#host.send(this.address, event, options);
     return options.signal === undefined ? sent : abandoned(sent, options.signal);
   }
 

@@ -10,7 +10,8 @@
 import type { EventObject } from 'xstate';
 import type { Actor, PendingEffect } from './actor.ts';
 import type { Clock } from './clock.ts';
-import type { Delivery, DeliveryOwner } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
+import type { DeliveryOwner } from './delivery-ports.ts';
 import type { RuntimeError } from './errors.ts';
 import { MESSAGE_REFUSED } from './event-names.ts';
 import type { Inspection } from './inspection.ts';

@@ -97,8 +97,10 @@ export interface Gauges {
   readonly deadlines: number;
   /** Actors that have something to take. */
   readonly readyActors: number;
-  /** Messages sent and not yet answered. */
+  /** Messages not yet answered, whether they could be sent or not. */
   readonly messagesUnderWay: number;
+  /** Places that messages wait for and that nobody answers from, after several tries. */
+  readonly placesSilent: number;
   /** Performers at work. */
   readonly performersBusy: number;
 }

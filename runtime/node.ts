@@ -38,12 +38,12 @@ export class Node {
   readonly ending = new AbortController();
   readonly shard: Shard;
   readonly calls: Calls;
+  readonly delivery: Delivery;
   readonly hosting: Hosting;
   readonly performers: Performers;
   readonly #asks: Asks;
   readonly #arrivals: Arrivals;
   readonly #children: Children;
-  readonly #delivery: Delivery;
   readonly #ledger: Ledger;
   readonly #peers: Peers;
   readonly #questions: Questions;
@@ -84,7 +84,7 @@ export class Node {
       questions,
       shard: () => this.shard,
     });
-    const session = new Session(`session:${random.id()}@${node}`, delivery, limits.outboxMax);
+    const session = new Session(`session:${random.id()}@${node}`, delivery, clock, limits);
     const release = new Release({
       asks,
       children,
@@ -118,7 +118,7 @@ export class Node {
     this.shard = shard;
     this.#asks = asks;
     this.#children = children;
-    this.#delivery = delivery;
+    this.delivery = delivery;
     this.#ledger = ledger;
     this.#peers = peers;
     this.performers = performers;
@@ -132,7 +132,7 @@ export class Node {
       peerUp: (peer, identity) => {
         this.#arrivals.connected(peer, identity);
         this.#peers.connected(peer, identity !== undefined);
-        this.#delivery.resend([peer]);
+        this.delivery.resend([peer]);
         this.#tell({ type: 'peer', peer, change: 'up' });
       },
       peerDown: (peer) => {
@@ -148,12 +148,11 @@ export class Node {
 
   counts() {
     const { live, deadlines, ready } = this.shard.counts();
-    const underWay = this.#delivery.size;
     return {
       live,
       deadlines,
       ready,
-      underWay,
+      underWay: this.delivery.size,
       asks: this.#asks.size,
       questions: this.#questions.size,
       performers: this.performers.busy,
@@ -173,6 +172,7 @@ export class Node {
       deadlines,
       readyActors: ready,
       messagesUnderWay: underWay,
+      placesSilent: this.delivery.silentPlaces,
       performersBusy: performers,
     });
   }
@@ -213,7 +213,7 @@ export class Node {
     this.shard.close();
     this.performers.stop(new RuntimeError('RUNTIME_STOPPED', 'The runtime has stopped.'));
     this.#children.stopAll();
-    this.#delivery.stop();
+    this.delivery.stop();
     this.#peers.stop();
     this.#asks.stop();
     this.#questions.clear();
@@ -248,7 +248,7 @@ export class Node {
   #began(fence: number): void {
     const { place } = this.ports;
     this.#peers.announce([[place, fence]]);
-    this.#delivery.resend([place]);
+    this.delivery.resend([place]);
     this.metrics.leasesAcquired += 1;
     this.metrics.recordsDamaged = [...this.ports.store.damaged()].length;
     this.#tell({ type: 'lease', change: 'acquired', fence });
@@ -262,7 +262,7 @@ export class Node {
     const { place } = this.ports;
     this.performers.stop(new RuntimeError('NOT_HOSTED', `This node no longer hosts "${place}".`));
     this.#questions.refuseAll(`its node no longer hosts "${place}".`);
-    this.#delivery.forgetAllOf(this.#ledger);
+    this.delivery.forgetAllOf(this.#ledger);
     this.#peers.announce([]);
     this.ports.hostingEnded?.(fence);
   }

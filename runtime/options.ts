@@ -39,6 +39,8 @@ export interface RuntimeLimits {
   readonly sliceMs: number;
   /** How long `ask` waits for an answer before it rejects with ASK_TIMED_OUT. Default 5,000. */
   readonly askTimeoutMs: number;
+  /** How long `send` and `spawn` to another place wait before they reject with SEND_TIMED_OUT. Default 30,000. */
+  readonly sendTimeoutMs: number;
   /** Questions that actors of this node have taken and not answered; beyond it the oldest is refused with ASK_LOST. Default 100,000. */
   readonly questionsMax: number;
   /** Pauses between tries of an unacknowledged message: the first and the longest. Default 200 and 5,000. */
@@ -85,6 +87,7 @@ export const DEFAULT_LIMITS: RuntimeLimits = {
   groupTurnsMax: 1_024,
   sliceMs: 10,
   askTimeoutMs: 5_000,
+  sendTimeoutMs: 30_000,
   questionsMax: 100_000,
   retryMinMs: 200,
   retryMaxMs: 5_000,

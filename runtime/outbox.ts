@@ -36,6 +36,8 @@ export class Lane {
   isHere: boolean = false;
   /** Tries without any success since the last one. */
   attempts = 0;
+  /** Answers in a row that the receiver's kind is not known; silence is not among them. */
+  kindRefusals = 0;
   /** When something was taken last since the pause began that `cancelRetry` would end. */
   progressedAt: number | undefined;
   /** True while nothing is sent before the pause is over. */

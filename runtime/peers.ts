@@ -73,6 +73,11 @@ export class Peers {
     return this.#routes.get(place) ?? (this.#claims.has(place) ? place : undefined);
   }
 
+  /** The places that connected nodes say they host, and their names. */
+  places(): readonly string[] {
+    return [...new Set([...this.#routes.keys(), ...this.#claims.keys()])].sort();
+  }
+
   /** Tells everyone which places this node hosts from now on. */
   announce(places: readonly HostedPlace[]): void {
     this.#hosted = places;

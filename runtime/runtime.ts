@@ -20,6 +20,7 @@ import { Node } from './node.ts';
 import type { NodePorts } from './node-ports.ts';
 import type { Logger } from './options.ts';
 import { type ActorQuery, type ActorRow, queryActors } from './query.ts';
+import type { WaitingPlace } from './silence.ts';
 import type { StorePage } from './store.ts';
 import { checkTransport } from './transport.ts';
 import type { KindOptionsOf } from './typed-kind.ts';
@@ -219,6 +220,11 @@ export class Runtime<TKinds extends KindMap = {}> {
   /** Events that nobody could take, oldest first. */
   undelivered(): readonly Undelivered[] {
     return [...this.#node.ports.store.undelivered()].map(([, row]) => parseUndelivered(row));
+  }
+
+  /** The places from which nobody answers now, and how many messages of this node wait for each. */
+  waiting(): readonly WaitingPlace[] {
+    return this.#node.delivery.waiting();
   }
 
   /**

@@ -7,14 +7,23 @@
  * repeatable request is a sender of its own, under the name that repeats it.
  */
 
-import type { Delivery, DeliveryOwner } from './delivery.ts';
+import type { Cancel, Clock } from './clock.ts';
+import type { Delivery } from './delivery.ts';
+import type { DeliveryOwner } from './delivery-ports.ts';
 import { messageOf, RuntimeError } from './errors.ts';
+import type { RuntimeLimits } from './options.ts';
 import { Outbox, type OutboxRow } from './outbox.ts';
 
 interface Waiting {
+  readonly cancel: Cancel | undefined;
   readonly answer: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
+}
+
+export interface SendSettings {
+  readonly request?: string | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 export class Session implements DeliveryOwner {
@@ -24,22 +33,32 @@ export class Session implements DeliveryOwner {
   /** Requests under way, by sender. */
   readonly #requests = new Map<string, Outbox>();
   readonly #waiting = new Map<OutboxRow, Waiting>();
-  readonly #outboxMax: number;
+  readonly #clock: Clock;
+  readonly #limits: RuntimeLimits;
 
-  constructor(address: string, delivery: Delivery, outboxMax: number) {
+  constructor(address: string, delivery: Delivery, clock: Clock, limits: RuntimeLimits) {
     this.address = address;
     this.#delivery = delivery;
-    this.#outboxMax = outboxMax;
+    this.#clock = clock;
+    this.#limits = limits;
   }
 
-  /** Resolves once the turn that took the event is durable. A `request` is sent under that name instead of ours. */
-  send(to: string, event: { readonly type: string }, request?: string): Promise<void> {
+  /**
+   * Resolves once the turn that took the event is durable; rejects after a while without an answer, and
+   * sends it no more. A `request` is sent under that name instead of ours.
+   */
+  send(
+    to: string,
+    event: { readonly type: string },
+    { request, timeoutMs = this.#limits.sendTimeoutMs }: SendSettings = {},
+  ): Promise<void> {
     const outbox =
       request === undefined ? this.#outbox : (this.#requests.get(request) ?? new Outbox());
     const same = request === undefined ? undefined : outbox.lane(to)?.rows[0];
     if (same !== undefined) return (this.#waiting.get(same) as Waiting).answer;
-    if (this.#waiting.size >= this.#outboxMax) {
-      const what = `This process has ${this.#outboxMax} unanswered messages to other nodes already.`;
+    const { outboxMax } = this.#limits;
+    if (this.#waiting.size >= outboxMax) {
+      const what = `This process has ${outboxMax} unanswered messages to other nodes already.`;
       return Promise.reject(new RuntimeError('OUTBOX_FULL', what, { address: to }));
     }
     let row: OutboxRow;
@@ -54,8 +73,13 @@ export class Session implements DeliveryOwner {
     outbox.durable = row.counter;
     if (request !== undefined) this.#requests.set(request, outbox);
     const { promise: answer, resolve, reject } = withResolvers();
-    this.#waiting.set(row, { answer, resolve, reject });
-    this.#delivery.dispatch(request ?? this.address, outbox, to, this);
+    const from = request ?? this.address;
+    const late = (): void => this.#late(from, row, timeoutMs);
+    const cancel = Number.isFinite(timeoutMs)
+      ? this.#clock.schedule(this.#clock.now() + timeoutMs, late)
+      : undefined;
+    this.#waiting.set(row, { answer, resolve, reject, cancel });
+    this.#delivery.dispatch(from, outbox, to, this);
     return answer;
   }
 
@@ -70,12 +94,20 @@ export class Session implements DeliveryOwner {
   }
 
   stop(): void {
-    for (const { reject } of this.#waiting.values()) {
+    for (const { reject, cancel } of this.#waiting.values()) {
+      cancel?.();
       reject(
         new RuntimeError('RUNTIME_STOPPED', 'The runtime stopped before the message was answered.'),
       );
     }
     this.#waiting.clear();
+  }
+
+  /** It may have been taken: whoever repeats it under an `id` cannot do it twice. */
+  #late(from: string, row: OutboxRow, timeoutMs: number): void {
+    this.#delivery.withdraw(from, row);
+    const what = `${row.to} has not answered within ${timeoutMs} ms; the event may have been taken all the same. waiting() says which places do not answer.`;
+    this.#settle(from, row, new RuntimeError('SEND_TIMED_OUT', what, { address: row.to }));
   }
 
   #settle(from: string, row: OutboxRow, error: RuntimeError | undefined): void {
@@ -84,6 +116,7 @@ export class Session implements DeliveryOwner {
     if (outbox?.size === 0) this.#requests.delete(from);
     const waiting = this.#waiting.get(row);
     this.#waiting.delete(row);
+    waiting?.cancel?.();
     if (error === undefined) waiting?.resolve();
     else waiting?.reject(error);
   }

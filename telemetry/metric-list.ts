@@ -195,6 +195,12 @@ export const METRICS: readonly Metric[] = [
     '{child}',
     'Failures of promises, callbacks and observables after which another run was planned.',
   ),
+  gauge(
+    'escapement_places_silent',
+    'placesSilent',
+    '{place}',
+    'Places that messages wait for and that nobody answers from.',
+  ),
   counter(
     'escapement_effects_retried_total',
     'effectsRetried',

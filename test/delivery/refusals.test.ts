@@ -5,7 +5,7 @@ import { sendTo, setup } from 'xstate';
 import { Delivery } from '../../runtime/delivery.ts';
 import { type MessageRefused, to } from '../../runtime/machine.ts';
 import { Metrics } from '../../runtime/metrics.ts';
-import { DEFAULT_LIMITS } from '../../runtime/options.ts';
+import { DEFAULT_LIMITS, SILENT_LOGGER } from '../../runtime/options.ts';
 import { Outbox } from '../../runtime/outbox.ts';
 import { noTransport } from '../../runtime/peers.ts';
 import { SeededRandom, SimulatedClock, testRuntime } from '../../simulator/testing.ts';
@@ -209,6 +209,7 @@ test('a further refusal of the same message is not told', () => {
     limits: DEFAULT_LIMITS,
     peers: { nodeOf: () => 'b', sendRow() {}, inquire() {} } as never,
     metrics: new Metrics(),
+    logger: SILENT_LOGGER,
     transport: noTransport(),
     accept() {},
     isHosting: () => true,

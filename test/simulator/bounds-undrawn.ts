@@ -16,6 +16,8 @@ export const UNDRAWN_LIMITS: Readonly<Record<string, string>> = {
   microstepsMax: 'bounds a mistake of a machine: RT-4 judges how many steps turns take',
   askTimeoutMs:
     'a time that a caller waits, drawn nowhere because invariants reckon with the true one',
+  sendTimeoutMs:
+    'a time that a caller waits, drawn nowhere because invariants reckon with the true one',
   retryMinMs: 'a rhythm that bounds of invariants are reckoned from',
   retryMaxMs: 'a rhythm that bounds of invariants are reckoned from',
   retryJitterPercent: 'a rhythm that bounds of invariants are reckoned from',
@@ -132,6 +134,7 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
         'programs/jobs/configuration.ts MISTAKES_MAX',
         'runtime/kind.ts EVENTS_SHOWN_MAX',
         'runtime/report.ts STACK_MAX',
+        'runtime/silence.ts PLACES_SHOWN_MAX',
         'runtime/suggestion.ts LETTERS_PER_MISTAKE',
         'runtime/suggestion.ts NAME_LENGTH_MAX',
         'programs/jobs/worker/shell.ts ERROR_BYTES_MAX',

@@ -45,7 +45,9 @@ export class Link {
   async tell(address: string, event: AnyEvent, signal: AbortSignal = this.ended): Promise<void> {
     while (!signal.aborted && !this.ended.aborted) {
       try {
-        await this.#runtime.actor(address).send(event, { signal });
+        // Without a limit: a report that is sent as another message could be taken twice.
+        const options = { signal, timeoutMs: Number.POSITIVE_INFINITY };
+        await this.#runtime.actor(address).send(event, options);
         return;
       } catch (thrown) {
         if (signal.aborted || this.ended.aborted) return;
