@@ -101,6 +101,7 @@ export class CommitEncoder {
   }
 
   #begin(): void {
+    this.#heads.age();
     this.#slab.reset();
     this.#chunk.reset();
     this.#addresses = [];
