@@ -141,7 +141,7 @@ export const jobPlan: PathPlan = {
     context.obeyedDecisionEpoch !== null,
     at > context.lastProgressAt + context.rules.allStuckThresholdMs,
   ],
-  situationsMax: 1_100,
+  situationsMax: 1_600,
   unreachable: {
     'leadership.lost':
       'The runtime lets the actors of a place go that it has lost, and tells none.',
