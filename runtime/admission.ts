@@ -41,7 +41,7 @@ export function admit(
     commits.filling.turns.push(emptyTurn(actor, item, at));
     return false;
   }
-  if (!isBirth && actor.status !== 'active') {
+  if (isBirth ? isOver(actor) : actor.status !== 'active') {
     // An end that is not durable yet may still be taken back.
     if (actor.group === undefined) refuse(item, absent(actor), metrics);
     else commits.filling.turns.push(emptyTurn(actor, item, at, absent(actor)));
@@ -70,6 +70,11 @@ export function admit(
     return false;
   }
   return true;
+}
+
+/** True of an actor that has ended and begins no further life. */
+function isOver({ status, kind }: Actor): boolean {
+  return kind.options.livesOnce === true && (status === 'done' || status === 'stopped');
 }
 
 /** Settles a message that no turn takes. */

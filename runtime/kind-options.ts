@@ -24,6 +24,7 @@ const RULES: Required<{ readonly [name in keyof KindOptions]: OptionRule }> = {
   validate: OBJECT,
   admit: FUNCTION,
   openToClients: FLAG,
+  livesOnce: FLAG,
   supervise: OBJECT,
   rank: FUNCTION,
   ties: ANYTHING,

@@ -94,6 +94,11 @@ export interface KindOptions {
    * error is told to the sender as it is.
    */
   readonly admit?: (message: ForeignMessage) => string | RuntimeError | undefined;
+  /**
+   * An actor that has ended is not born again while it is kept: a birth is refused with ACTOR_ENDED.
+   * Default false, a birth begins its next life.
+   */
+  readonly livesOnce?: boolean;
   /** Whether clients, peers that show a token and are no part of the cluster, may speak to it. Default false. */
   readonly openToClients?: boolean;
   readonly supervise?: Partial<Supervision>;

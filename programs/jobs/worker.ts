@@ -68,7 +68,7 @@ export interface WorkerEnd {
 
 /** A manager that has just connected says a little later what it hosts. */
 const GREETING_MS = 100;
-/** The worker itself remembers what it had. */
+/** How long an ended attempt is known, so that a copy of its dispatch begins no other: longer than one can be under way. */
 const ENDED_RETENTION_MS = 60_000;
 
 /** @throws {RuntimeError} OPTION_INVALID, ABORTED */

@@ -9,6 +9,7 @@ import {
   halvesEachGrant,
   needsMoreProgress,
 } from './extensions.ts';
+import { runsOnce } from './runs-once.ts';
 import { grantsNoMoreThanThereIs, leavesNoWorkerIdle } from './work.ts';
 import { creditsEachJobOnce, limitsCredit } from './worker-credit.ts';
 import { losesExactlyTheGone, suspectsTheSilent, waitsForNothingLost } from './worker-losses.ts';
@@ -27,4 +28,5 @@ export const workerInvariants: readonly JobsInvariant[] = [
   waitsForNothingLost,
   grantsNoMoreThanThereIs,
   leavesNoWorkerIdle,
+  runsOnce,
 ];

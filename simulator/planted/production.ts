@@ -165,4 +165,17 @@ export const productionPlants: readonly Plant[] = [
     ],
     suite: 'test/delivery/marks.test.ts',
   },
+  {
+    id: 'P109',
+    area: 'work',
+    says: 'A worker knows only the last attempts that have ended: a late copy of the dispatch of an earlier one runs it again.',
+    edits: [
+      {
+        file: 'programs/jobs/worker/kinds.ts',
+        find: 'livesOnce: true,',
+        replace: 'livesOnce: false,',
+      },
+    ],
+    suite: 'test/jobs/worker/runs.test.ts',
+  },
 ];

@@ -39,6 +39,8 @@ export function hostWorker(
     .register('attempt', attemptMachine, {
       perform: runs.performers,
       admit: () => 'an attempt hears its worker only',
+      // However late a dispatch comes again, and however many attempts have ended since.
+      livesOnce: true,
     })
     .register('worker', workerMachine, {
       perform: {

@@ -37,6 +37,27 @@ describe('a run', () => {
     expect(dc.of('result.received')).toHaveLength(1);
   });
 
+  test('does not begin again with a late copy of its dispatch, however many ended since', async () => {
+    const runs: string[] = [];
+    const dc = await datacenter({
+      handlers: {
+        work: ({ workflowId }) => {
+          runs.push(workflowId);
+          return Promise.resolve(1);
+        },
+      },
+    });
+    const names = Array.from({ length: 300 }, (_, index) => `w${index + 1}`);
+    for (const name of names) await dc.dispatch(name);
+    await dc.rt.advance('3s');
+    expect(runs).toEqual(names);
+    for (const name of ['w1', 'w2']) await dc.dispatch(name);
+    await dc.rt.advance('3s');
+    expect(runs).toEqual(names);
+    expect(dc.held()).toEqual({});
+    expect(dc.of('result.received')).toHaveLength(300);
+  });
+
   test.each([
     ['an error', new TypeError('no such thing'), 'TypeError', true],
     ['one with a code', Object.assign(new Error('no'), { code: 'E_NO' }), 'E_NO', true],
