@@ -16,6 +16,9 @@ export default defineConfig({
     setupFiles: ['test/unheard-sockets.ts'],
     pool: 'forks',
     maxWorkers: availableParallelism(),
+    // They end what hangs. A busy machine is slow, and no test may fail for that.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });
 
