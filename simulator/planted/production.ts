@@ -81,7 +81,6 @@ export const productionPlants: readonly Plant[] = [
         replace: 'else this.#cancelSend = undefined;',
       },
     ],
-    suite: 'test/jobs/worker/runs.test.ts',
   },
   {
     id: 'P103',
@@ -174,6 +173,19 @@ export const productionPlants: readonly Plant[] = [
         file: 'programs/jobs/worker/kinds.ts',
         find: 'livesOnce: true,',
         replace: 'livesOnce: false,',
+      },
+    ],
+    suite: 'test/jobs/worker/runs.test.ts',
+  },
+  {
+    id: 'P180',
+    area: 'work',
+    says: 'A run that is stopped before its handler has begun is begun all the same.',
+    edits: [
+      {
+        file: 'programs/jobs/worker/run.ts',
+        find: '        this.signal.throwIfAborted();\n',
+        replace: '',
       },
     ],
     suite: 'test/jobs/worker/runs.test.ts',

@@ -61,7 +61,11 @@ export class Run {
     };
     // Not within the effect that asked for it: whatever a handler does first is its own affair.
     void Promise.resolve()
-      .then(() => handler(this.#context()))
+      .then(() => {
+        // Stopped in the same moment: a handler would wait for an abort that has been.
+        this.signal.throwIfAborted();
+        return handler(this.#context());
+      })
       .then(succeeded)
       .catch(failed)
       .then(end);

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { Run } from '../../../programs/jobs/worker/run.ts';
+import { SILENT_LOGGER } from '../../../runtime/options.ts';
+import { SimulatedClock } from '../../../simulator/clock.ts';
 import { datacenter, WORKER } from './datacenter.ts';
-import { heeding, running } from './held-runs.ts';
+import { heeding, held, running } from './held-runs.ts';
 
 describe('a run', () => {
   test('is told what to do, and its result is told once', async () => {
@@ -229,5 +232,16 @@ describe('a cancel', () => {
     await dc.rt.spawn('workflow/j1/w1');
     await dc.cancel('w1');
     expect(dc.of('attempt.stopped').map(({ to }) => to)).toEqual(['workflow/j1/w1@A']);
+  });
+
+  test('that comes before the handler has begun lets it not begin', async () => {
+    const { handlers, contexts } = held();
+    const services = { clock: new SimulatedClock(), logger: SILENT_LOGGER, link: {}, extend: {} };
+    const params = { jobId: 'j1', attemptId: 'w1#1', datacenter: 'A', workerId: WORKER };
+    const run = new Run(params as never, services as never);
+    const ended = new Promise((resolve) => run.begin(handlers.work, resolve));
+    run.abort('The run is to stop.');
+    expect(await ended).toMatchObject({ ok: false, error: { code: 'ABORTED' } });
+    expect(contexts).toEqual([]);
   });
 });
