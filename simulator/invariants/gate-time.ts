@@ -70,7 +70,7 @@ function isOverdueDeclared({ before, context }: GateTurn): boolean {
 
 /** TO-6 at a gate. While it listens after a start it waits for no deadline of a job. */
 export const gateWaitsForWhatItWasTold: JobsInvariant = {
-  id: 'TO-13',
+  id: 'TO-14',
   kind: 'safety',
   says: 'The deadline that a gate waits for is the timeout and the largest extension, and no hold is over before it: moved by nothing but what running datacenters say.',
   watch(facts, verdict) {

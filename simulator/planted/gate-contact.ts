@@ -99,6 +99,6 @@ export const gateContactPlants: readonly Plant[] = [
         replace: 'figures.holdMs === 0 ? 0 : at - figures.sinceProgressMs + figures.holdMs',
       },
     ],
-    plan: 'written-TO-13.json',
+    plan: 'written-TO-14.json',
   },
 ];
