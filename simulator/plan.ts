@@ -177,6 +177,8 @@ export interface WorkflowScript {
   readonly progressEveryMs?: number | null;
   /** The last report is the last one not after this; then it never ends. */
   readonly stopsProgressAtMs?: number;
+  /** Each report is followed by a further one, so long after it and further by half a step. */
+  readonly secondReportAfterMs?: number;
   /** Fails so often before it succeeds. */
   readonly failsTimes?: number;
   /** Reports items of that many with its progress. */

@@ -14,6 +14,8 @@ export interface HandlerScript {
   readonly progressEvery?: number | 'never';
   /** The last report is the last one not after this, and it never finishes. */
   readonly stopsProgressAt?: number;
+  /** Each report is followed by a further one, so long after it and further by half a step. */
+  readonly secondReportAfter?: number;
   /** Fails that often, at the end of its work, before it succeeds. */
   readonly failsTimes?: number;
   /** A failure is not to be tried again. */
@@ -98,26 +100,47 @@ function workOf({ runs = 0, stopsProgressAt }: HandlerScript): number | undefine
 }
 
 function reportProgress(clock: Clock, context: ScriptedContext, script: HandlerScript): () => void {
-  const { progressEvery = DEFAULT_PROGRESS_EVERY_MS, completesItems } = script;
+  const { progressEvery = DEFAULT_PROGRESS_EVERY_MS, secondReportAfter } = script;
   if (progressEvery === 'never') return () => {};
   const startedAt = clock.now();
   const lastMs = script.stopsProgressAt ?? workOf(script) ?? Number.POSITIVE_INFINITY;
   let cancel = (): void => {};
+  let cancelSecond = (): void => {};
   const next = (count: number): void => {
     const sinceStart = count * progressEvery;
     if (sinceStart > lastMs) return;
     cancel = clock.schedule(startedAt + sinceStart, () => {
-      const progress = progressAt(script, sinceStart, count);
-      if (completesItems === undefined) context.progress(progress);
-      else {
-        const completedItems = Math.floor(progress * completesItems);
-        context.progress({ progress, completedItems, totalItems: completesItems });
+      report(context, script, sinceStart, count);
+      if (secondReportAfter !== undefined) {
+        const half = sinceStart + progressEvery / 2;
+        cancelSecond();
+        cancelSecond = clock.schedule(startedAt + sinceStart + secondReportAfter, () =>
+          report(context, script, half, count + 0.5),
+        );
       }
       next(count + 1);
     });
   };
   next(1);
-  return () => cancel();
+  return () => {
+    cancel();
+    cancelSecond();
+  };
+}
+
+function report(
+  context: ScriptedContext,
+  script: HandlerScript,
+  sinceStart: number,
+  count: number,
+): void {
+  const { completesItems } = script;
+  const progress = progressAt(script, sinceStart, count);
+  if (completesItems === undefined) context.progress(progress);
+  else {
+    const completedItems = Math.floor(progress * completesItems);
+    context.progress({ progress, completedItems, totalItems: completesItems });
+  }
 }
 
 /** Rises with each report; where nobody knows how much there is to do, ever more slowly. */

@@ -49,10 +49,12 @@ function newWorkflow(workflow: PlannedWorkflow): NewWorkflow {
 
 function handlerScript(script: WorkflowScript): HandlerScript {
   const { runsMs, progressEveryMs, stopsProgressAtMs, failsTimes, completesItems } = script;
+  const { secondReportAfterMs } = script;
   return {
     ...(runsMs !== undefined && { runs: runsMs ?? 'never' }),
     ...(progressEveryMs !== undefined && { progressEvery: progressEveryMs ?? 'never' }),
     ...(stopsProgressAtMs !== undefined && { stopsProgressAt: stopsProgressAtMs }),
+    ...(secondReportAfterMs !== undefined && { secondReportAfter: secondReportAfterMs }),
     ...(failsTimes !== undefined && { failsTimes }),
     ...(completesItems !== undefined && { completesItems }),
     ...(script.ignoresCancel === true && { ignoresCancel: true }),

@@ -23,7 +23,7 @@ import {
 const HOWS = ['cut', 'silent', 'clogged'] as const;
 
 /** Parts the datacenters from the gate; `clogged`: what is sent meanwhile arrives when it is over. */
-function partFrom(strike: Strike, gate: string, places: readonly string[]): NetworkFault {
+export function partFrom(strike: Strike, gate: string, places: readonly string[]): NetworkFault {
   const { world } = strike;
   const far = world.nodes().filter(({ place }) => places.includes(place));
   const nodes = far.map(({ node }) => node);
@@ -39,7 +39,7 @@ function partFrom(strike: Strike, gate: string, places: readonly string[]): Netw
   };
 }
 
-function submit(strike: Strike, job: PlannedJob): void {
+export function submit(strike: Strike, job: PlannedJob): void {
   strike.world.pace.watch(() => strike.jobs.clients.submit(job));
 }
 
@@ -107,7 +107,7 @@ export const partedSubmission: NemesisKind = {
 };
 
 /** Of several datacenters one, which has a worker that can run dry, beside another that goes on. */
-function pickStuck(chance: Chance, cluster: ClusterShape): string {
+export function pickStuck(chance: Chance, cluster: ClusterShape): string {
   const { datacenters } = jobsOf(cluster).topology;
   return chance.pick(Object.keys(datacenters).filter((name) => datacenters[name]?.workers !== 0));
 }
@@ -121,8 +121,8 @@ const hasNeighbours = (cluster: ClusterShape): boolean =>
 /** The longest that a run is prolonged for one nemesis. */
 const PATIENCE_MAX_MS = 2_400_000;
 /** In one datacenter nothing moves for so long. */
-const STALL_MS = 20_000;
-const TIMEOUT_MAX_MS = 5_184_000_000;
+export const STALL_MS = 20_000;
+export const TIMEOUT_MAX_MS = 5_184_000_000;
 
 export const gateAwayAfterReport: NemesisKind = {
   kind: 'gateAwayAfterReport',

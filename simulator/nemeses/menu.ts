@@ -24,6 +24,7 @@ import {
   workerDiesAfterGrant,
 } from './failpoints.ts';
 import { gateAwayAfterReport, partedSubmission, silentAfterStall } from './gate-contact.ts';
+import { partedDeclaration, takeoverAtDeclaration } from './gate-declarations.ts';
 import { configReload, forgetfulGate, gateOutage, isolateGateAtDeclaration } from './gates.ts';
 import {
   connectionResets,
@@ -118,6 +119,8 @@ export const MENU: readonly NemesisKind[] = [
   gateAwayAfterReport,
   silentAfterStall,
   starvedHeartbeats,
+  takeoverAtDeclaration,
+  partedDeclaration,
 ];
 
 /** @throws {Error} when there is none of that name. */

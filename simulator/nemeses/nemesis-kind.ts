@@ -21,6 +21,8 @@ export interface NemesisKind {
   readonly draw: (chance: Chance, cluster: ClusterShape) => DrawnNemesis;
   /** The faults of a drawn run go on until it is over. Default: it ends when they do. */
   readonly isPatient?: boolean;
+  /** Drawn by swarm/aimed.ts alone, not among all others. */
+  readonly isDrawnApart?: boolean;
   /** How far it can put the wall clock of a node off. Default: not at all. */
   readonly epsilonMs?: (nemesis: Nemesis) => number;
   /** In a task of the clock. Whatever it does ends with the strike. */

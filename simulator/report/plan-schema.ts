@@ -33,6 +33,7 @@ const script = {
   runsMs: z.number().min(0).nullable().optional(),
   progressEveryMs: z.number().min(0).nullable().optional(),
   stopsProgressAtMs: z.number().min(0).optional(),
+  secondReportAfterMs: z.number().min(0).optional(),
   failsTimes: count.optional(),
   completesItems: count.optional(),
   ignoresCancel: z.boolean().optional(),

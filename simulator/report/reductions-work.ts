@@ -77,6 +77,7 @@ const WORKFLOW_TERMS = [
   'in',
   'progressEveryMs',
   'stopsProgressAtMs',
+  'secondReportAfterMs',
   'failsTimes',
   'completesItems',
   'ignoresCancel',

@@ -12,10 +12,12 @@ import { kindOfNemesis, MENU } from '../nemeses/menu.ts';
 import type { ClusterShape, NemesisKind } from '../nemeses/nemesis-kind.ts';
 import { type Nemesis, type NetworkPlan, PLAN_VERSION, type Plan, type Topology } from '../plan.ts';
 import { SeededRandom } from '../random.ts';
+import { drawAimed } from './aimed.ts';
 import { Chance } from './chance.ts';
 import { Edges } from './edges.ts';
 import { drawFlood } from './flood.ts';
 import { drawKnobs } from './knobs.ts';
+import { withSecondReports } from './second-reports.ts';
 import { drawTiny, drawTinyOptions } from './tiny.ts';
 import { drawWorkload } from './workload.ts';
 
@@ -70,7 +72,7 @@ export function drawPlan(seed: number, options: SwarmOptions = {}): Plan {
   const drawnMs = Math.round(phase.scaled(...FAULT_PHASE_MS));
   const healAtMs = Math.min(drawnMs, Math.floor((options.untilMs ?? drawnMs) / 2));
   const edges = new Edges(resolved);
-  const steps = drawWorkload(chanceOf('workload'), {
+  const workload = drawWorkload(chanceOf('workload'), {
     topology,
     config: resolved,
     jobs:
@@ -85,16 +87,25 @@ export function drawPlan(seed: number, options: SwarmOptions = {}): Plan {
     untilMs: healAtMs,
     edges,
   });
+  const steps = withSecondReports(chanceOf('secondReports'), workload);
   const allowed = MENU.filter(({ kind }) => options.nemeses?.includes(kind) ?? true);
   const flood = drawFlood(chanceOf('flood'), { topology, untilMs: healAtMs });
   const drawn = drawNemeses(
     chanceOf('nemeses'),
     { topology, config: resolved },
-    allowed,
+    allowed.filter(({ isDrawnApart }) => isDrawnApart !== true || options.nemeses !== undefined),
     healAtMs,
     edges,
   );
-  const nemeses = flood?.isFaultFree === true ? [] : drawn;
+  const aimed = drawAimed(
+    chanceOf('aimed'),
+    `n${drawn.length + 1}`,
+    { topology, config: resolved },
+    allowed,
+    healAtMs,
+  );
+  const faults = drawn.length > 0 && aimed !== undefined ? [...drawn, aimed] : drawn;
+  const nemeses = flood?.isFaultFree === true ? [] : faults;
   return {
     version: PLAN_VERSION,
     name: `seed ${seed}`,

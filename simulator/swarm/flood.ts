@@ -15,8 +15,10 @@ export interface Flood {
   readonly isFaultFree: boolean;
 }
 
-const PROBABILITY = 0.06;
+const PROBABILITY = 0.1;
 const WITHIN_MS = 3_000;
+/** A client goes on submitting for half a minute: what takes longer than that is refused in the end. */
+const LONGEST_MS = [5_000, 60_000];
 
 /** Undefined in most runs. */
 export function drawFlood(
@@ -27,10 +29,11 @@ export function drawFlood(
   const to = chance.pick([...Object.keys(topology.datacenters), ...gatesOf(topology)]);
   const atMs = chance.whole(0, Math.max(0, Math.floor(untilMs / 2)));
   const count = chance.whole(10, 40);
+  const longestMs = chance.pick(LONGEST_MS);
   const steps = Array.from({ length: count }, (_, index): Step => {
     const workflows = Array.from({ length: chance.whole(1, 3) }, (__, number) => ({
       id: `w${number + 1}`,
-      runsMs: Math.round(chance.scaled(1, 5_000)),
+      runsMs: Math.round(chance.scaled(1, longestMs)),
     }));
     const job = { jobId: `f${index + 1}`, to, timeoutMs: 600_000, workflows };
     return { atMs: atMs + chance.whole(0, WITHIN_MS), do: 'submit', job };

@@ -105,6 +105,12 @@ const TRIALS: Readonly<Record<string, Given>> = {
     targets: ['gate-1', 'A'],
     params: { stallMs: 20_000, how: 'cut' },
   },
+  takeoverAtDeclaration: { durMs: 80_000, targets: ['A', 'gate-1'], params: { downMs: 100 } },
+  partedDeclaration: {
+    durMs: 80_000,
+    targets: ['A', 'gate-1'],
+    params: { forMs: 20_000, how: 'cut' },
+  },
   starvedHeartbeats: {
     durMs: 50_000,
     targets: ['A.worker-1'],
