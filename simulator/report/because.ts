@@ -2,7 +2,7 @@
  * Why an invariant broke, in words: from where it was seen back along causes, told from the beginning.
  *
  * Guarantees: at most as many lines as asked for; where there are more the middle is left out and
- * counted. Between a cause and its effect stands what befell the message and the nodes of the two. It
+ * counted. The last refusal of what its actors had sent is among them, where nothing was sent again. Between a cause and its effect stands what befell the message and the nodes of the two. It
  * says what came of what by the history alone, and knows nothing of what any of it should mean.
  */
 
@@ -11,6 +11,7 @@ import type { HistoryRecord } from '../history.ts';
 import type { RunFacts, Violation } from '../invariant.ts';
 import { type Cause, Causes, type FrameRecord, type SentRecord } from './causes.ts';
 import { tell } from './record-words.ts';
+import { lastRefusal } from './refusals.ts';
 import { moment, nodeName, short } from './words.ts';
 
 export interface Because {
@@ -38,6 +39,8 @@ export interface BecauseOptions {
 }
 
 const LINES_MAX = 20;
+/** Of an actor, as violations name it. */
+const ADDRESS = /[a-z][a-z-]*\/[^\s@,:;]+@[^\s,:;]+/g;
 /** A chain longer than this has lost its subject. */
 const LINKS_MAX = 60;
 /** Things of one kind told between two links. */
@@ -63,6 +66,7 @@ export function because(
     effect = turn ?? effect;
   }
   told.reverse();
+  addRefusal(told, records, violation, seen);
   const links = cut(told, linesMax).map(linkOf);
   return { lines: links.map(lineOf), records: told.flatMap(({ index }) => index), links };
 }
@@ -75,6 +79,24 @@ function seenAt(
 ): HistoryRecord | undefined {
   if (record !== null) return records[record];
   return causes.lastOfActorIn(what) ?? records.at(-1);
+}
+
+/** What stopped there is no cause of anything that came after: it is looked for beside the chain. */
+function addRefusal(
+  told: Told[],
+  records: readonly HistoryRecord[],
+  { record, what }: Violation,
+  seen: HistoryRecord,
+): void {
+  const named = what.match(ADDRESS) ?? [];
+  const actors = new Set(seen.type === 'turn' ? [...named, seen.address] : named);
+  const refusal = lastRefusal(record === null ? records : records.slice(0, record + 1), actors);
+  if (refusal === undefined || refusal.record.index === seen.index) return;
+  const { atMs, node, index } = refusal.record;
+  const link = { atMs, node, text: short(refusal.what, 240), index: [index] };
+  const isLater = (one: Told): boolean => (one.index[0] ?? 0) >= index;
+  const at = told.findIndex(isLater);
+  told.splice(at < 0 ? told.length : at, at >= 0 && told[at]?.index[0] === index ? 1 : 0, link);
 }
 
 interface Told {
