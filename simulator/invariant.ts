@@ -49,6 +49,8 @@ export interface RunFacts {
   readonly healedAtMs: number | null;
   /** How long a silent sender is remembered. Default: as long as by default. */
   readonly dedupRetentionMs?: number;
+  /** At places where it is another time. */
+  readonly dedupRetentionMsAt?: Readonly<Record<string, number>>;
   /** Nodes that are up and connected from then on. */
   readonly core: readonly string[];
   /** True: the run had no faults at all. */

@@ -30,6 +30,8 @@ export interface Plan {
   readonly bounds?: Bounds;
   /** At the same moment in this order. */
   readonly steps: readonly Step[];
+  /** A book beside the jobs system, see jobs/book.ts. */
+  readonly book?: PlannedBook;
   readonly nemeses: readonly Nemesis[];
   /** From then on the core is healed and left alone, and the run must converge. Null: never. */
   readonly healAtMs: number | null;
@@ -40,6 +42,27 @@ export interface Plan {
   readonly isDrawn?: boolean;
   /** How long disks take for a group. Default: no time, or 1 to 3 ms where there are faults. */
   readonly commitMs?: readonly [minMs: number, maxMs: number];
+}
+
+/** Entries that a clerk makes by calls with ids, under limits of the two runtimes. */
+export interface PlannedBook {
+  /** With `pages` it is a task, which makes so many entries by itself. */
+  readonly entries: ReadonlyArray<{
+    readonly atMs: number;
+    readonly id: string;
+    readonly pages?: number;
+  }>;
+  readonly deaths: ReadonlyArray<{
+    readonly atMs: number;
+    readonly node: string;
+    readonly downMs: number;
+  }>;
+  /** How long the disk of the book takes for a group. */
+  readonly commitMs: number;
+  readonly mailboxMax: number;
+  readonly sendersMax: number;
+  readonly outboxMax: number;
+  readonly dedupRetentionMs: number;
 }
 
 /** How the network is at its best. What a nemesis does to it comes on top. */

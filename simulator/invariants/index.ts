@@ -5,6 +5,7 @@ import { remitIsKept } from './byzantine.ts';
 import { engineInvariants } from './engine.ts';
 import { jobAgreementInvariants } from './jobs-agreement.ts';
 import { jobCoreInvariants } from './jobs-core.ts';
+import { takesIdsOnce } from './repeated-calls.ts';
 import { workerInvariants } from './workers.ts';
 
 /** What every run of the jobs system must keep. */
@@ -14,4 +15,5 @@ export const jobsInvariants: readonly JobsInvariant[] = [
   ...jobAgreementInvariants,
   ...workerInvariants,
   remitIsKept,
+  takesIdsOnce,
 ];

@@ -7,6 +7,7 @@
  * silent sender is forgotten after the time that the runtime remembers it.
  */
 
+import { placeOf } from '../../runtime/address.ts';
 import { DEFAULT_LIMITS } from '../../runtime/options.ts';
 import type { RunFacts } from '../invariant.ts';
 import type { TurnRecord } from './reading-lines.ts';
@@ -31,14 +32,15 @@ export type Taking = 'new' | 'again' | 'late';
 export class Marks {
   readonly #receivers = new Map<string, Map<string, Mark>>();
   readonly #lives = new Map<string, number>();
-  readonly #retentionMs: number;
+  readonly #retentionMs: (place: string) => number;
 
   /** `epsilonMs`: how far the clocks of two holders may be apart. */
   constructor({
     epsilonMs,
     dedupRetentionMs = DEFAULT_LIMITS.dedupRetentionMs,
-  }: Pick<RunFacts, 'epsilonMs' | 'dedupRetentionMs'>) {
-    this.#retentionMs = dedupRetentionMs - 2 * epsilonMs;
+    dedupRetentionMsAt = {},
+  }: Pick<RunFacts, 'epsilonMs' | 'dedupRetentionMs' | 'dedupRetentionMsAt'>) {
+    this.#retentionMs = (place) => (dedupRetentionMsAt[place] ?? dedupRetentionMs) - 2 * epsilonMs;
   }
 
   /** A message was taken; `from` and `counter` are there. */
@@ -88,7 +90,11 @@ export class Marks {
     }
     const life = this.#lifeOf(sender);
     let mark = senders.get(sender);
-    if (mark === undefined || mark.life !== life || at - mark.at >= this.#retentionMs) {
+    if (
+      mark === undefined ||
+      mark.life !== life ||
+      at - mark.at >= this.#retentionMs(placeOf(address))
+    ) {
       mark = { life, taken: [], high: 0, unseen: 0, unseenAbove: [], at };
       senders.set(sender, mark);
     }

@@ -2,12 +2,15 @@
 
 import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
 import type { Invariant, RunFacts } from '../invariant.ts';
+import type { PlannedBook } from '../plan.ts';
 
 export interface JobsFacts extends RunFacts {
   /** The configuration of all its programs. */
   readonly config: JobsConfiguration;
   readonly gates: readonly string[];
   readonly datacenters: readonly string[];
+  /** The book beside it, if there is one. */
+  readonly book?: PlannedBook;
   /** Mailboxes are so small that hints are dropped by full ones. */
   readonly dropsHints?: boolean;
 }

@@ -19,6 +19,7 @@ import { Strikes } from '../nemeses/strikes.ts';
 import type { Plan, Step } from '../plan.ts';
 import { type Outside, sealed } from '../sealed.ts';
 import { World } from '../world.ts';
+import { BOOK, Book } from './book.ts';
 import { Clients } from './clients.ts';
 import type { JobsFacts, JobsInvariant } from './facts.ts';
 import { carryOut, lead, type Scene } from './steps.ts';
@@ -67,6 +68,7 @@ async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): P
     ...commitDelayOf(plan),
   });
   const system = new JobsSystem(world, plan);
+  const book = plan.book && new Book(world, plan.book);
   const scene: Scene = { world, system, clients: new Clients(world) };
   const facts = factsOf(plan, system, world);
   const judge = new Judge(invariants, facts);
@@ -75,11 +77,13 @@ async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): P
   const strikes = new Strikes(scene, plan);
   await bringUp(plan, scene);
   disturb(plan, scene, strikes, facts.core);
+  book?.schedule();
   for (const step of plan.steps)
     world.at(step.atMs, () =>
       plan.isDrawn === true ? tryOut(step, scene) : carryOut(step, scene),
     );
-  const lastStepMs = Math.max(0, ...plan.steps.map(({ atMs }) => atMs));
+  const moments = [...plan.steps, ...(plan.book?.entries ?? []), ...(plan.book?.deaths ?? [])];
+  const lastStepMs = Math.max(0, ...moments.map(({ atMs }) => atMs));
   const isOver = (): boolean => {
     if (endsAtViolation && judge.hasViolations) return true;
     return plan.untilMs === null && world.now() > lastStepMs && finals.areAll;
@@ -181,10 +185,17 @@ function factsOf(plan: Plan, system: JobsSystem, world: World): JobsFacts {
     dedupRetentionMs: dedupRetentionMs ?? Math.min(jobRetentionMs, DEFAULT_LIMITS.dedupRetentionMs),
     core: coreOf(plan),
     isFaultFree:
-      plan.nemeses.length === 0 && loss + duplicate + reorder === 0 && !plan.steps.some(isFault),
+      plan.nemeses.length === 0 &&
+      plan.book === undefined &&
+      loss + duplicate + reorder === 0 &&
+      !plan.steps.some(isFault),
     config: system.config,
     gates: system.gates,
     datacenters: system.datacenters,
+    ...(plan.book !== undefined && {
+      book: plan.book,
+      dedupRetentionMsAt: { [BOOK]: plan.book.dedupRetentionMs },
+    }),
     dropsHints: plan.bounds?.['limit.mailboxMax'] !== undefined,
   };
 }

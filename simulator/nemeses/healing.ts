@@ -6,6 +6,7 @@
  * rest is in nobody's way and of no use: down, standing still, or parted from everybody.
  */
 
+import { BOOK_NODES } from '../jobs/book.ts';
 import {
   nodesOf as allNodesOf,
   datacenterOf,
@@ -39,7 +40,8 @@ export function coreOf(plan: Plan): readonly string[] {
     for (const peers of [managersOf(topology, datacenter), workersOf(topology, datacenter)])
       if (peers.length > 0) needed.add(chance.pick(peers));
   }
-  return all.filter((node) => chance.is(MORE) || needed.has(node));
+  const core = all.filter((node) => chance.is(MORE) || needed.has(node));
+  return plan.book === undefined ? core : [...core, ...BOOK_NODES];
 }
 
 /** Workers that work is bound to, and managers that the plan makes leaders. */

@@ -123,7 +123,6 @@ export const productionPlants: readonly Plant[] = [
         replace: 'movedAt: at, above: above.slice(0, 0), name: JSON.stringify(sender) });',
       },
     ],
-    suite: 'test/delivery/inbox.test.ts',
   },
   {
     id: 'P106',
@@ -136,7 +135,6 @@ export const productionPlants: readonly Plant[] = [
         replace: '      if (at - mark.movedAt <= retentionMs || retentionMs > 0) return;\n',
       },
     ],
-    suite: 'test/delivery/inbox.test.ts',
   },
   {
     id: 'P107',

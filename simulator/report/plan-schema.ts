@@ -147,6 +147,18 @@ const datacenter = z.strictObject({
   cores: z.int().min(1).max(1_024).optional(),
 });
 
+const book = z.strictObject({
+  entries: z.array(z.strictObject({ atMs, id: name, pages: count.optional() })).max(stepsMax),
+  deaths: z
+    .array(z.strictObject({ atMs, node: z.enum(['book', 'clerk']), downMs: durationMs }))
+    .max(stepsMax),
+  commitMs: durationMs,
+  mailboxMax: z.int().min(1),
+  sendersMax: z.int().min(1),
+  outboxMax: z.int().min(1),
+  dedupRetentionMs: z.int().min(1),
+});
+
 export const planSchema = z.strictObject({
   version: z.literal(PLAN_VERSION),
   release: name.optional(),
@@ -170,6 +182,7 @@ export const planSchema = z.strictObject({
   config: fields,
   bounds: z.record(name, z.int().min(0)).optional(),
   steps: z.array(step).max(stepsMax),
+  book: book.optional(),
   nemeses: z.array(nemesisSchema).max(NEMESES_MAX),
   healAtMs: z.number().min(0).max(untilMaxMs).nullable(),
   isDrawn: z.boolean().optional(),

@@ -13,6 +13,7 @@ import type { ClusterShape, NemesisKind } from '../nemeses/nemesis-kind.ts';
 import { type Nemesis, type NetworkPlan, PLAN_VERSION, type Plan, type Topology } from '../plan.ts';
 import { SeededRandom } from '../random.ts';
 import { drawAimed } from './aimed.ts';
+import { drawBook } from './book.ts';
 import { Chance } from './chance.ts';
 import { Edges } from './edges.ts';
 import { drawFlood } from './flood.ts';
@@ -106,6 +107,7 @@ export function drawPlan(seed: number, options: SwarmOptions = {}): Plan {
   );
   const faults = drawn.length > 0 && aimed !== undefined ? [...drawn, aimed] : drawn;
   const nemeses = flood?.isFaultFree === true ? [] : faults;
+  const book = nemeses.length === 0 ? undefined : drawBook(chanceOf('book'), healAtMs);
   return {
     version: PLAN_VERSION,
     name: `seed ${seed}`,
@@ -117,6 +119,7 @@ export function drawPlan(seed: number, options: SwarmOptions = {}): Plan {
     config: { ...config, ...flood?.config },
     ...(bounds !== undefined && { bounds }),
     steps: [...steps, ...(flood?.steps ?? [])].sort((one, other) => one.atMs - other.atMs),
+    ...(book !== undefined && { book }),
     nemeses,
     healAtMs: nemeses.length === 0 ? null : healedAfter(nemeses, healAtMs, options.untilMs),
     isDrawn: true,
