@@ -30,7 +30,7 @@ const HIDDEN_INPUT =
 
 /** The files that may run XState. Any other source file may import its types. */
 const XSTATE_SEAM =
-  /^(runtime\/(statechart[a-z-]*|xstate-[a-z]+|machine|children)|simulator\/paths\/graph)\.ts$/;
+  /^(runtime\/(statechart[a-z-]*|xstate-[a-z]+|machine|children)|simulator\/(paths\/graph|jobs\/book-machine))\.ts$/;
 const XSTATE_IMPORT =
   /\b(?:import|export)\s+(type\s+)?([^;'"]*?)\s*from\s*['"]xstate(?:\/[^'"]*)?['"]|\bimport\s*\(?\s*['"]xstate(?:\/[^'"]*)?['"]/g;
 

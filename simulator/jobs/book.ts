@@ -7,16 +7,15 @@
  * several entries of one durable effect, which begins again when one of them is refused.
  */
 
-import { assign, setup } from 'xstate';
 import { createRuntime } from '../../create-runtime.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { PerformerCall } from '../../runtime/kind.ts';
-import type { Timed } from '../../runtime/machine.ts';
 import type { RuntimeLimits } from '../../runtime/options.ts';
 import { start } from '../nemeses/strike.ts';
 import type { PlannedBook } from '../plan.ts';
 import type { World } from '../world.ts';
+import { type BookEvent, bookMachine, type TaskParams } from './book-machine.ts';
 
 export const BOOK = 'book';
 const CLERK = 'clerk';
@@ -27,43 +26,6 @@ const PAGE_PAUSE_MS = 100;
 const EFFECT_TRIES = 1_000;
 const REPEAT_MS = 700;
 const TRIES_MAX = 40;
-
-interface TaskParams {
-  readonly task: string;
-  readonly pages: number;
-}
-
-type BookEvent =
-  | { readonly type: 'entry.made'; readonly entry: string }
-  | ({ readonly type: 'task.given' } & TaskParams);
-
-const bookMachine = setup({
-  types: { context: {} as { readonly made: readonly string[] }, events: {} as Timed<BookEvent> },
-  actions: {
-    note: assign({
-      made: ({ context, event }) => [
-        ...context.made,
-        event.type === 'entry.made' ? event.entry : event.task,
-      ],
-    }),
-    makePages: (_, __: TaskParams) => {},
-  },
-}).createMachine({
-  id: 'book',
-  context: { made: [] },
-  on: {
-    'entry.made': { actions: 'note' },
-    'task.given': {
-      actions: [
-        'note',
-        {
-          type: 'makePages',
-          params: ({ event: { task, pages } }) => ({ task, pages }),
-        },
-      ],
-    },
-  },
-});
 
 export class Book {
   readonly #world: World;
