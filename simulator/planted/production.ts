@@ -97,18 +97,12 @@ export const productionPlants: readonly Plant[] = [
   {
     id: 'P104',
     area: 'store',
-    says: 'A new leader lists what is on disk before its fence is on it: what the leader before wrote last comes after that.',
+    says: 'A new leader goes on with what is on disk before its fence is on it: what the leader before wrote last comes after that, and is written over.',
     edits: [
       {
         file: 'runtime/shard.ts',
-        find: '  open(fence: number, isHeld: () => boolean, opened: () => void): void {\n',
-        replace:
-          "  #early: ReadonlyArray<readonly [string, import('./store.ts').IndexEntry]> = [];\n\n  open(fence: number, isHeld: () => boolean, opened: () => void): void {\n    this.#early = [...this.#services.store.entries()];\n",
-      },
-      {
-        file: 'runtime/shard.ts',
-        find: 'for (const [address, entry] of store.entries()) {',
-        replace: 'for (const [address, entry] of store === undefined ? [] : this.#early) {',
+        find: '    this.#claimsRefused = 0;\n    this.#commits.claim();\n',
+        replace: '    this.#claimsRefused = 0;\n    this.#commits.claim();\n    this.#host();\n',
       },
     ],
   },
