@@ -42,8 +42,10 @@ export const takesIdsOnce: JobsInvariant = {
       const id = idOf(event);
       if (id === undefined) return;
       verdict.exercised();
-      const before = taken.get(id);
-      taken.set(id, takenAt);
+      // A task that is given again when it is forgotten makes its pages anew.
+      const own = `${from} ${id}`;
+      const before = taken.get(own);
+      taken.set(own, takenAt);
       if (before === undefined || lastHeard === undefined || takenAt - lastHeard >= retentionMs)
         return;
       verdict.broken(

@@ -107,14 +107,14 @@ export class Book {
       start: async ({ counter: _, ...ports }) => {
         const runtime = await createRuntime({ node, place, limits, telemetry: false, ...ports });
         runtime.register('book', bookMachine, {
-          performers: {
+          perform: {
             makePages: {
               durable: true,
               attemptsMax: EFFECT_TRIES,
               run: (call: PerformerCall) => makePages(call, ports.clock),
             },
           },
-        } as never);
+        });
         if (node === BOOK) await runtime.spawn(BOOK_ADDRESS as never, { ifAbsent: true } as never);
         return { runtime, stop: () => runtime.stop() };
       },

@@ -117,6 +117,7 @@ export const productionPlants: readonly Plant[] = [
         replace: 'movedAt: at, above: above.slice(0, 0), name: JSON.stringify(sender) });',
       },
     ],
+    suite: 'test/delivery/inbox.test.ts',
   },
   {
     id: 'P106',

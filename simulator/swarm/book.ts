@@ -15,22 +15,30 @@ const DOWN_MAX_MS = 3_000;
 export function drawBook(chance: Chance, healAtMs: number): PlannedBook | undefined {
   if (!chance.is(PROBABILITY) || healAtMs < LASTS_MS) return undefined;
   const entries: PlannedBook['entries'][number][] = [];
+  const deaths: PlannedBook['deaths'][number][] = [];
   const rounds = chance.whole(3, 8);
   for (let round = 1; round <= rounds; round += 1) {
     const fromMs = chance.whole(1_000, LASTS_MS / 2);
-    if (chance.is(0.7)) entries.push({ atMs: fromMs, id: `t${round}`, pages: chance.whole(2, 4) });
+    if (chance.is(0.7)) {
+      const pages = chance.whole(2, 4);
+      entries.push({ atMs: fromMs, id: `t${round}`, pages });
+      // Between the refusal of a page and the next try of its task.
+      const downMs = Math.round(chance.scaled(1, DOWN_MAX_MS));
+      deaths.push({ atMs: fromMs + 100 * pages + chance.whole(50, 1_000), node: 'book', downMs });
+    }
+    const withinMs = chance.pick([20, 400]);
     const count = chance.whole(2, 12);
     for (let number = 1; number <= count; number += 1)
-      entries.push({ atMs: fromMs + chance.whole(0, 400), id: `e${round}.${number}` });
+      entries.push({ atMs: fromMs + chance.whole(0, withinMs), id: `e${round}.${number}` });
   }
-  const deaths = Array.from({ length: chance.whole(1, 8) }, () => ({
+  const others = Array.from({ length: chance.whole(0, 6) }, () => ({
     atMs: chance.whole(1_000, LASTS_MS - DOWN_MAX_MS - 1),
-    node: chance.is(0.7) ? 'book' : 'clerk',
+    node: chance.is(0.5) ? 'book' : 'clerk',
     downMs: Math.round(chance.scaled(1, DOWN_MAX_MS)),
   }));
   return {
     entries: entries.sort((one, other) => one.atMs - other.atMs),
-    deaths: deaths.sort((one, other) => one.atMs - other.atMs),
+    deaths: [...deaths, ...others].sort((one, other) => one.atMs - other.atMs),
     commitMs: Math.round(chance.scaled(1, 200)),
     mailboxMax: chance.pick([2, 3, 8]),
     outboxMax: chance.pick([4, 16]),
