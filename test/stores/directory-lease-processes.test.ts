@@ -172,12 +172,15 @@ describe.skipIf(process.platform !== 'linux')(
       await holder.hears('acquired');
       const standby = start(LEASE_MS);
       await standby.hears('stands by');
+      // However slow this is, nobody looks at the silent holder before the file is as it should be.
+      await standby.kill('SIGSTOP');
       await holder.kill('SIGSTOP');
       // What the file says now is of an earlier process: nobody knows who has the socket.
       writeOwner(directory, { ...ownerIn(directory), startTicks: '1' });
       const bystander = start(LEASE_MS);
       await bystander.hears('stands by');
       writeOwner(directory, { ...ownerIn(directory), pidNamespace: 'pid:[1]', pid: bystander.pid });
+      await standby.kill('SIGCONT');
       await standby.logs(/cannot be killed from here: end it by hand/);
       expect([holder.isAlive, bystander.isAlive]).toEqual([true, true]);
     });
