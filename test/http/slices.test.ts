@@ -77,5 +77,5 @@ test('a large body is read in slices, a page of timers and one of jobs are', asy
   const { body: jobs } = await at.body('/v1/jobs?limit=500');
   const ofAll = ofDesk.turns - before - ofOne;
   expect([few.jobs.length, jobs.jobs.length]).toEqual([1, JOBS + 1]);
-  expect(ofAll - ofOne).toBeGreaterThanOrEqual(2);
+  expect(ofAll - ofOne).toBeGreaterThanOrEqual(1);
 }, 120_000);
