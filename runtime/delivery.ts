@@ -49,11 +49,14 @@ export class Delivery {
     this.#sendable = new Sendable(services.transport.own, services.limits);
   }
 
-  /** Messages not yet answered, whether they could be sent or not. */
-  get size(): number {
-    let size = 0;
-    for (const { outbox } of this.#senders.values()) size += outbox.size;
-    return size;
+  /** Messages not yet answered, and how many of them are sent. */
+  counts(): { readonly unanswered: number; readonly underWay: number } {
+    const counts = { unanswered: 0, underWay: 0 };
+    for (const { outbox } of this.#senders.values()) {
+      counts.unanswered += outbox.size;
+      for (const lane of outbox.lanes()) counts.underWay += lane.underWay;
+    }
+    return counts;
   }
 
   /** The places from which nobody answers, and what waits for each. */
@@ -62,7 +65,6 @@ export class Delivery {
     return this.#silence.describe(lanes);
   }
 
-  /** How many such places have been told of. */
   get silentPlaces(): number {
     return this.#silence.size;
   }

@@ -152,7 +152,7 @@ export class Node {
       live,
       deadlines,
       ready,
-      underWay: this.delivery.size,
+      ...this.delivery.counts(),
       asks: this.#asks.size,
       questions: this.#questions.size,
       performers: this.performers.busy,
@@ -162,7 +162,7 @@ export class Node {
   snapshot(): MetricsSnapshot {
     const { node, place } = this.ports;
     const { isHosting, fence } = this.shard;
-    const { live, ready, deadlines, underWay, performers } = this.counts();
+    const { live, ready, deadlines, unanswered, performers } = this.counts();
     return this.metrics.snapshot({
       node,
       place,
@@ -171,7 +171,7 @@ export class Node {
       liveActors: live,
       deadlines,
       readyActors: ready,
-      messagesUnderWay: underWay,
+      messagesUnderWay: unanswered,
       placesSilent: this.delivery.silentPlaces,
       performersBusy: performers,
     });

@@ -57,13 +57,14 @@ function drawFor(seed: number): Plan | undefined {
     jobs: JOBS,
     untilMs: DRAWN_UNTIL_MS,
     nemeses: Object.keys(AS_STEPS),
+    // Bounds of the simulator are none of a process that is configured as users do it.
+    tiny: false,
   });
   const { nemeses } = drawn;
   if (nemeses.length === 0 || nemeses.length > FAULTS_MAX || overlap(nemeses)) return undefined;
   const faults = nemeses.flatMap((nemesis) => AS_STEPS[nemesis.kind]?.(nemesis, topology) ?? []);
-  const steps = [...drawn.steps.map(playable), ...faults].sort(
-    (one, other) => one.atMs - other.atMs,
-  );
+  const said = drawn.steps.filter(({ do: what }) => what !== 'ask');
+  const steps = [...said.map(playable), ...faults].sort((one, other) => one.atMs - other.atMs);
   const network = { delayMs: [0, 2], loss: 0, duplicate: 0, reorder: 0 } as const;
   const plan = { ...drawn, steps, network, nemeses: [], healAtMs: null, untilMs: null };
   const scaled = scaledPlan(plan, FACTOR);

@@ -92,6 +92,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   '28-completed-everywhere-before-the-decision': MESSAGES,
   '30-dispatch-exhausted': REFUSED,
   '37-skewed-successor': 'processes of one machine have one clock',
+  'H-held-up-submission-never-begins':
+    'the limits of its gate, which decide it, are played faster than a process starts',
   'S1-result-in-the-last-moment': MOMENT,
   'S2-result-too-late': MESSAGES,
   'S3-forty-days': 'forty days that are played faster are no forty days',
