@@ -86,6 +86,7 @@ class DeskAnswers {
   }
 
   #turn(record: TurnRecord): void {
+    this.#versions.turn(record);
     const replyTo = questionIn(record);
     if (replyTo === undefined || this.#isDamaged || !this.#hindrances.isNone) return;
     if (this.#versions.writerOf(record.place) === record.node) this.#open.set(replyTo, record);

@@ -1,7 +1,7 @@
 /**
  * What the stores had of each actor at a moment, and who wrote there.
  *
- * Guarantees: it is read from what was written and from nothing that was told. A version counts for the
+ * Guarantees: it is read from what was written and taken, and from nothing that was told. A version counts for the
  * moment in which the next one takes its place too, because nobody can say who looked first. Versions
  * that nobody may ask about any more are let go.
  */
@@ -9,6 +9,7 @@
 import { placeOf } from '../../runtime/address.ts';
 import { type CommitRecord, isWritten } from './reading-holders.ts';
 import { partsOf, type StoredParts } from './reading-records.ts';
+import type { TurnRecord } from './reading-turns.ts';
 
 /** An actor as it was stored. */
 export interface Version<TContext = unknown> {
@@ -51,6 +52,18 @@ export class Versions {
         while ((all[1]?.atMs ?? fromMs) < fromMs) all.shift();
       }
     }
+  }
+
+  /**
+   * A turn is seen once its commit is settled, and one commit may have several of an actor: each was
+   * the latest for as long as the ones before it were released.
+   */
+  turn({ address, atMs, state, context }: TurnRecord): void {
+    const all = this.#written.get(address);
+    if (context === undefined || all === undefined || all.at(-1)?.atMs !== atMs) return;
+    const value = state.startsWith('{') ? JSON.parse(state) : state;
+    const read = { value, context } as StoredParts['snapshot'];
+    all.splice(-1, 0, { text: '', atMs, read });
   }
 
   /** The node that wrote last for a place. */

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { answersAreTrue } from '../../../simulator/invariants/desk-answers.ts';
-import { commit, fault, history, howOften, whatBroke } from './builders.ts';
+import { commit, fault, history, howOften, turn, whatBroke } from './builders.ts';
 import {
   answered,
   job,
@@ -201,6 +201,20 @@ describe('TS-8', () => {
     expect(whatBroke(answersAreTrue, told({ job: ended }), JOBS_FACTS)).toEqual([]);
     const neither = { ...ended, seq: 4 };
     expect(whatBroke(answersAreTrue, told({ job: neither }), JOBS_FACTS)).toHaveLength(1);
+  });
+
+  test('holds: what was true between two turns of one commit', () => {
+    const later = { ...job, seq: 3, status: 'cancelled', endedAt: EPOCH + TAKEN_MS };
+    const between = (context: object) =>
+      history()
+        .at(1_000)
+        .add(NODE, commit('A', 1, { ...RECORDS, 'job/j1@A': stored('active', { ...job, seq: 1 }) }))
+        .at(TAKEN_MS)
+        .add(NODE, commit('A', 1, { 'job/j1@A': stored('cancelled', later) }))
+        .add(NODE, turn('job/j1@A', { state: 'active', context }))
+        .add(NODE, taken(asked()), reply({ value: { job: whole } }));
+    expect(whatBroke(answersAreTrue, between(job), JOBS_FACTS)).toEqual([]);
+    expect(whatBroke(answersAreTrue, between({ ...job, seq: 4 }), JOBS_FACTS)).toHaveLength(1);
   });
 
   test('judges nothing where another node leads, a disk was lost, or an error is the answer', () => {
