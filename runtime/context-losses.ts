@@ -75,7 +75,7 @@ function lossesOf({ snapshot }: Tree): JsonLoss[] {
 }
 
 /** Adds what JSON would change in a value, up to a number; references within the actor's own tree are kept. */
-export function collectLosses(
+function collectLosses(
   value: unknown,
   path: string,
   losses: JsonLoss[],

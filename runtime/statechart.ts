@@ -25,7 +25,7 @@ import { matchesDescriptor } from './xstate-configurations.ts';
 import type { Outside, StatechartLimits } from './xstate-host.ts';
 
 export type { ChildResult } from './stand-in.ts';
-export type { DueTimer, StoredTree, Tree } from './tree.ts';
+export type { StoredTree, Tree } from './tree.ts';
 export type { Outside, StatechartLimits } from './xstate-host.ts';
 
 export class Statechart {

@@ -169,7 +169,7 @@ export function workflowView(
 }
 
 /** What is shown otherwise than expected, in words; nothing when all is as it should be. */
-export function differences(shown: object, expected: Expected): readonly string[] {
+function differences(shown: object, expected: Expected): readonly string[] {
   const found: string[] = [];
   for (const [field, should] of Object.entries(expected)) {
     const is = (shown as Record<string, unknown>)[field];

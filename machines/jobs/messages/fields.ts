@@ -13,7 +13,7 @@ export const PAGE_ENTRIES_MAX = 500;
 export const TIMEOUT_MS_MAX = 5_184_000_000;
 export const PAYLOAD_BYTES_MAX = 64 * 1024;
 /** As the runtime's: no lease has a greater fence. */
-export const FENCE_MAX = 2 ** 40;
+const FENCE_MAX = 2 ** 40;
 const COUNT_MAX = 2 ** 48;
 
 export const id = z.string().regex(ID_PATTERN, 'must be 1 to 128 letters, digits or "._:-"');

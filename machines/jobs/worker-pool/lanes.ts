@@ -60,12 +60,12 @@ export const withMore = (lane: Lane): Lane =>
   lane.barrenFor.length === 0 ? lane : { ...lane, barrenFor: [] };
 
 /** The last one is left to the index. */
-export function shortened(lane: Lane): Lane {
+function shortened(lane: Lane): Lane {
   const waiting = lane.waiting.slice(0, -1);
   return { ...lane, waiting, upTo: waiting.at(-1)?.order ?? '', barrenFor: [] };
 }
 
-export const waitingCount = (lanes: Lanes): number =>
+const waitingCount = (lanes: Lanes): number =>
   Object.values(lanes).reduce((total, { waiting }) => total + waiting.length, 0);
 
 /** No more than so many in all, but for one of each lane: the longest lanes give up their last. */

@@ -19,7 +19,7 @@ export const job = {
   table: { ...born.table, standing: 'r' },
   lastProgressAt: EPOCH + 4_000,
 };
-export const workflow = {
+const workflow = {
   ...bornWorkflow({
     ...{ jobId: 'j1', workflowId: 'w1', datacenter: 'A', index: 0, handler: 'h', payload: '' },
     ...{ cores: 1, acceptedAt: EPOCH, rules: {} as never, at: EPOCH },
