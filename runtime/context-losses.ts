@@ -75,12 +75,7 @@ function lossesOf({ snapshot }: Tree): JsonLoss[] {
 }
 
 /** Adds what JSON would change in a value, up to a number; references within the actor's own tree are kept. */
-function collectLosses(
-  value: unknown,
-  path: string,
-  losses: JsonLoss[],
-  above: Set<object>,
-): void {
+function collectLosses(value: unknown, path: string, losses: JsonLoss[], above: Set<object>): void {
   if (losses.length >= NAMED_MAX) return;
   const what = lossOf(value);
   if (what !== undefined) {
