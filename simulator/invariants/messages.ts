@@ -166,7 +166,7 @@ class UnderWay {
     frame: string,
   ): { readonly pair: string; readonly count: number } | undefined {
     let most: { readonly pair: string; readonly count: number } | undefined;
-    for (const { from, to, counter } of openFrame(frame).envelopes) {
+    for (const { from, to, counter, after } of openFrame(frame).envelopes) {
       // Requests have one message each, under a name of their own.
       if (placeOf(from) !== place) continue;
       const pair = `${from} to ${to}`;
@@ -176,6 +176,9 @@ class UnderWay {
       const counters = pairs.get(pair) ?? new Set<number>();
       pairs.set(pair, counters);
       counters.add(counter);
+      // A session gives up what its caller waits for no longer: nothing stands in its outbox in between.
+      if (from.startsWith('session:'))
+        for (const other of counters) if (other > after && other < counter) counters.delete(other);
       if (counters.size > (most?.count ?? 0)) most = { pair, count: counters.size };
     }
     return most;
