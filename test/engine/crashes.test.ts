@@ -216,6 +216,7 @@ test('a crash leaves nothing running: no clock task, no live actor, no call', as
     deadlines: 0,
     ready: 0,
     underWay: 0,
+    unanswered: 0,
     asks: 0,
     performers: 0,
     questions: 0,

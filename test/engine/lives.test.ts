@@ -191,15 +191,7 @@ describe('an actor that has ended', () => {
       await task.send({ type: 'end', farewell: index > 0 ? `task/${index - 1}` : '' });
     }
     await rt.advance('1m');
-    expect(rt.runtime.counts()).toEqual({
-      live: 0,
-      deadlines: 0,
-      ready: 0,
-      underWay: 0,
-      asks: 0,
-      performers: 0,
-      questions: 0,
-    });
+    expect(new Set(Object.values(rt.runtime.counts()))).toEqual(new Set([0]));
     expect([...rt.store.entries()]).toEqual([]);
     expect(rt.clock.nextDueAt()).toBeUndefined();
   });
