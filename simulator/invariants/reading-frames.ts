@@ -14,8 +14,6 @@ export interface SentEnvelope {
   readonly to: string;
   readonly from: string;
   readonly counter: number;
-  /** The counter of the message before it in the outbox of its sender; 0: none. */
-  readonly after: number;
 }
 
 export interface OpenedFrame {
