@@ -5,11 +5,15 @@
  * system's clock and chance, no peers, and a lease nobody else asks for.
  */
 
-import type { Clock } from './runtime/clock.ts';
-import type { InspectionReader } from './runtime/inspection.ts';
-import { type KindEntries, type MachinesOf, partsOf } from './runtime/kind-entry.ts';
-import type { Lease } from './runtime/lease.ts';
-import { localLease } from './runtime/local-lease.ts';
+import { checkInstalledXState } from './installed-xstate.ts';
+import { type KindEntries, type MachinesOf, partsOf } from './runtime/actor.ts';
+import type { InspectionReader } from './runtime/base/inspection.ts';
+import {
+  type Logger,
+  type RuntimeLimits,
+  resolveLimits,
+  SILENT_LOGGER,
+} from './runtime/base/limits.ts';
 import {
   ANYTHING,
   checkOptions,
@@ -18,20 +22,17 @@ import {
   OBJECT,
   type OptionRule,
   port,
-} from './runtime/option-rules.ts';
-import {
-  type Logger,
-  type RuntimeLimits,
-  resolveLimits,
-  SILENT_LOGGER,
-} from './runtime/options.ts';
-import { noTransport } from './runtime/peers.ts';
-import type { Random } from './runtime/random.ts';
+} from './runtime/base/option-rules.ts';
+import { noTransport } from './runtime/delivery.ts';
+import type { Clock } from './runtime/ports/clock.ts';
+import type { Lease } from './runtime/ports/lease.ts';
+import type { Random } from './runtime/ports/random.ts';
+import type { Store } from './runtime/ports/store.ts';
+import type { Transport } from './runtime/ports/transport.ts';
 import { Runtime } from './runtime/runtime.ts';
-import type { Store } from './runtime/store.ts';
-import { systemClock } from './runtime/system-clock.ts';
-import { systemRandom } from './runtime/system-random.ts';
-import type { Transport } from './runtime/transport.ts';
+import { systemClock } from './runtime/system/clock.ts';
+import { localLease } from './runtime/system/local-lease.ts';
+import { systemRandom } from './runtime/system/random.ts';
 import { memoryStore } from './stores/memory.ts';
 import { DiagnosticChannels } from './telemetry/diagnostics.ts';
 import { findOpenTelemetry } from './telemetry/open-telemetry.ts';
@@ -46,6 +47,11 @@ export interface RuntimeOptions<TKinds extends KindEntries = KindEntries> {
    * its kind. `register` checks performers against the machine besides.
    */
   readonly kinds?: TKinds;
+  /**
+   * Called before the node says that it is there: what is registered here, and in `kinds`, is known before the
+   * first message comes. What is registered later is refused until then, and asked for again after a pause.
+   */
+  readonly prepare?: (runtime: Runtime<MachinesOf<TKinds>>) => void;
   /** Where records live. Default: in memory. */
   readonly store?: Store;
   /** How frames reach other nodes. Default: there are none. */
@@ -83,6 +89,7 @@ const RULES: Required<{ readonly [name in keyof RuntimeOptions]: OptionRule }> =
   node: ANYTHING,
   place: ANYTHING,
   kinds: OBJECT,
+  prepare: FUNCTION,
   store: port('a store, such as lmdbStore(directory)', 'open', 'load', 'commit', 'query', 'close'),
   transport: port('a transport, such as websocketTransport(…)', 'start', 'send', 'peers', 'stop'),
   lease: port('a lease, such as directoryLease(directory)', 'hold'),
@@ -98,13 +105,14 @@ const RULES: Required<{ readonly [name in keyof RuntimeOptions]: OptionRule }> =
   onFatal: FUNCTION,
 };
 
-/** @throws {RuntimeError} OPTION_INVALID, ABORTED */
+/** @throws {RuntimeError} OPTION_INVALID, ABORTED, XSTATE_UNSUPPORTED */
 export async function createRuntime<TKinds extends KindEntries = Record<never, never>>(
   options: RuntimeOptions<TKinds> = {},
 ): Promise<Runtime<MachinesOf<TKinds>>> {
   checkOptions('createRuntime', options, RULES);
   const { node = 'node-1', place = node, store = memoryStore(), signal } = options;
   const logger = options.logger ?? SILENT_LOGGER;
+  checkInstalledXState(logger);
   const isWatched = options.telemetry !== false;
   const channels = new DiagnosticChannels();
   // Loaded before the node starts, so that no turn of it is missed.
@@ -125,18 +133,16 @@ export async function createRuntime<TKinds extends KindEntries = Record<never, n
     signal,
     attend: isWatched ? channels.attend : undefined,
     inspect: options.inspect,
+    prepare: (born) => {
+      for (const [name, entry] of Object.entries(options.kinds ?? {})) {
+        const { machine, options: kindOptions } = partsOf(name, entry);
+        born.register(name, machine, kindOptions as never);
+      }
+      options.prepare?.(born as unknown as Runtime<MachinesOf<TKinds>>);
+    },
   });
   channels.closeWith(Runtime.watchOf(runtime as never).ended);
   openTelemetry?.(runtime);
-  try {
-    for (const [name, entry] of Object.entries(options.kinds ?? {})) {
-      const { machine, options: kindOptions } = partsOf(name, entry);
-      runtime.register(name, machine, kindOptions as never);
-    }
-  } catch (thrown) {
-    await runtime.stop();
-    throw thrown;
-  }
   return runtime as unknown as Runtime<MachinesOf<TKinds>>;
 }
 

@@ -1,152 +1,84 @@
 /**
- * One actor in memory: what its record says, unpacked, and its mailbox.
- *
- * An actor is in memory only while it has something to do; its record is the truth.
- * `text` is that record as last encoded, committed or about to be, and what a failed
- * turn falls back to.
+ * Door of `actor/`: one actor in memory and in its record, and the kinds that actors are of.
  */
 
-import type { AnyMachineSnapshot } from 'xstate';
-import type { Group } from './commit.ts';
-import { RuntimeError } from './errors.ts';
-import { Inbox } from './inbox.ts';
-import type { Kind } from './kind.ts';
-import { Mailbox } from './mailbox.ts';
-import type { Logger } from './options.ts';
-import { Outbox } from './outbox.ts';
-import { rankOf } from './rank.ts';
-import type { Tree } from './statechart.ts';
-import type { IndexEntry } from './store.ts';
-import { jsonOnce } from './text.ts';
-import { TimerTable } from './timer-table.ts';
-import type { DeadlineEntry } from './timers.ts';
-
-/** A durable effect that has not been carried out yet. */
-export interface PendingEffect {
-  readonly id: string;
-  readonly name: string;
-  readonly params: unknown;
-}
-
-export interface Actor {
-  readonly address: string;
-  readonly kind: Kind;
-  readonly mailbox: Mailbox;
-  /** Undefined until its birth has succeeded. */
-  tree: Tree | undefined;
-  status: 'unborn' | IndexEntry['status'];
-  /** Why it was stopped, as text; only with status `stopped`. */
-  stopReason: string | undefined;
-  input: unknown;
-  /** Turns taken so far, in all its lives. */
-  turns: number;
-  /** Time of the last turn. */
-  at: number;
-  timers: TimerTable;
-  inbox: Inbox;
-  outbox: Outbox;
-  effects: PendingEffect[];
-  /** Fence of the last takeover this actor has heard of. */
-  term: number;
-  text: string;
-  /** The state value as text, as queries and history show it. */
-  state: string;
-  /** The last committed snapshot: what handles show. */
-  committed: AnyMachineSnapshot | undefined;
-  /** The group that holds its latest write, until that is settled. */
-  group: Group | undefined;
-  /** Where in that group. */
-  groupIndex: number;
-  /** True when memory is ahead of the record in bookkeeping that may be written with the next turn. */
-  isDirty: boolean;
-  /** Children that act by themselves and run now: such an actor stays in memory. */
-  runningChildren: number;
-  /** How often each child has failed whose end no turn could take, by session; see child-tries.ts. */
-  tries: Map<number, number>;
-  /** Times of recent failures, for supervision. */
-  failedAt: number[];
-  /** True while it stands in the queue of actors that have something to take. */
-  isReady: boolean;
-  /** Its place in the node's index of deadlines, once it had one. */
-  deadline: DeadlineEntry | undefined;
-}
-
-/** An actor that does not exist yet; `legacy` is what an earlier life at the address left behind. */
-export function unborn(
-  address: string,
-  kind: Kind,
-  legacy?: Pick<Actor, 'inbox' | 'outbox' | 'turns' | 'text'>,
-): Actor {
-  return {
-    address,
-    kind,
-    mailbox: new Mailbox(),
-    tree: undefined,
-    status: 'unborn',
-    stopReason: undefined,
-    input: undefined,
-    turns: legacy?.turns ?? 0,
-    at: 0,
-    timers: new TimerTable(),
-    inbox: legacy?.inbox ?? new Inbox(),
-    outbox: legacy?.outbox ?? new Outbox(),
-    effects: [],
-    term: 1,
-    text: legacy?.text ?? '',
-    state: '',
-    committed: undefined,
-    group: undefined,
-    groupIndex: 0,
-    isDirty: false,
-    runningChildren: 0,
-    tries: new Map(),
-    failedAt: [],
-    isReady: false,
-    deadline: undefined,
-  };
-}
-
-/** Nothing waits, runs, is under way or unwritten: the record says it all, and nobody else holds a part of it. */
-export function isIdle(actor: Actor): boolean {
-  return (
-    actor.mailbox.size === 0 &&
-    actor.group === undefined &&
-    !actor.isDirty &&
-    actor.runningChildren === 0 &&
-    actor.outbox.size === 0 &&
-    actor.effects.length === 0
-  );
-}
-
-/** The snapshot as others see it: XState's own knows nothing of an actor that the runtime has stopped. */
-export function shownSnapshot({ address, tree, status, stopReason }: Actor): AnyMachineSnapshot {
-  const { snapshot } = tree as Tree;
-  if (status !== 'stopped') return snapshot;
-  if (stopReason === undefined) return { ...snapshot, status: 'stopped' } as never;
-  const error = new RuntimeError('ACTOR_ENDED', stopReason, { address });
-  return { ...snapshot, status: 'error', error } as AnyMachineSnapshot;
-}
-
-/** The state value as text: `running`, or JSON for anything that is not one word. */
-export function stateText(value: unknown): string {
-  return typeof value === 'string' ? value : jsonOnce(value);
-}
-
-/** The index entry that goes with the record. */
-export function indexEntry(actor: Actor, logger: Logger): IndexEntry {
-  const tree = actor.tree as Tree;
-  const { tags } = tree.snapshot;
-  const rank = actor.status !== 'stopped' ? rankOf(actor.kind, tree.snapshot, logger) : undefined;
-  return {
-    kind: actor.kind.name,
-    status: actor.status as IndexEntry['status'],
-    isPending: actor.outbox.size > 0 || actor.effects.length > 0 || tree.hasChildren,
-    state: actor.state,
-    tags: tags.size === 0 ? NO_TAGS : [...tags],
-    dueAt: actor.status === 'active' ? actor.timers.nextDueAt() : null,
-    turnAt: actor.at,
-    ...(rank !== undefined && { rank }),
-  };
-}
-
-const NO_TAGS: readonly string[] = [];
+export {
+  type Actor,
+  FORGOTTEN,
+  indexEntry,
+  isIdle,
+  type PendingEffect,
+  shownSnapshot,
+  stateText,
+  unborn,
+} from './actor/actor.ts';
+export {
+  type ChildRetry,
+  childrenToRun,
+  dropRetry,
+  endedSession,
+  hasAttemptsLeft,
+  planRetry,
+  RUN_AGAIN,
+  runAgain,
+} from './actor/child-tries.ts';
+export { type CommitListener, Commits, type Group } from './actor/commit-group.ts';
+export { CONTEXT_LOSSY, ContextLosses, type ContextLossServices } from './actor/context-losses.ts';
+export { newUndelivered, parseUndelivered, type Undelivered } from './actor/dead-letters.ts';
+export { Deadlines } from './actor/deadlines.ts';
+export {
+  isReserved,
+  LEADERSHIP_ACQUIRED,
+  MESSAGE_REFUSED,
+  reserved,
+  typeOf,
+} from './actor/event-names.ts';
+export { type HistoryRow, historyText, parseHistoryRow, tell } from './actor/history.ts';
+export { type IsSameLife, WINDOW_MAX } from './actor/inbox.ts';
+export {
+  type DurablePerformer,
+  type ForeignMessage,
+  Kind,
+  type KindOptions,
+  type MigratedState,
+  type Performer,
+  type PerformerCall,
+  RECORD_FORMAT,
+  type StandardSchema,
+} from './actor/kind.ts';
+export { type KindEntries, type KindEntry, type MachinesOf, partsOf } from './actor/kind-entry.ts';
+export { Kinds } from './actor/kinds.ts';
+export { LiveActors } from './actor/live-actors.ts';
+export {
+  aged,
+  type Item,
+  type Message,
+  message,
+  type Order,
+  type OrderName,
+  refuseItem,
+  TURNS_AHEAD_MAX,
+  type Urgency,
+} from './actor/mailbox.ts';
+export { ageOf, type Lane, Outbox, type OutboxRow, UNDER_WAY_MAX } from './actor/outbox.ts';
+export { Queue } from './actor/queue.ts';
+export { cursorBehind, cursorBehindQueue, isSameRank, onlyQueue, rankKey } from './actor/rank.ts';
+export {
+  checkDeadlines,
+  decodeRecord,
+  encodeRecord,
+  mayOweMessages,
+  numberedSince,
+} from './actor/record.ts';
+export type { Supervision } from './actor/supervision-options.ts';
+export type { TimerRow } from './actor/timer-table.ts';
+export {
+  type Asked,
+  emptyTurn,
+  eventType,
+  isKept,
+  NOTHING,
+  noteCommitted,
+  stamped,
+  type Turn,
+} from './actor/turn-result.ts';

@@ -1,45 +1,56 @@
 /**
- * What authors of machines import beside xstate: addresses as targets, best-effort
- * sends, answers, births of other actors, and the time that comes on every event.
+ * Imports for authors of machines, beside xstate: addresses as targets, best-effort sends, answers, births of
+ * other actors, and the time that comes on every event.
  *
  *   sendTo(to('job/j1@A'), { type: 'job.cancel' })              kept until it has arrived
  *   sendTo(hint('gate-job/j1@gate'), { type: 'progress.made' }) may be lost or coalesced
  *   reply(({ context }) => context.total)                       the answer to an `ask`
  *   answer(({ context }) => context.askedBy, () => 'done')      the same, in a later turn
  *   spawnRoot('mail/42', ({ context }) => ({ to: context.to })) an actor of its own
+ *   Table.of<Item>()                                            rows of a context that are stored one by one
  *
  * Everything here is plain data and pure functions: a machine that uses it still
  * runs under XState's own `createActor`, where a foreign target goes nowhere.
  */
 
-import {
-  type ActionArgs,
-  type ActionFunction,
-  type ActorRef,
-  type AnyActorRef,
-  type EventObject,
-  type MachineContext,
-  type ParameterizedObject,
-  sendTo,
+import type {
+  ActionArgs,
+  ActionFunction,
+  ActorRef,
+  AnyActorRef,
+  EventObject,
+  MachineContext,
+  ParameterizedObject,
 } from 'xstate';
-import type { ErrorCode } from './errors.ts';
+import * as XState from 'xstate';
+import type { ErrorCode } from './base/errors.ts';
+
+export { Table } from './base/table.ts';
+
+// XState's names are taken at run time: where another version lacks one, the check of its version can still speak.
+const { sendTo } = XState;
 
 /** An event as a machine takes it: the runtime adds the time, a machine never reads a clock. */
 export type Timed<TEvent extends EventObject> = TEvent & {
-  /** When the turn began, in ms since the epoch of this node; never goes back. */
+  /** Time when the turn began, in ms since the epoch of this node; never goes back. */
   readonly at: number;
-  /** For a timer's event: the moment the timer was armed for, which is `at` or earlier. */
+  /** Moment that the timer of this event was armed for, which is `at` or earlier. */
   readonly dueAt?: number;
+  /**
+   * For a message of another node that had waited before it was sent, because nobody was there or a copy
+   * was lost: for how long. What it says, durations above all, is as old as that. Left out for less than 100 ms.
+   */
+  readonly ageMs?: number;
 };
 
 /**
- * What a machine that has a transition for it takes when a receiver refused one of its messages for
- * good: nobody of that address, no such event, a sender it does not take. Without a transition the
- * message is undelivered. Nobody else can send it.
+ * Event that a machine with a transition for it takes when a receiver refused one of its messages
+ * for good: nobody of that address, no such event, a sender it does not take. Without a transition
+ * the message is undelivered. Nobody else can send it.
  */
 export type MessageRefused = Timed<{
   readonly type: 'message.refused';
-  /** Whom the message was for. */
+  /** Address that the message was for. */
   readonly to: string;
   /** The message as it was sent; a birth has the type `escapement.spawn` and the `input`. */
   readonly event: { readonly type: string; readonly [field: string]: unknown };
@@ -58,7 +69,7 @@ type PlainAction<
   TEvent extends EventObject,
 > = ActionFunction<TContext, TExpressionEvent, TEvent, TParams, never, never, never, never, never>;
 
-/** Where an answer goes; the type says what the answer is. Set by `ask`, read by `reply`. */
+/** Address that an answer goes to; the type says what the answer is. Set by `ask`, read by `reply`. */
 export type ReplyAddress<TReply> = string & { readonly __reply?: TReply };
 
 /** An event that is answered: `Question<{ type: 'order.quote' }, number>` makes `ask` resolve with a number. */
@@ -66,16 +77,20 @@ export type Question<TEvent extends EventObject, TReply> = TEvent & {
   readonly replyTo?: ReplyAddress<TReply>;
 };
 
-/** What the answer to an event is, as its type declares; `unknown` where it declares none. */
+/** Type of the answer to an event, as its type declares; `unknown` where it declares none. */
 export type ReplyOf<TEvent> = TEvent extends { readonly replyTo?: ReplyAddress<infer TReply> }
   ? TReply
   : unknown;
 
-/** An event as its sender writes it: what the runtime adds (`at`, `dueAt`, `replyTo`) is left out. */
+/** An event as its sender writes it: what the runtime adds (`at`, `dueAt`, `ageMs`, `replyTo`) is left out. */
 export type Sent<TEvent> = 0 extends 1 & TEvent
   ? TEvent
   : TEvent extends unknown
-    ? { [key in keyof TEvent as key extends 'at' | 'dueAt' | 'replyTo' ? never : key]: TEvent[key] }
+    ? {
+        [key in keyof TEvent as key extends 'at' | 'dueAt' | 'ageMs' | 'replyTo'
+          ? never
+          : key]: TEvent[key];
+      }
     : never;
 
 /** The input as a machine takes it: `at` is the moment of birth (not enumerable, so a spread leaves it out). */
@@ -85,7 +100,7 @@ export type Born<TInput> = TInput & { readonly at: number };
 export const SPAWN_EVENT = 'escapement.spawn';
 /** XState's event that asks for a state with a `route`: the one of its own that anybody may send. */
 export const ROUTE_EVENT = 'xstate.route';
-/** The event type that carries an answer back to whoever asked. */
+/** The event type that carries an answer back to the asker. */
 export const REPLY_EVENT = 'escapement.reply';
 
 /** A target outside the actor's own tree. XState takes it for an actor; the runtime reads its address. */
@@ -102,7 +117,7 @@ export class AddressRef {
     this.isHint = isHint;
   }
 
-  /** Under plain `createActor` there is nobody at an address. */
+  /** Does nothing: under plain `createActor` there is nobody at an address. */
   _send(): void {}
 
   toJSON(): string {
@@ -145,7 +160,7 @@ export function reply<
 
 /**
  * Answers an `ask` whose `replyTo` was kept from an earlier event; does nothing for an empty or a
- * missing one. Whoever asked may be gone: for those that may wait long, ask with a long `timeoutMs`.
+ * missing one. The asker may be gone: for those that may wait long, ask with a long `timeoutMs`.
  */
 export function answer<
   TContext extends MachineContext,

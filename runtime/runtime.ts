@@ -7,24 +7,28 @@
  */
 
 import type { AnyStateMachine } from 'xstate';
-import { checkName, wholeAddress } from './address.ts';
-import { abortError } from './asks.ts';
-import { messageOf, RuntimeError } from './errors.ts';
-import { explain } from './explain.ts';
-import { type ActorHandle, createHandle, type HandleHost, type SpawnOptions } from './handle.ts';
-import { type HistoryRow, parseHistoryRow } from './history.ts';
-import type { InspectionReader } from './inspection.ts';
-import { Kind, type KindOptions } from './kind.ts';
-import type { Metrics, MetricsSnapshot } from './metrics.ts';
-import { Node } from './node.ts';
-import type { NodePorts } from './node-ports.ts';
-import type { Logger } from './options.ts';
-import { type ActorQuery, type ActorRow, queryActors } from './query.ts';
-import type { WaitingPlace } from './silence.ts';
-import type { StorePage } from './store.ts';
-import { checkTransport } from './transport.ts';
-import type { KindOptionsOf } from './typed-kind.ts';
-import { parseUndelivered, type Undelivered } from './undelivered.ts';
+import type { HistoryRow } from './actor.ts';
+import { Kind, type KindOptions, parseUndelivered, type Undelivered } from './actor.ts';
+import type { HistoryOptions, KindOptionsOf, StartPorts, Waits } from './api.ts';
+import {
+  type ActorHandle,
+  type ActorPage,
+  type ActorQuery,
+  createHandle,
+  type HandleHost,
+  Node,
+  queryActors,
+  type RuntimeWatch,
+  type SpawnOptions,
+  watchOf,
+} from './api.ts';
+import { checkName, wholeAddress } from './base/address.ts';
+import { messageOf, RuntimeError } from './base/errors.ts';
+import type { InspectionReader } from './base/inspection.ts';
+import type { MetricsSnapshot } from './base/metrics.ts';
+import type { WaitingPlace } from './delivery.ts';
+import { type AskOptions, abortError } from './delivery.ts';
+import { checkTransport } from './ports/transport.ts';
 
 export type KindMap = Record<string, AnyStateMachine>;
 
@@ -41,13 +45,6 @@ export type MachineAt<TKinds extends KindMap, TAddress extends string> = keyof T
 export type AddressOf<TKinds extends KindMap> = keyof TKinds extends never
   ? string
   : `${keyof TKinds & string}/${string}`;
-
-/** What `Runtime.watchOf` gives. */
-export interface RuntimeWatch {
-  readonly metrics: Metrics;
-  readonly ended: AbortSignal;
-  readonly logger: Logger;
-}
 
 /** Options may be left out where nothing in them is required. */
 export type SpawnArguments<TMachine extends AnyStateMachine> =
@@ -68,34 +65,38 @@ export class Runtime<TKinds extends KindMap = {}> {
   }
 
   /** Starts a node. Resolves when it hosts its place, or waits for the lease as a standby. */
-  static async start(
-    ports: NodePorts & { readonly signal?: AbortSignal | undefined },
-  ): Promise<Runtime> {
-    const { signal } = ports;
+  static async start(ports: StartPorts<Runtime>): Promise<Runtime> {
+    const { signal, prepare } = ports;
     checkName('node', ports.node);
     checkName('place', ports.place);
     checkTransport(ports.transport, ports.node, ports.place);
     if (signal?.aborted === true) throw abortError(signal);
     const runtime = new Runtime(new Node(ports));
-    const aborted = (): void => {
-      runtime.stop().catch((thrown: unknown) => {
-        ports.logger.error({ error: messageOf(thrown) }, 'stopping failed');
-      });
-    };
+    const failed = (thrown: unknown): void =>
+      ports.logger.error({ error: messageOf(thrown) }, 'stopping failed');
+    const aborted = (): void => void runtime.stop().catch(failed);
+    try {
+      prepare?.(runtime);
+    } catch (thrown) {
+      await runtime.stop();
+      throw thrown;
+    }
     signal?.addEventListener('abort', aborted, { once: true });
     await runtime.#node.start();
     return runtime;
   }
 
-  /** What handles talk to, for those who make handles that outlive a runtime. */
+  /** Host that handles talk to, for code that makes handles that outlive a runtime. */
   static hostOf(runtime: Runtime<never>): HandleHost {
     return runtime.#node.calls;
   }
 
-  /** For what watches a runtime from outside: its live numbers, its log, and a signal for its end. */
+  /**
+   * View for code that watches a runtime from outside: its live numbers, its log, and a signal for its
+   * end.
+   */
   static watchOf(runtime: Runtime<never>): RuntimeWatch {
-    const { metrics, ending, ports } = runtime.#node;
-    return { metrics, ended: ending.signal, logger: ports.logger };
+    return watchOf(runtime.#node);
   }
 
   /** True while this node hosts its place. */
@@ -104,8 +105,8 @@ export class Runtime<TKinds extends KindMap = {}> {
   }
 
   /**
-   * Why the store refuses whatever this node commits, as on a full disk; undefined again once a commit has
-   * succeeded, which it tries by itself, or once another node hosts the place.
+   * Reason why the store refuses every commit of this node, as on a full disk; undefined again once a commit
+   * has succeeded, which it tries by itself, or once another node hosts the place.
    */
   get commitRefusal(): Error | undefined {
     return this.#node.hosting.refusal;
@@ -117,11 +118,12 @@ export class Runtime<TKinds extends KindMap = {}> {
     return isHosting ? fence : 0;
   }
 
-  /**
-   * Makes a machine known under a name. Returns the same runtime, typed with the kind.
-   *
-   * @throws {RuntimeError} KIND_EXISTS, OPTION_INVALID
-   */
+  /** Lateness of deadlines: the latest of the last seconds, or one that still waits. */
+  get latenessMs(): number {
+    return this.#node.shard.latenessMs;
+  }
+
+  /** Makes a machine known under a name. Returns the same runtime, typed with the kind. @throws {RuntimeError} KIND_EXISTS, OPTION_INVALID */
   register<TName extends string, TMachine extends AnyStateMachine>(
     name: TName,
     machine: TMachine,
@@ -164,27 +166,24 @@ export class Runtime<TKinds extends KindMap = {}> {
   }
 
   /**
-   * Actors of this place by what the index knows, in the order of their addresses, a page at a time.
-   * As long as there is a cursor there may be more, however few came with it.
+   * Actors of this place by what they are and wait for, in the order of their addresses or their next
+   * deadlines, a page at a time. As long as there is a cursor there may be more, however few came with it.
+   *
+   * @throws {RuntimeError} OPTION_INVALID, NOT_HOSTED
    */
-  query(query: ActorQuery = {}): {
-    readonly actors: readonly ActorRow[];
-    readonly cursor?: string;
-  } {
-    return queryActors(
-      (stored): StorePage => this.#node.ports.store.query(stored),
-      query,
-      this.#node.ports.clock.now(),
-    );
+  query(query: ActorQuery = {}): ActorPage {
+    const { shard, ports, messaging } = this.#node;
+    return queryActors({ ...ports, shard, routes: messaging.routes }, query);
   }
 
-  /** The last turns of an actor of this place, oldest first. @throws {RuntimeError} OPTION_INVALID */
+  /** The last turns of an actor of this place, oldest first. @throws {RuntimeError} OPTION_INVALID, NOT_HOSTED: use `fetchHistory` */
   history(address: string, options: { readonly limit?: number } = {}): readonly HistoryRow[] {
-    const { limit = 100 } = options;
-    if (!Number.isSafeInteger(limit) || limit < 1)
-      throw new RuntimeError('OPTION_INVALID', `"limit" must be a positive integer, got ${limit}.`);
-    const rows = this.#node.ports.store.history(wholeAddress(address, this.place), limit);
-    return rows.map(parseHistoryRow);
+    return this.#node.reads.history(wholeAddress(address, this.place), options.limit);
+  }
+
+  /** The same, also from another node. @throws {RuntimeError} OPTION_INVALID, ASK_LOST, ASK_TIMED_OUT, NOT_HOSTED */
+  async fetchHistory(address: string, options?: HistoryOptions): Promise<readonly HistoryRow[]> {
+    return this.#node.reads.fetchHistory(wholeAddress(address, this.place), options);
   }
 
   /**
@@ -197,9 +196,14 @@ export class Runtime<TKinds extends KindMap = {}> {
     return this.#node.calls.order(wholeAddress(address, this.place), 'revive');
   }
 
+  /** Arms deadlines that an active actor's states wait for and a fault has lost. @throws {RuntimeError} as `end` */
+  rearm(address: string): Promise<void> {
+    return this.#node.calls.order(wholeAddress(address, this.place), 'rearm');
+  }
+
   /**
-   * Ends an actor, whatever its machine says: it takes nothing any more, and its children are stopped.
-   * What it has sent is delivered, and its durable effects are carried out.
+   * Ends an actor without asking its machine: it takes nothing any more, and its children are stopped. What
+   * it has sent is delivered, and its durable effects are carried out.
    *
    * @throws {RuntimeError} ACTOR_UNKNOWN, ACTOR_ENDED, NOT_HOSTED
    */
@@ -224,12 +228,12 @@ export class Runtime<TKinds extends KindMap = {}> {
 
   /** The places from which nobody answers now, and how many messages of this node wait for each. */
   waiting(): readonly WaitingPlace[] {
-    return this.#node.delivery.waiting();
+    return this.#node.messaging.delivery.waiting();
   }
 
   /**
-   * Delivers an undelivered event once more, or tries an effect again; it leaves the list when it was
-   * taken. One that fails again stands there anew, with the new error and a new id.
+   * Delivers an undelivered event once more, or tries an effect again; one that fails again stands there
+   * again.
    */
   async retryUndelivered(id: string): Promise<void> {
     const found = this.undelivered().find((undelivered) => undelivered.id === id);
@@ -251,16 +255,18 @@ export class Runtime<TKinds extends KindMap = {}> {
     return this.#node.shard.dropUndelivered(id);
   }
 
-  /** Why an actor is where it is, in a screenful: state, deadlines, and what happened last. */
-  async explain(address: string): Promise<string> {
-    const whole = wholeAddress(address, this.place);
-    return explain(
-      whole,
-      this.#node.shard.find(whole),
-      this.history(whole, { limit: 20 }),
-      this.#node.ports.clock.now(),
-      (effectId) => this.#node.performers.retryOf(effectId),
-    );
+  /**
+   * Explains why an actor is where it is, also one of another node: state and what can end it, deadlines,
+   * children, what waits for it and what it waits for, and what happened last.
+   * @throws {RuntimeError} ASK_LOST, ASK_TIMED_OUT, NOT_HOSTED when its node is away
+   */
+  async explain(address: string, options: AskOptions = {}): Promise<string> {
+    return this.#node.reads.explain(wholeAddress(address, this.place), options);
+  }
+
+  /** The state of an actor of this node and the names of its deadlines. @throws {RuntimeError} NOT_HOSTED */
+  waits(address: string): Waits | undefined {
+    return this.#node.reads.waits(wholeAddress(address, this.place));
   }
 
   /** Reads the inspection stream until the returned function is called. */
@@ -268,7 +274,7 @@ export class Runtime<TKinds extends KindMap = {}> {
     return this.#node.inspection.read(reader);
   }
 
-  /** What is held now; after everything has ended all of it but `actors` is 0. */
+  /** Counts of what is held now; after everything has ended all of them but `actors` are 0. */
   counts(): ReturnType<Node['counts']> {
     return this.#node.counts();
   }

@@ -1,96 +1,56 @@
 /**
- * Statecharts, interpreted: a `Statechart` is the machine of a kind, a `Tree` one
- * running instance of it, a root and its machine children.
- *
- * A step takes one event and runs the tree until it is quiet, in XState's own order;
- * what the machines asked for comes back as data (effect.ts). A step performs nothing,
- * reads no clock and waits for nobody. When it throws, a tree without children is as
- * it was before; a tree with children must be restored from its record. The effects
- * of a step that threw are void.
- *
- * The root is stepped with `machine.transition` and a scope of ours. Children are
- * XState's own actors living on a system of ours (xstate-host.ts): mailboxes, order
- * and error rules are XState's code, only time and effects are taken out of its hands.
- * Promises, callbacks and observables are held by stand-ins; children.ts runs the real ones.
+ * Door of `statechart/`: a machine, interpreted, and the parts of the seam to XState that other
+ * rooms may use.
  */
 
-import type { AnyStateMachine } from 'xstate';
-import type { ChildLogic, Effect } from './effect.ts';
-import { messageOf, RuntimeError } from './errors.ts';
-import { standInFor } from './stand-in.ts';
-import { copyOf, descriptorsOf, type Turn } from './statechart-copy.ts';
-import { RestoredSnapshots } from './statechart-restored.ts';
-import { type StoredTree, Tree } from './tree.ts';
-import { matchesDescriptor } from './xstate-configurations.ts';
-import type { Outside, StatechartLimits } from './xstate-host.ts';
-
-export type { ChildResult } from './stand-in.ts';
-export type { StoredTree, Tree } from './tree.ts';
-export type { Outside, StatechartLimits } from './xstate-host.ts';
-
-export class Statechart {
-  readonly machine: AnyStateMachine;
-  readonly limits: StatechartLimits;
-  /** The turn under way in any tree of this statechart; steps never interleave. */
-  readonly turn: Turn = { at: 0 };
-  readonly #standIns = new WeakMap<object, object>();
-  readonly restored = new RestoredSnapshots();
-  /** Event types and wildcards that the machine has a transition for somewhere, be it to ignore them. */
-  readonly descriptors: readonly string[];
-
-  constructor(machine: AnyStateMachine, limits: StatechartLimits) {
-    this.limits = limits;
-    this.machine = copyOf(machine, limits.microstepsMax, this.turn);
-    this.descriptors = descriptorsOf(this.machine);
-  }
-
-  /** Whether the machine has a transition for this event type somewhere, wildcards included. */
-  declares(type: string): boolean {
-    return this.descriptors.some((known) => matchesDescriptor(type, known));
-  }
-
-  /** Gives birth to an instance; `booked`: the last number an earlier one gave away. Throws what the machine threw. */
-  start(
-    id: string,
-    input: unknown,
-    at: number,
-    effects: Effect[],
-    booked: number = 0,
-    outside: Outside = NOWHERE,
-  ): Tree {
-    const tree = new Tree(this, id, outside);
-    tree.begin(input, at, effects, booked);
-    return tree;
-  }
-
-  /** @throws {RuntimeError} RECORD_INVALID when the machine cannot be in the stored state. */
-  restore(id: string, stored: StoredTree, outside: Outside = NOWHERE): Tree {
-    const tree = new Tree(this, id, outside);
-    try {
-      tree.resume(stored);
-    } catch (thrown) {
-      const why = `The stored state does not fit machine "${this.machine.id}": ${messageOf(thrown)}`;
-      throw new RuntimeError('RECORD_INVALID', why, { cause: thrown });
-    }
-    return tree;
-  }
-
-  /** A copy of a machine, a pure reducer as it is, a stand-in for what acts by itself. */
-  standIn(logic: ChildLogic): object {
-    const known = this.#standIns.get(logic);
-    if (known !== undefined) return known;
-    const isMachine = '__xstatenode' in logic;
-    if (!isMachine && logic.start === undefined) return logic;
-    const standIn = isMachine
-      ? copyOf(logic as unknown as AnyStateMachine, this.limits.microstepsMax, this.turn)
-      : standInFor(logic);
-    this.#standIns.set(logic, standIn);
-    return standIn;
-  }
-}
-
-/** Of a tree that no runtime hosts. */
-const NOWHERE: Outside = (address, _session, { type }) => {
-  const what = `Event "${type}" was sent to ${address}, which no runtime hosts here.`;
-  throw new RuntimeError('NOT_HOSTED', what, { address });
-};
+export type {
+  ActionEffect,
+  ArmEffect,
+  ChildLogic,
+  ChildSeat,
+  Effect,
+  SendEffect,
+  StartChildEffect,
+} from './statechart/effect.ts';
+export type { ChildResult } from './statechart/stand-in.ts';
+export type { Outside, Statechart, StatechartLimits, Tree } from './statechart/statechart.ts';
+export { statechartOf } from './statechart/statecharts.ts';
+export {
+  type ChangedRows,
+  inlined,
+  inputText,
+  join,
+  mayHaveTables,
+  NO_TABLES,
+  plain,
+  rowChanges,
+  type Tables,
+  tablesBeside,
+  tablesIn,
+  tablesOf,
+  unmark,
+  unmarkRecord,
+  wholeRecord,
+} from './statechart/tables.ts';
+export type { Member } from './statechart/tree.ts';
+export { type Exit, exitsOf, pathOf } from './statechart/xstate-exits.ts';
+export {
+  activeDelays,
+  activeNodes,
+  childSessions,
+  delayMsOf,
+  isDeclared,
+  isHandled,
+  type LiveMachine,
+  liveMachines,
+  missingStates,
+  type Outline,
+  outlineOf,
+} from './statechart/xstate-outline.ts';
+export type { StateNode } from './statechart/xstate-sets.ts';
+export {
+  checkXStateVersion,
+  isOfAnotherXState,
+  NEWEST_XSTATE,
+  OLDEST_XSTATE,
+} from './statechart/xstate-versions.ts';

@@ -1,0 +1,86 @@
+/**
+ * Timer table: the deadlines of one actor, in the order in which they were armed.
+ *
+ * They live in the actor's record: a deadline that is not in this table does not
+ * exist, however many wake-ups were planned for it, so a replaced or cancelled one
+ * can never fire. A few rows per actor: a plain array beats every index.
+ */
+
+import type { ArmEffect, Effect } from '../statechart.ts';
+
+export interface TimerRow {
+  readonly session: number;
+  readonly id: string;
+  readonly dueAt: number;
+  readonly event: { readonly type: string };
+  readonly target: number;
+  readonly to: string | undefined;
+  readonly isHint: boolean;
+  /** The row as the record has it, once it was encoded. */
+  text?: string;
+}
+
+export class TimerTable {
+  readonly rows: TimerRow[];
+
+  constructor(rows: TimerRow[] = []) {
+    this.rows = rows;
+  }
+
+  /** Applies what a turn asked for; true when the effect was one about timers. */
+  apply(effect: Effect, at: number): boolean {
+    switch (effect.type) {
+      case 'arm':
+        this.#remove(effect.session, effect.id);
+        this.rows.push(rowOf(effect, at));
+        return true;
+      case 'cancel':
+        this.#remove(effect.session, effect.id);
+        return true;
+      case 'cancelAll':
+        for (let index = this.rows.length - 1; index >= 0; index -= 1) {
+          if (this.rows[index]?.session === effect.session) this.rows.splice(index, 1);
+        }
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** Moment when the next deadline is due; null without any. */
+  nextDueAt(): number | null {
+    const { rows } = this;
+    if (rows.length === 0) return null;
+    let next = (rows[0] as TimerRow).dueAt;
+    for (let index = 1; index < rows.length; index += 1) {
+      const { dueAt } = rows[index] as TimerRow;
+      if (dueAt < next) next = dueAt;
+    }
+    return next;
+  }
+
+  /** Takes out the deadline that has come: the earliest one due, of equals the one armed first. */
+  takeDue(at: number): TimerRow | undefined {
+    let found = -1;
+    for (let index = 0; index < this.rows.length; index += 1) {
+      const { dueAt } = this.rows[index] as TimerRow;
+      if (dueAt <= at && (found < 0 || dueAt < (this.rows[found] as TimerRow).dueAt)) found = index;
+    }
+    return found < 0 ? undefined : this.rows.splice(found, 1)[0];
+  }
+
+  #remove(session: number, id: string): void {
+    for (let index = 0; index < this.rows.length; index += 1) {
+      const row = this.rows[index] as TimerRow;
+      if (row.id === id && row.session === session) {
+        this.rows.splice(index, 1);
+        return;
+      }
+    }
+  }
+}
+
+function rowOf(effect: ArmEffect, at: number): TimerRow {
+  const { session, id, event, delayMs, target, to, isHint } = effect;
+  return { session, id, dueAt: at + Math.ceil(delayMs), event, target, to, isHint };
+}

@@ -1,0 +1,277 @@
+/**
+ * Actions of a microstep, resolved one by one on the context the one before left.
+ *
+ * Follows XState's resolution line by line (raise-*.js, private). What a built-in action resolves
+ * to is XState's own code; only `assign` is done here, because XState's makes a whole new snapshot
+ * for it.
+ */
+
+import type {
+  AnyActorLogic,
+  AnyActorRef,
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  EventObject,
+} from 'xstate';
+import * as XState from 'xstate';
+import { type ResolvedAction, STOPPED } from './xstate-children.ts';
+
+// XState's names are taken at run time: where another version lacks one, the check of its version can still speak.
+const { createActor } = XState;
+
+/** Part of XState's actor scope that a step needs: the root's is the host, a child's is its own. */
+export interface Scope {
+  readonly self: unknown;
+  readonly system: unknown;
+  actionExecutor(action: ResolvedAction): void;
+  defer(run: () => void): void;
+}
+
+/** One of XState's own actions: a function that carries its data as properties (private). */
+interface BuiltIn {
+  readonly type: string;
+  readonly assignment?: unknown;
+  resolve(
+    scope: unknown,
+    snapshot: AnyMachineSnapshot,
+    args: ActionArgs,
+    params: unknown,
+    self: unknown,
+    extra: unknown,
+  ): [AnyMachineSnapshot, unknown, readonly Action[] | undefined];
+  retryResolve?(scope: unknown, snapshot: AnyMachineSnapshot, params: unknown): void;
+  execute?(scope: unknown, params: unknown): void;
+}
+
+export type Action =
+  | string
+  | { readonly type: string; readonly params?: unknown }
+  | BuiltIn
+  | (() => void);
+
+interface ActionArgs {
+  readonly context: unknown;
+  readonly event: EventObject;
+  readonly self: unknown;
+  readonly system: unknown;
+}
+
+/** The fields of XState's machine snapshot, in its order (private). */
+interface SnapshotFields {
+  readonly status: unknown;
+  readonly output: unknown;
+  readonly error: unknown;
+  readonly machine: unknown;
+  readonly context: unknown;
+  readonly _nodes: unknown;
+  readonly value: unknown;
+  readonly tags: unknown;
+  readonly children: unknown;
+  readonly historyValue: unknown;
+  readonly matches: unknown;
+  readonly hasTag: unknown;
+  readonly can: unknown;
+  readonly getMeta: unknown;
+  readonly toJSON: unknown;
+}
+
+/** The states of a snapshot, as it shows them. */
+export interface States {
+  readonly nodes: unknown;
+  readonly value: unknown;
+  readonly tags: unknown;
+}
+
+export class ActionRun {
+  snapshot: AnyMachineSnapshot;
+  /** Events raised inside, which are taken in the same step. */
+  readonly raised: EventObject[] = [];
+  readonly #scope: Scope;
+  readonly #known: Record<string, unknown>;
+
+  constructor(machine: AnyStateMachine, scope: Scope, snapshot: AnyMachineSnapshot) {
+    this.snapshot = snapshot;
+    this.#scope = scope;
+    this.#known = (machine.implementations as { actions: object }).actions as Record<
+      string,
+      unknown
+    >;
+  }
+
+  /** `born`: ids of the invokes that start in the same entry, for sends to them. */
+  perform(actions: readonly Action[], event: EventObject, born?: readonly string[]): void {
+    if (actions.length === 0) return;
+    const retries: Array<[BuiltIn, unknown]> | undefined =
+      born === undefined || born.length === 0 ? undefined : [];
+    this.#resolve(actions, event, born, retries);
+    for (const [action, params] of retries ?? []) {
+      action.retryResolve?.(this.#scope, this.snapshot, params);
+    }
+  }
+
+  enter(states: States): void {
+    const { status, output, context, children } = this.#fields;
+    this.#set(status, output, context, children, states);
+  }
+
+  finish(output: unknown): void {
+    const { context, children, _nodes: nodes, value, tags } = this.#fields;
+    this.#set('done', output, context, children, { nodes, value, tags });
+  }
+
+  /** Evaluates XState's `output`: a value, or a function of the context. */
+  outputOf(mapper: unknown, event: EventObject): unknown {
+    const { self } = this.#scope;
+    return typeof mapper === 'function'
+      ? mapper({ context: this.snapshot.context, event, self })
+      : mapper;
+  }
+
+  get #fields(): SnapshotFields {
+    return this.snapshot as unknown as SnapshotFields;
+  }
+
+  /** A snapshot as XState makes them, field by field: this runs at every step. */
+  #set(
+    status: unknown,
+    output: unknown,
+    context: unknown,
+    children: unknown,
+    states: States,
+  ): void {
+    const old = this.#fields;
+    const next: SnapshotFields = {
+      status,
+      output,
+      error: old.error,
+      machine: old.machine,
+      context,
+      _nodes: states.nodes,
+      value: states.value,
+      tags: states.tags,
+      children,
+      historyValue: old.historyValue,
+      matches: old.matches,
+      hasTag: old.hasTag,
+      can: old.can,
+      getMeta: old.getMeta,
+      toJSON: old.toJSON,
+    };
+    this.snapshot = next as unknown as AnyMachineSnapshot;
+  }
+
+  #resolve(
+    actions: readonly Action[],
+    event: EventObject,
+    born: readonly string[] | undefined,
+    retries: Array<[BuiltIn, unknown]> | undefined,
+  ): void {
+    const { self, system } = this.#scope;
+    for (const action of actions) {
+      const isInline = typeof action === 'function';
+      const found = isInline
+        ? action
+        : this.#known[typeof action === 'string' ? action : action.type];
+      const { context } = this.snapshot;
+      const args: ActionArgs = { context, event, self, system };
+      const params =
+        isInline || typeof action === 'string'
+          ? undefined
+          : paramsOf(action as never, context, event);
+      const resolved = found as BuiltIn | undefined;
+      if (resolved === undefined || !('resolve' in resolved)) {
+        const exec = resolved as ResolvedAction['exec'];
+        this.#scope.actionExecutor({ type: nameOf(action), info: args as never, params, exec });
+      } else if (resolved.type === 'xstate.assign') {
+        this.#assign(resolved, args, params);
+      } else {
+        this.#builtIn(resolved, args, params, born, retries);
+      }
+    }
+  }
+
+  #builtIn(
+    action: BuiltIn,
+    args: ActionArgs,
+    params: unknown,
+    born: readonly string[] | undefined,
+    retries: Array<[BuiltIn, unknown]> | undefined,
+  ): void {
+    const scope = this.#scope;
+    const extra = { internalQueue: this.raised, deferredActorIds: born };
+    const [next, resolved, queued] = action.resolve(
+      scope,
+      this.snapshot,
+      args,
+      params,
+      action,
+      extra,
+    );
+    this.snapshot = next;
+    if (action.retryResolve !== undefined) retries?.push([action, resolved]);
+    if (action.execute !== undefined) {
+      const exec = action.execute.bind(null, scope, resolved);
+      scope.actionExecutor({ type: action.type, info: args as never, params: resolved, exec });
+    }
+    if (queued !== undefined) this.#resolve(queued, args.event, born, retries);
+  }
+
+  #assign({ assignment }: BuiltIn, args: ActionArgs, params: unknown): void {
+    const { status, output, context, children, _nodes: nodes, value, tags } = this.#fields;
+    const spawned: { children?: Record<string, AnyActorRef> } = {};
+    const { event, self, system } = args;
+    const assignArgs = { context, event, spawn: this.#spawner(event, spawned), self, system };
+    const next = { ...(context as object) } as Record<string, unknown>;
+    if (typeof assignment === 'function') {
+      Object.assign(next, assignment(assignArgs, params));
+    } else {
+      const assigners = assignment as Record<string, unknown>;
+      for (const key in assigners) {
+        const assigner = assigners[key];
+        next[key] = typeof assigner === 'function' ? assigner(assignArgs, params) : assigner;
+      }
+    }
+    const born = spawned.children;
+    const all = born === undefined ? children : { ...(children as object), ...born };
+    this.#set(status, output, next, all, { nodes, value, tags });
+  }
+
+  /** XState's `spawn`, as `assign` hands it out. */
+  #spawner(event: EventObject, spawned: { children?: Record<string, AnyActorRef> }): unknown {
+    type Options = { id?: string; systemId?: string; syncSnapshot?: boolean; input?: unknown };
+    return (src: string | AnyActorLogic, options: Options = {}): AnyActorRef => {
+      const { self } = this.#scope;
+      const { context, machine } = this.snapshot;
+      const logic = typeof src === 'string' ? machine.implementations.actors[src] : src;
+      if (logic === undefined) {
+        throw new Error(`Actor logic '${src}' not implemented in machine '${machine.id}'`);
+      }
+      const isMapped = typeof src === 'string' && typeof options.input === 'function';
+      const input = isMapped
+        ? (options.input as (args: object) => unknown)({ context, event, self })
+        : options.input;
+      const child = createActor(
+        logic as AnyActorLogic,
+        { ...options, parent: self, input, src } as never,
+      );
+      const ref = child as unknown as AnyActorRef & { _processingStatus: number };
+      spawned.children = { ...spawned.children, [ref.id]: ref };
+      this.#scope.defer(() => {
+        if (ref._processingStatus !== STOPPED) ref.start();
+      });
+      return ref;
+    };
+  }
+}
+
+function nameOf(action: Action): string {
+  if (typeof action === 'string') return action;
+  return typeof action === 'function'
+    ? (action as { name: string }).name || '(anonymous)'
+    : action.type;
+}
+
+function paramsOf(action: { params?: unknown }, context: unknown, event: EventObject): unknown {
+  const { params } = action;
+  return typeof params === 'function' ? params({ context, event }) : params;
+}

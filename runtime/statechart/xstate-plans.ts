@@ -1,0 +1,208 @@
+/**
+ * Microsteps by plan: XState works them out again at every step, a plan is worked out once.
+ *
+ * Which states a transition leaves and enters, in which order, and which actions that
+ * means, depends only on the transition and on the states the machine is in; guards and
+ * actions are evaluated as ever. So a plan is kept per pair (xstate-configurations.ts), and a step
+ * that follows one costs a fraction. Machines with history states are left to XState:
+ * there the past decides as well.
+ *
+ * Follows XState's macrostep line by line (raise-*.js, private); the differential test
+ * compares the two over machines of every shape.
+ */
+
+import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
+import * as XState from 'xstate';
+import { type Action, ActionRun, type Scope } from './xstate-actions.ts';
+import {
+  type Choice,
+  type Configuration,
+  Configurations,
+  type Entry,
+} from './xstate-configurations.ts';
+import type { StateNode, Transition } from './xstate-sets.ts';
+
+// XState's names are taken at run time: where another version lacks one, the check of its version can still speak.
+const { and, spawnChild, stopChild } = XState;
+
+type Transit = (
+  snapshot: AnyMachineSnapshot,
+  event: EventObject,
+  scope: Scope,
+) => AnyMachineSnapshot;
+
+/** Replaces `machine.transition` where plans can be kept. */
+export function followPlans(machine: AnyStateMachine): void {
+  const configurations = new Configurations(machine, { spawnChild, stopChild });
+  if (configurations.hasHistory) return;
+  const byXState = machine.transition as unknown as Transit;
+  const byPlan: Transit = (snapshot, event, scope) => {
+    const { type } = event;
+    // A stop, and an error of a child that nobody handles, end the machine: XState's to do.
+    if (type === 'xstate.stop') return byXState(snapshot, event, scope);
+    const enabled = select(machine, configurations.of(snapshot), snapshot, event);
+    if (enabled.length === 0 && type.startsWith('xstate.error.actor')) {
+      return byXState(snapshot, event, scope);
+    }
+    return new Macrostep(machine, configurations, scope, snapshot).run(event, enabled);
+  };
+  machine.transition = byPlan as never;
+}
+
+class Macrostep {
+  readonly #machine: AnyStateMachine;
+  readonly #configurations: Configurations;
+  readonly #actions: ActionRun;
+
+  constructor(
+    machine: AnyStateMachine,
+    configurations: Configurations,
+    scope: Scope,
+    snapshot: AnyMachineSnapshot,
+  ) {
+    this.#machine = machine;
+    this.#configurations = configurations;
+    this.#actions = new ActionRun(machine, scope, snapshot);
+  }
+
+  run(first: EventObject, selected: readonly Transition[]): AnyMachineSnapshot {
+    const actions = this.#actions;
+    const { maxIterations } = this.#machine.options as { maxIterations: number };
+    let event = first;
+    let isEventlessDue = true;
+    if (selected.length > 0) this.#microstep(selected, event);
+    for (let iterations = 1; actions.snapshot.status === 'active'; iterations += 1) {
+      if (iterations > maxIterations) {
+        throw endless(maxIterations);
+      }
+      let enabled: readonly Transition[] = isEventlessDue ? this.#selectEventless(event) : NONE;
+      const before: AnyMachineSnapshot | undefined =
+        enabled.length > 0 ? actions.snapshot : undefined;
+      if (enabled.length === 0) {
+        const raised = actions.raised.shift();
+        if (raised === undefined) break;
+        event = raised;
+        enabled = select(this.#machine, this.#configuration, actions.snapshot, event);
+      }
+      if (enabled.length > 0) this.#microstep(enabled, event);
+      isEventlessDue = actions.snapshot !== before;
+    }
+    const { snapshot } = actions;
+    if (snapshot.status !== 'active') this.#stopChildren(event);
+    // As in XState, the snapshot of an ended machine still shows the children it had.
+    return snapshot;
+  }
+
+  get #configuration(): Configuration {
+    return this.#configurations.of(this.#actions.snapshot);
+  }
+
+  #microstep(transitions: readonly Transition[], event: EventObject): void {
+    const actions = this.#actions;
+    const configuration = this.#configuration;
+    const plan = this.#configurations.plan(configuration, transitions);
+    actions.perform(plan.exitActions as readonly Action[], event);
+    actions.perform(plan.actions as readonly Action[], event);
+    for (const entry of plan.entries) {
+      actions.perform(entry.actions as readonly Action[], event, entry.invokeIds);
+      if (entry.isFinal) this.#complete(entry, event);
+    }
+    if (actions.snapshot.status === 'done') {
+      actions.perform(plan.next.exitActions as readonly Action[], event);
+    }
+    if (plan.next !== configuration) actions.enter(plan.next);
+  }
+
+  /** A final state was entered: its parents may be done, and the machine with them. */
+  #complete({ doneStates, completes }: Entry, event: EventObject): void {
+    const actions = this.#actions;
+    for (const { id, output } of doneStates) {
+      actions.raised.push(doneState(id, actions.outputOf(output, event)));
+    }
+    if (completes === undefined) return;
+    const { root } = this.#machine as unknown as { root: StateNode };
+    const isMapped = completes.parent !== undefined;
+    const done = doneState(
+      completes.id,
+      isMapped ? actions.outputOf(completes.output, event) : undefined,
+    );
+    actions.finish(actions.outputOf(root.output, done));
+  }
+
+  #stopChildren(event: EventObject): void {
+    const { children } = this.#actions.snapshot as { children: Record<string, AnyActorRef> };
+    const stops = Object.values(children).map((child) => stopChild(child));
+    this.#actions.perform(stops as unknown as readonly Action[], event);
+  }
+
+  #selectEventless(event: EventObject): readonly Transition[] {
+    const { eventless } = this.#configuration;
+    if (eventless.length === 0) return NONE;
+    const enabled = new Set<Transition>();
+    for (const candidates of eventless) {
+      const found = candidates.find(({ guard }) => holds(guard, this.#actions.snapshot, event));
+      if (found !== undefined) enabled.add(found);
+    }
+    return [...enabled];
+  }
+}
+
+const NONE: readonly Transition[] = [];
+
+/** XState's own words, since they reach the handlers of a child's error. */
+function endless(maxIterations: number): Error {
+  const cycle = 'e.g., eventless transitions or raised events causing state A -> B -> C -> A';
+  return new Error(
+    `Infinite loop detected: the machine has processed more than ${maxIterations} microsteps without reaching a stable state. This usually happens when there's a cycle of transitions (${cycle}).`,
+  );
+}
+
+function doneState(id: string, output: unknown): EventObject {
+  return { type: `xstate.done.state.${id}`, output } as EventObject;
+}
+
+/** The transitions that an event enables, in XState's order: regions of a parallel state as its value names them. */
+function select(
+  machine: AnyStateMachine,
+  configuration: Configuration,
+  snapshot: AnyMachineSnapshot,
+  event: EventObject,
+): readonly Transition[] {
+  const { type } = event;
+  // A value of XState's own may name regions in another order.
+  if (snapshot.value === configuration.value && !type.startsWith('xstate.done.state.')) {
+    const choice = configuration.choice(type);
+    if (choice === undefined) return NONE;
+    try {
+      return enabledIn(choice, snapshot, event);
+    } catch {
+      // XState asks again and says in which state which guard threw.
+    }
+  }
+  return machine.getTransitionData(snapshot, event as never) as unknown as readonly Transition[];
+}
+
+function enabledIn(
+  { inside, own }: Choice,
+  snapshot: AnyMachineSnapshot,
+  event: EventObject,
+): readonly Transition[] {
+  let enabled = NONE;
+  for (const choice of inside) {
+    const more = enabledIn(choice, snapshot, event);
+    if (more.length > 0) enabled = enabled.length === 0 ? more : [...enabled, ...more];
+  }
+  if (enabled.length > 0) return enabled;
+  return own.find(({ guard }) => holds(guard, snapshot, event))?.alone ?? NONE;
+}
+
+type Check = (snapshot: unknown, args: object, params: object) => boolean;
+
+/** Guards are evaluated by XState: an `and` of one is the public way to its evaluation. */
+function holds(guard: unknown, snapshot: AnyMachineSnapshot, event: EventObject): boolean {
+  if (guard === undefined) return true;
+  const { check } = ONE_GUARD as unknown as { check: Check };
+  return check(snapshot, { context: snapshot.context, event }, { guards: [guard] });
+}
+
+const ONE_GUARD = and?.([]);
