@@ -1,5 +1,5 @@
 /**
- * Durable files: who may read them, and how their names survive a power cut.
+ * Durable files: their permissions, and the sync by which their names survive a power cut.
  *
  * A file that was synced is on disk, and its name is not: the name belongs to the directory, which
  * has to be synced after a file was made, renamed or linked in it. Windows and some network file

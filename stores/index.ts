@@ -1,22 +1,24 @@
 /**
- * `escapement/stores`: where records live, who may write them, and what an adapter of one's own
- * has to implement.
+ * Entry `escapement/stores`: stores of records, the leases and locks that say who may write them,
+ * and the interfaces for adapters of one's own.
  *
  * This is a public entry. Importing it opens nothing, and loads the LMDB binding only when a
  * store in a directory is opened. Errors are `RuntimeError` of `escapement`.
  */
 
-export type { Lease, LeaseClaim, LeaseHolder } from '../runtime/lease.ts';
-export type { LeaseBoard } from '../runtime/lease-board.ts';
+export type { Lease, LeaseClaim, LeaseHolder } from '../runtime/ports/lease.ts';
+export type { LeaseBoard } from '../runtime/ports/lease-store.ts';
 export type {
   ActorWrite,
   Group,
   IndexEntry,
+  RowChanges,
   Settle,
   Store,
+  StoredRow,
   StorePage,
   StoreQuery,
-} from '../runtime/store.ts';
+} from '../runtime/ports/store.ts';
 export { type DirectoryLeaseOptions, directoryLease } from './directory/lease.ts';
 export { type MemoryLeaseBoard, memoryLeaseBoard } from './lease-board.ts';
 export { type LmdbStoreOptions, lmdbStore } from './lmdb.ts';

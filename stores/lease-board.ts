@@ -1,19 +1,19 @@
 /**
- * A board of leases in memory, for nodes that share a process: tests, simulations, one machine.
+ * Lease store in memory, for nodes that share a process: tests, simulations, one machine.
  *
- * Guarantees what every board does for as long as the process lives; it forgets fences with it,
- * so stores that outlive the process have to know better. Whoever watches is told in a task of
- * the clock.
+ * Guarantees what every lease store does for as long as the process lives; it forgets fences with
+ * it, so stores that outlive the process have to know better. Watchers are told in a task of the
+ * clock.
  */
 
-import type { Clock } from '../runtime/clock.ts';
-import { checkFence } from '../runtime/fence.ts';
-import type { LeaseBoard } from '../runtime/lease-board.ts';
+import { checkFence } from '../runtime/base/fence.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import type { LeaseBoard } from '../runtime/ports/lease-store.ts';
 
 export interface MemoryLeaseBoard extends LeaseBoard {
   /** Takes the lease from its holder, as if it had run out; for tests. */
   revoke(name: string): void;
-  /** Who has the lease now. */
+  /** Holder of the lease now. */
   holderOf(name: string): string | undefined;
 }
 

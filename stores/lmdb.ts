@@ -1,18 +1,26 @@
 /**
  * The embedded store: LMDB files in one directory.
  *
- * Guarantees what every store does, and that a group is on disk before it is settled. Groups
- * are atomic. One process owns the directory from `open` to `close`. What is damaged, or was
- * written by a newer release, is refused and never guessed. When the disk is full, groups are
- * refused until there is room again; when the disk fails, or the file is not there any more,
- * the store fails for good, because nobody knows what is on disk then.
+ * Guarantees what every store does, and that a group is on disk before it is settled. Groups are
+ * atomic. One process owns the directory from `open` to `close`. A store that is damaged, or was
+ * written by a newer release, is refused and never guessed at. When the disk is full, groups are
+ * refused until there is room again; when the disk fails, or the file is not there any more, the
+ * store fails for good, because nobody knows what is on disk then.
  *
  * Reads come from memory that maps the file. One group is with LMDB at a time.
  */
 
-import { messageOf, RuntimeError } from '../runtime/errors.ts';
-import { knob } from '../runtime/knob.ts';
-import type { Group, IndexEntry, Settle, Store, StorePage, StoreQuery } from '../runtime/store.ts';
+import { messageOf, RuntimeError } from '../runtime/base/errors.ts';
+import { knob } from '../runtime/base/knob.ts';
+import type {
+  Group,
+  IndexEntry,
+  Settle,
+  Store,
+  StoredRow,
+  StorePage,
+  StoreQuery,
+} from '../runtime/ports/store.ts';
 import { DirectoryLock } from './directory/lock.ts';
 import { markBegun } from './lmdb/begun.ts';
 import { checkRecords, readHeadRow } from './lmdb/check.ts';
@@ -21,7 +29,16 @@ import type { Head } from './lmdb/head.ts';
 import { Heads } from './lmdb/heads.ts';
 import { readHistory } from './lmdb/history.ts';
 import { entriesBut, queryRows } from './lmdb/query.ts';
-import { checkedRow, type RowHead, readEntry, readHead, readRecord } from './lmdb/row.ts';
+import {
+  checkedRow,
+  damagedRecord,
+  isSound,
+  type RowHead,
+  readEntry,
+  readHead,
+  readRecord,
+} from './lmdb/row.ts';
+import { readRows } from './lmdb/rows.ts';
 import { numberKey } from './lmdb/undelivered.ts';
 import { LmdbWriter } from './lmdb/writer.ts';
 
@@ -78,7 +95,7 @@ interface Opened {
   readonly lock: DirectoryLock | undefined;
   readonly damaged: ReadonlyMap<string, string>;
   readonly writer: LmdbWriter;
-  /** What the check has read, for whoever begins to host: until something is written. */
+  /** Entries that the check has read, for a node that begins to host: until something is written. */
   checked: ReadonlyArray<readonly [string, IndexEntry]> | undefined;
 }
 
@@ -122,6 +139,17 @@ class LmdbStore implements Store {
   load(address: string): string | undefined {
     const row = this.#row(address);
     return row === undefined ? undefined : readRecord(row);
+  }
+
+  rows(address: string): Iterable<StoredRow> {
+    const { environment } = this.#files;
+    return this.#read(() => [...readRows(environment, address)]);
+  }
+
+  entry(address: string): IndexEntry | undefined {
+    const { records } = this.#files.environment;
+    const row = this.#read(() => records.get(address));
+    return row === undefined || !isSound(address, row) ? undefined : readEntry(address, row);
   }
 
   entries(): Iterable<readonly [string, IndexEntry]> {
@@ -224,27 +252,34 @@ class LmdbStore implements Store {
 
   /** @throws {RuntimeError} RECORD_DAMAGED, STORE_DAMAGED */
   #row(address: string): Buffer | undefined {
-    const { records } = this.#files.environment;
-    const row = this.#read(() => records.get(address));
-    return row === undefined ? undefined : checkedRow(address, row);
+    const { environment, damaged } = this.#files;
+    const row = this.#read(() => environment.records.get(address));
+    if (row === undefined) return undefined;
+    const reason = damaged.get(address);
+    if (reason !== undefined) throw damagedRecord(address, reason);
+    return checkedRow(address, row);
   }
 }
 
-/** In a function of its own: what lives as long as the store would keep the entries in memory beside it. */
+/**
+ * Checks all entries. A function of its own, because what lives as long as the store would keep the
+ * entries in memory beside it.
+ */
 function checkEntries(environment: Environment, head: Head) {
   const entries: Array<readonly [string, IndexEntry]> = [];
   const { damaged, problem } = checkRecords(environment, head, (address, row) => {
     if (entries.length <= CHECKED_MAX.value) entries.push([address, readEntry(address, row)]);
   });
-  return { damaged, problem, entries: entries.length > CHECKED_MAX.value ? undefined : entries };
+  if (entries.length > CHECKED_MAX.value) return { damaged, problem, entries: undefined };
+  return { damaged, problem, entries: entries.filter(([address]) => !damaged.has(address)) };
 }
 
-/** What LMDB throws while it reads: its pages do not belong together. */
+/** Error that LMDB throws while it reads: its pages do not belong together. */
 function unreadable(directory: string, thrown: unknown): unknown {
   return thrown instanceof RuntimeError ? thrown : storeDamaged(directory, messageOf(thrown));
 }
 
-/** A damaged row has no head that can be relied on: whoever would overwrite it is stopped. */
+/** A damaged row has no head that can be relied on: a commit that would overwrite it is stopped. */
 function headAt(environment: Environment, address: string): RowHead | undefined {
   const row = environment.records.get(address);
   return row === undefined ? undefined : readHead(checkedRow(address, row));

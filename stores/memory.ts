@@ -1,6 +1,6 @@
 /**
- * The store that keeps everything in memory: for tests, for the simulator, and for
- * actors that may die with their process.
+ * Memory store: it keeps everything in memory, for tests, for the simulator, and for actors that
+ * may die with their process.
  *
  * Guarantees what every store does, for as long as the process lives: records are
  * kept as the text that was committed, so what comes back has been through JSON like
@@ -8,19 +8,22 @@
  * its process; another runtime in the same process can take it over.
  */
 
-import { RuntimeError } from '../runtime/errors.ts';
-import { fenceExhausted, isFence } from '../runtime/fence.ts';
-import { isSameRank, type Rank, rankKey } from '../runtime/rank.ts';
+import { isSameRank, rankKey } from '../runtime/actor.ts';
+import { RuntimeError } from '../runtime/base/errors.ts';
+import { fenceExhausted, isFence } from '../runtime/base/fence.ts';
 import type {
   ActorWrite,
   Group,
   IndexEntry,
+  Rank,
+  RowChanges,
   Settle,
   Store,
+  StoredRow,
   StorePage,
   StoreQuery,
-} from '../runtime/store.ts';
-import { ROWS_LOOKED_AT } from '../runtime/store.ts';
+} from '../runtime/ports/store.ts';
+import { isAskedFor, ROWS_LOOKED_AT } from '../runtime/ports/store.ts';
 
 export interface MemoryStoreOptions {
   /** History rows kept of each actor; older ones are dropped. Default 100. */
@@ -32,6 +35,8 @@ export interface MemoryStoreOptions {
 interface Row {
   readonly address: string;
   record: string;
+  /** Rows by table and key. */
+  tables: Map<string, Map<string, string>> | undefined;
   entry: IndexEntry;
   /** A ring once it is full: `historyStart` is the oldest row. */
   readonly history: string[];
@@ -68,6 +73,15 @@ class MemoryStore implements Store {
     return this.#rows.get(address)?.record;
   }
 
+  *rows(address: string): Iterable<StoredRow> {
+    for (const [table, rows] of this.#rows.get(address)?.tables ?? [])
+      for (const [key, text] of rows) yield [table, key, text];
+  }
+
+  entry(address: string): IndexEntry | undefined {
+    return this.#rows.get(address)?.entry;
+  }
+
   *entries(): Iterable<readonly [string, IndexEntry]> {
     for (const address of [...this.#rows.keys()].sort()) {
       const row = this.#rows.get(address);
@@ -86,7 +100,7 @@ class MemoryStore implements Store {
       }
     }
     found.sort((a, b) => (a.address < b.address ? -1 : 1));
-    // It could look at all; whoever reads pages is not to rely on it.
+    // It could look at all; a reader of pages is not to rely on it.
     const limit = Math.min(query.limit, ROWS_LOOKED_AT.value);
     const rows = found.slice(0, limit).map(({ address, entry }) => [address, entry] as const);
     const last = rows.at(-1);
@@ -130,7 +144,7 @@ class MemoryStore implements Store {
 
   async close(): Promise<void> {}
 
-  #write({ address, record, entry, history, undelivered }: ActorWrite): void {
+  #write({ address, record, entry, rows, isAnew, history, undelivered }: ActorWrite): void {
     for (const [id, row] of undelivered ?? []) this.#undelivered.set(id, row);
     while (this.#undelivered.size > this.#undeliveredMax) {
       for (const [oldest] of this.#undelivered) {
@@ -147,7 +161,7 @@ class MemoryStore implements Store {
       return;
     }
     if (row === undefined) {
-      row = { address, record, entry, history: [], historyStart: 0 };
+      row = { address, record, tables: undefined, entry, history: [], historyStart: 0 };
       this.#rows.set(address, row);
       this.#stateRows(entry).add(row);
       this.#queues.move(row, entry.rank, true);
@@ -160,6 +174,8 @@ class MemoryStore implements Store {
       this.#queues.move(row, entry.rank);
       row.entry = entry;
     }
+    if (isAnew === true) row.tables = undefined;
+    if (rows !== undefined) row.tables = withChanges(row.tables, rows);
     for (const text of history) this.#append(row, text);
   }
 
@@ -186,6 +202,20 @@ class MemoryStore implements Store {
     rows?.delete(row);
     if (rows?.size === 0) states?.delete(row.entry.state);
   }
+}
+
+function withChanges(tables: Row['tables'], changes: RowChanges): Row['tables'] {
+  const changed = tables ?? new Map<string, Map<string, string>>();
+  for (const [name, rows] of changes) {
+    const table = changed.get(name) ?? new Map<string, string>();
+    for (const [key, text] of rows) {
+      if (text === null) table.delete(key);
+      else table.set(key, text);
+    }
+    if (table.size === 0) changed.delete(name);
+    else changed.set(name, table);
+  }
+  return changed.size === 0 ? undefined : changed;
 }
 
 /** The rows that stand in queues, in the order of their keys. */
@@ -222,7 +252,7 @@ class RankedRows {
     return { rows };
   }
 
-  /** Where the first key is that is not below this one. */
+  /** Index of the first key that is not below this one. */
   #find(key: string): number {
     let from = 0;
     let to = this.#keys.length;
@@ -236,12 +266,5 @@ class RankedRows {
 }
 
 function matches({ address, entry }: Row, query: StoreQuery): boolean {
-  if (query.after !== undefined && address <= query.after) return false;
-  if (query.kind !== undefined && query.kind !== entry.kind) return false;
-  if (query.state !== undefined && query.state !== entry.state) return false;
-  if (query.status !== undefined && entry.status !== query.status) return false;
-  if (query.tag !== undefined && !entry.tags.includes(query.tag)) return false;
-  if (query.dueBefore !== undefined && (entry.dueAt === null || entry.dueAt >= query.dueBefore))
-    return false;
-  return query.turnBefore === undefined || entry.turnAt < query.turnBefore;
+  return (query.after === undefined || address > query.after) && isAskedFor(entry, query);
 }

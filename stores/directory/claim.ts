@@ -1,14 +1,14 @@
 /**
- * Becoming the owner of a directory: the socket first, then the owner file.
+ * Claim of a directory by a process that becomes its owner: the socket first, then the owner file.
  *
  * Guarantees: among processes that share a network namespace the socket alone decides. Others
  * (containers that share a volume) are known by their file only: one whose beats go on is
- * respected, one that is gone or silent for its lease time is replaced. What could not be claimed
- * is left as it was found.
+ * respected, one that is gone or silent for its lease time is replaced. A directory that could not
+ * be claimed is left as it was found.
  */
 
-import type { Clock } from '../../runtime/clock.ts';
-import { excerpt, RuntimeError } from '../../runtime/errors.ts';
+import { excerpt, RuntimeError } from '../../runtime/base/errors.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { OwnerFile, type OwnerRecord, type OwnerSighting, readOwner } from './owner-file.ts';
 import { OwnerSilence } from './owner-silence.ts';
@@ -51,7 +51,7 @@ export async function claimDirectory(directory: DataDirectory, setup: ClaimSetup
   }
 }
 
-/** What is said to whoever comes second. */
+/** Error for the process that comes second. */
 export function locked(directory: DataDirectory, owner: OwnerRecord | undefined): RuntimeError {
   return new RuntimeError(
     'STORE_LOCKED',
@@ -85,7 +85,7 @@ async function claimFile(directory: DataDirectory, setup: ClaimSetup): Promise<O
 }
 
 /**
- * What becomes of an owner whose socket is not there.
+ * Finds the fate of an owner whose socket is not there.
  *
  * @throws {RuntimeError} STORE_LOCKED as soon as it beats.
  */

@@ -1,12 +1,13 @@
 /**
- * Who in this process wants which name of a lease, and who has it.
+ * Contests for the names of a lease within this process: those who want a name, and the one who has
+ * it.
  *
  * Guarantees: one holder per name; the others wait in the order they asked, and one that lost
  * asks again behind them. Each is told at most once that it stands by, and only before anything
  * else. It decides nothing about the directory: its owner calls it.
  */
 
-import type { LeaseHolder } from '../../runtime/lease.ts';
+import type { LeaseHolder } from '../../runtime/ports/lease.ts';
 
 export interface Entrant {
   readonly name: string;

@@ -1,5 +1,5 @@
 /**
- * A directory for data, checked once, and the errors that speak of it.
+ * Data directory, checked once, and the errors that speak of it.
  *
  * Guarantees: it exists (it is made when it does not, for its user alone), its name is on disk, it
  * is a directory, and it could be written when it was opened. Two paths to one directory, through
@@ -8,11 +8,11 @@
 
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { excerpt, messageOf, RuntimeError } from '../../runtime/errors.ts';
+import { excerpt, messageOf, RuntimeError } from '../../runtime/base/errors.ts';
 import { DIRECTORY_MODE, syncEntriesNow } from '../durable-files.ts';
 
 export interface DataDirectory {
-  /** Without symlinks, and independent of the working directory. */
+  /** Path without symlinks, independent of the working directory. */
   readonly path: string;
   /** Device and inode. */
   readonly identity: string;
@@ -53,7 +53,10 @@ export function openDataDirectory(directory: string): DataDirectory {
   }
 }
 
-/** With all that is missing above it. Node's own way to do that never comes to an end below `/proc`. */
+/**
+ * Makes a directory with all that is missing above it. Node's own way to do that never comes to an end
+ * below `/proc`.
+ */
 export function makeDirectory(path: string, mode?: number): void {
   try {
     mkdirSync(path, { mode });
@@ -81,7 +84,7 @@ function syncName(path: string): void {
   }
 }
 
-/** What failed in a directory that ought to work; an error that is typed already stays as it is. */
+/** Error of a directory that ought to work; an error that is typed already stays as it is. */
 export function unwritable(directory: string, thrown: unknown): RuntimeError {
   if (thrown instanceof RuntimeError) return thrown;
   return new RuntimeError(

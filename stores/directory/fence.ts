@@ -1,16 +1,16 @@
 /**
- * `lease.json`: the greatest fence that a holder of a directory's lease was given.
+ * Fence file, `lease.json`: the greatest fence that a holder of a directory's lease was given.
  *
  * Guarantees: a fence is on disk, name and all, before it is handed out, and the next one is
- * greater, whoever asks. Only the owner of the directory may raise it. What cannot be read is
- * never taken for 0. The store has the last word: a runtime goes above the store's fence.
+ * greater, for any caller. Only the owner of the directory may raise it. A file that cannot be read
+ * is never taken for 0. The store has the last word: a runtime goes above the store's fence.
  */
 
 import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RuntimeError } from '../../runtime/errors.ts';
-import { checkFence } from '../../runtime/fence.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import { checkFence } from '../../runtime/base/fence.ts';
 import { FILE_MODE, syncEntries } from '../durable-files.ts';
 
 const FENCE_FILE = 'lease.json';
@@ -40,7 +40,7 @@ export class LeaseFence {
   }
 
   async #raise(isOurs: () => boolean, atLeast: number): Promise<number | undefined> {
-    // What could not be read back is not written.
+    // A fence that could not be read back is not written.
     const fence = checkFence(Math.max(this.#read() + 1, atLeast));
     const draft = `${this.#path}.tmp`;
     await writeDurably(draft, `${JSON.stringify({ format: FORMAT, fence })}\n`);

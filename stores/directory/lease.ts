@@ -1,22 +1,22 @@
 /**
  * The lease of a data directory: processes on one machine that stand in for each other.
  *
- * Guarantees, besides those of every lease: who holds any name owns the directory, so all names
- * that are held are held by one process, and a standby opens nothing in it. A holder that ends,
- * in order or not, is followed at once. One that is stopped or hung for `leaseMs` is killed
- * before another leads (see standby.ts), and should it have been suspended together
- * with everything else, it loses the lease before it takes another turn. Fences rise over all
- * names, holders and processes, and are on disk before they are told.
+ * Guarantees, besides those of every lease: the process that holds any name owns the directory, so
+ * all names that are held are held by one process, and a standby opens nothing in it. A holder that
+ * ends, in order or not, is followed at once. One that is stopped or hung for `leaseMs` is killed
+ * before another leads (see standby.ts), and should it have been suspended together with everything
+ * else, it loses the lease before it takes another turn. Fences rise over all names, holders and
+ * processes, and are on disk before they are told.
  *
  * Waiting for the lease keeps the process alive, holding it does not, unless `clock` does.
  * Two leases on one directory in one process stand in for each other like two processes would.
  */
 
-import type { Clock } from '../../runtime/clock.ts';
-import { messageOf, RuntimeError } from '../../runtime/errors.ts';
-import type { Lease, LeaseClaim, LeaseHolder } from '../../runtime/lease.ts';
-import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
-import { systemRandom } from '../../runtime/system-random.ts';
+import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
+import { type Logger, SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Lease, LeaseClaim, LeaseHolder } from '../../runtime/ports/lease.ts';
+import { systemRandom } from '../../runtime/system/random.ts';
 import { type Entrant, LeaseContests } from './contests.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { LeaseFence } from './fence.ts';
@@ -24,18 +24,18 @@ import { checkLeaseMs, DirectoryLock, type LockClocks, lockClocks } from './lock
 import { DirectoryStandby } from './standby.ts';
 
 export interface DirectoryLeaseOptions {
-  /** How long a holder may be silent before it loses the lease. Default 5,000. */
+  /** Time that a holder may be silent before it loses the lease. Default 5,000. */
   readonly leaseMs?: number;
-  /** Name of this node, for messages to whoever finds the directory in use. */
+  /** Name of this node, for messages to processes that find the directory in use. */
   readonly node?: string;
   /** Default: the system's. */
   readonly clock?: Clock;
   /** Compatible with pino. Default: silent. */
   readonly logger?: Logger;
   /**
-   * What becomes of a holder that is silent and does not end. `verified`: killed with SIGKILL if it
-   * is the process it claims to be, on this machine (Linux only). `never`: waited for; choose
-   * this, or a long `leaseMs`, where a debugger may stop the holder. Default `verified`.
+   * Treatment of a holder that is silent and does not end. `verified`: killed with SIGKILL if it is
+   * the process it claims to be, on this machine (Linux only). `never`: waited for; choose this, or
+   * a long `leaseMs`, where a debugger may stop the holder. Default `verified`.
    */
   readonly kill?: 'verified' | 'never';
 }
@@ -60,7 +60,7 @@ class DirectoryLease implements Lease {
   readonly #fence: LeaseFence;
   readonly #contests = new LeaseContests((what) => this.#tell(what));
   #lock: DirectoryLock | undefined;
-  /** The last beat is too old: whatever the next one says, the lease counts as lost. */
+  /** The last beat is too old: the lease counts as lost, even if the next beat comes. */
   #isOverdue = false;
   #isSeeking = false;
   #isGranting = false;
@@ -168,7 +168,7 @@ class DirectoryLease implements Lease {
         break;
       }
       this.#lastTrouble = undefined;
-      // Whoever was first may have left meanwhile.
+      // The first holder may have left meanwhile.
       if (this.#contests.next() === next) this.#contests.grant(next, fence);
     }
     this.#isGranting = false;

@@ -1,20 +1,20 @@
 /**
  * The lock of a data directory: one process owns it at a time.
  *
- * Guarantees: exclusive between processes and containers that see the same directory, by
- * whatever path; gone with its process, also after SIGKILL; nothing else of it survives. Within
- * the owning process each role may be taken once, and the roles share the lock: a lease can hold
- * the directory first and the store then opens it. Holding keeps no process alive.
+ * Guarantees: exclusive between processes and containers that see the same directory, by any path;
+ * gone with its process, also after SIGKILL; nothing else of it survives. Within the owning process
+ * each role may be taken once, and the roles share the lock: a lease can hold the directory first
+ * and the store then opens it. Holding keeps no process alive.
  *
  * It is no lock for network file systems, nor between workers of one process: the second one is
- * refused like any other process. Whoever ignores it is not stopped by it.
+ * refused like any other process. A process that ignores it is not stopped by it.
  */
 
-import type { Clock } from '../../runtime/clock.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
-import { systemClock } from '../../runtime/system-clock.ts';
-import { systemRandom } from '../../runtime/system-random.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import { type Logger, SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
+import { systemRandom } from '../../runtime/system/random.ts';
 import { claimDirectory } from './claim.ts';
 import { type DataDirectory, openDataDirectory, unwritable } from './data-directory.ts';
 import { DirectoryOwner, type LockRole } from './owner.ts';
@@ -26,9 +26,9 @@ const DEFAULT_LEASE_MS = 5_000;
 const LEASE_MS_MIN = 100;
 
 export interface DirectoryLockOptions {
-  /** How long the owner may be silent before others take it for hung. Default 5,000. */
+  /** Time that the owner may be silent before others take it for hung. Default 5,000. */
   readonly leaseMs?: number | undefined;
-  /** Named in the message to whoever comes second. */
+  /** Named in the message to the process that comes second. */
   readonly node?: string | undefined;
   readonly clock?: Clock | undefined;
   readonly logger?: Logger | undefined;
@@ -40,7 +40,7 @@ export interface DirectoryLockOptions {
   readonly silent?: ((owner: OwnerRecord) => boolean) | undefined;
 }
 
-/** By identity of the directory. A promise, because two roles may be asked for at once. */
+/** Owners by identity of the directory. A promise, because two roles may be asked for at once. */
 const owners = new Map<string, Promise<DirectoryOwner>>();
 
 export class DirectoryLock {
@@ -116,7 +116,7 @@ export function checkLeaseMs(leaseMs: number = DEFAULT_LEASE_MS): number {
   );
 }
 
-/** What to wait by, and what to beat by. */
+/** Clocks to wait by and to beat by. */
 export interface LockClocks {
   /** Keeps the process alive while somebody waits for an answer. */
   readonly waiting: Clock;

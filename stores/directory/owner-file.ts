@@ -1,9 +1,9 @@
 /**
- * `owner.json`: who owns a directory, written for other processes and for people.
+ * Owner file, `owner.json`: the owner of a directory, written for other processes and for people.
  *
  * Guarantees: a reader finds a whole record or none; `create` succeeds for one contender only;
- * `replace` only while the file is still what it was judged by. A beat is written into the
- * owner's own file and never over that of another, whatever happens between the check and the
+ * `replace` only while the file is still what it was judged by. A beat is written into the owner's
+ * own file and never over that of another, even if something happens between the check and the
  * write. Its beats are not durable, only visible: they matter to processes that live now. A beat
  * opens nothing: a process that has no descriptor left goes on beating.
  */
@@ -39,23 +39,23 @@ const TEXT_BYTES_MAX = 64 * 1024;
 const TIME_MAX = 8_640_000_000_000_000;
 
 export interface OwnerRecord extends ProcessIdentity {
-  /** Of this one ownership; the next one of the same process has another. */
+  /** Id of this one ownership; the next one of the same process has another. */
   readonly id: string;
   readonly node?: string | undefined;
-  /** How long the owner may be silent; it beats three times as often. */
+  /** Time that the owner may be silent; it beats three times as often. */
   readonly leaseMs: number;
-  /** By the owner's own clock, for people to read. */
+  /** Time by the owner's own clock, for people to read. */
   readonly since: number;
 }
 
 export interface OwnerSighting {
   /** Another text means another owner, or another beat of the same. */
   readonly mark: string;
-  /** Nothing when the file is not one of ours, or of a later format. */
+  /** Undefined when the file is not one of ours, or of a later format. */
   readonly record: OwnerRecord | undefined;
 }
 
-/** Nothing when there is no owner file. @throws the file system's error when it cannot be read. */
+/** Undefined when there is no owner file. @throws the file system's error when it cannot be read. */
 export function readOwner(directory: string): OwnerSighting | undefined {
   const mark = readText(join(directory, OWNER_FILE));
   return mark === undefined ? undefined : { mark, record: parseOwner(mark) };
@@ -68,7 +68,7 @@ export class OwnerFile {
   readonly #beatAt: number;
   #beats = 0;
 
-  /** Nothing when a file is there already. */
+  /** Creates the file; undefined when one is there already. */
   static create(directory: string, record: OwnerRecord): Promise<OwnerFile | undefined> {
     return OwnerFile.#write(directory, record, async (from, to) => {
       try {
@@ -152,7 +152,7 @@ export class OwnerFile {
     return true;
   }
 
-  /** Leaves the file to whoever has it now. */
+  /** Leaves the file to its present owner. */
   abandon(): void {
     // Only the descriptor is at stake, and nothing could be done about it.
     this.#handle.close().catch(() => {});
@@ -163,12 +163,13 @@ export class OwnerFile {
     try {
       if (this.#isOurs()) rmSync(this.#path, { force: true });
     } catch {
-      // What stays behind names a process that has no socket: the next owner finds that out.
+      // The file that stays behind names a process that has no socket: the next owner finds that
+      // out.
     }
     this.abandon();
   }
 
-  /** By the name of the file and by what is in the one that is held open, without opening either. */
+  /** Compares the name of the file and the content of the file that is held open, without opening either. */
   #isOurs(): boolean {
     const named = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
     if (named === undefined || !isSameFile(named, fstatSync(this.#handle.fd, { bigint: true })))
@@ -211,7 +212,7 @@ function parseOwner(text: string): OwnerRecord | undefined {
   const { id, pid, host, leaseMs, since } = value;
   if (typeof id !== 'string' || typeof host !== 'string') return undefined;
   if (!isPositiveInteger(since) || since > TIME_MAX) return undefined;
-  // A pid that is not above 0 would mean a group of processes to whoever signals it.
+  // A pid that is not above 0 would mean a group of processes to a caller that signals it.
   if (!isPositiveInteger(pid) || !isPositiveInteger(leaseMs) || leaseMs > LEASE_MS_MAX) {
     return undefined;
   }

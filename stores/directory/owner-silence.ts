@@ -1,5 +1,5 @@
 /**
- * How long the owner of a directory has given no sign, as somebody else saw it.
+ * Silence of the owner of a directory: the time without a sign, as another process saw it.
  *
  * Guarantees: only time during which we looked counts. If the watcher itself was paused, the gap
  * counts as one look, because the owner may have been paused together with it and is about to

@@ -1,5 +1,5 @@
 /**
- * This process as the owner of a directory, for as long as it has a role in it.
+ * Owner of a directory: this process, for as long as it has a role in it.
  *
  * Guarantees: each role is taken once; the directory is free when the last role leaves. It beats
  * every third of the lease time and looks at each beat whether the owner file is still its own;
@@ -8,16 +8,16 @@
  * the event loop and by nobody else, so a process whose loop stands still is silent.
  */
 
-import type { Cancel, Clock } from '../../runtime/clock.ts';
-import { messageOf } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/options.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
+import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
 import { BEATS_PER_LEASE, type Claim, locked } from './claim.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { OwnerRecord } from './owner-file.ts';
 
 export type LockRole = 'store' | 'lease';
 
-/** What one role wants to know. */
+/** Listener of one role. */
 export interface RoleHolder {
   readonly leaseMs: number;
   /** The directory is another's now; called once, and nothing after it. */
@@ -66,12 +66,12 @@ export class DirectoryOwner {
     if (this.#roles.size > 0 || this.#isEnded) return;
     this.#end();
     const { file, socket } = this.#setup.claim;
-    // The file first: whoever gets the socket then finds nobody to wait for.
+    // The file first: the next holder of the socket then finds nobody to wait for.
     file.remove();
     socket.close();
   }
 
-  /** How long ago the owner last showed that it lives. */
+  /** Time since the owner last showed that it lives. */
   beatAgeMs(): number {
     return this.#setup.clock.now() - this.#beatAt;
   }

@@ -1,9 +1,9 @@
 /**
- * Who a process is: enough to tell later, from another process, whether it still lives.
+ * Identity of a process: enough to tell later, from another process, whether it still lives.
  *
- * A pid alone is not enough: pids are used again, and count anew in every container. On Linux
- * the start time of the process, the boot and the pid namespace are compared as well; `gone` is
- * said only of a process of this very namespace, and `killVerified` kills only what it could
+ * A pid alone is not enough: pids are used again, and count from the start in every container. On
+ * Linux the start time of the process, the boot and the pid namespace are compared as well; `gone`
+ * is said only of a process of this very namespace, and `killVerified` kills only what it could
  * verify. Elsewhere a pid is all there is, so nothing is ever killed there.
  *
  * The one file of the stores that touches `process`.
@@ -14,7 +14,7 @@ import { hostname, platform } from 'node:os';
 
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started, in clock ticks since boot; tells it from a later process with its pid. */
+  /** Start time, in clock ticks since boot; tells it from a later process with its pid. */
   readonly startTicks?: string | undefined;
   readonly host: string;
   readonly bootId?: string | undefined;
@@ -91,7 +91,7 @@ interface ProcessStat {
   readonly isZombie: boolean;
 }
 
-/** Nothing when there is no such process, when it is hidden from us, and off Linux. */
+/** Undefined when there is no such process, when it is hidden from us, and off Linux. */
 function readStat(pid: number): ProcessStat | undefined {
   if (platform() !== 'linux') return undefined;
   const text = textOrNothing(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));

@@ -1,12 +1,12 @@
 /**
- * The part of a directory's lock that the operating system keeps: a local socket with a name
- * that only one process can have.
+ * Socket of a directory's lock, the part that the operating system keeps: a local socket with a
+ * name that only one process can have.
  *
- * Guarantees: one holder at a time among processes that share a network namespace; it ends with
- * its process, however that ends, and no fork or cluster worker inherits it. Whoever connects
- * is kept connected for as long as the holder holds, so the end of the connection tells of the
- * end of the holder, at once. It never keeps a process alive. Between containers with a
- * network of their own it does nothing: owner-file.ts does.
+ * Guarantees: one holder at a time among processes that share a network namespace; it ends with its
+ * process, however that ends, and no fork or cluster worker inherits it. A process that connects is
+ * kept connected for as long as the holder holds, so the end of the connection tells of the end of
+ * the holder, at once. It never keeps a process alive. Between containers with a network of their
+ * own it does nothing: owner-file.ts does.
  */
 
 import { rmSync } from 'node:fs';
@@ -35,7 +35,7 @@ export class DirectorySocket {
   readonly #server: Server;
   readonly #watchers = new Set<Socket>();
 
-  /** Nothing when another process, or another holder in this one, has it. */
+  /** Binds the name; undefined when another process, or another holder in this one, has it. */
   static async bind(name: string): Promise<DirectorySocket | undefined> {
     try {
       return await new DirectorySocket().#listen(name);
@@ -87,8 +87,8 @@ export class DirectorySocket {
 }
 
 /**
- * Connects to whoever holds the socket and calls `ended` once when the connection is over or
- * could not be made. The function that comes back leaves without `ended` being called.
+ * Connects to the holder of the socket and calls `ended` once when the connection is over or could
+ * not be made. The function that comes back leaves without `ended` being called.
  */
 export function watchSocket(name: string, ended: () => void): () => void {
   const connection = connect(name);

@@ -1,17 +1,17 @@
 /**
- * Waiting for a directory that another process owns.
+ * Standby: a process that waits for a directory which another process owns.
  *
- * Guarantees: an owner that leaves or dies is noticed at once, by the end of a connection to
- * its socket; where there is none, at the next look. An owner whose beats stop for its lease time
- * is hung or stopped: it is killed if it is a process of this machine and namespace beyond doubt,
- * so that it never wakes up to do harm. What cannot be verified is not killed, and said once.
- * It neither takes the lock nor opens anything in the directory but `owner.json`.
+ * Guarantees: an owner that leaves or dies is noticed at once, by the end of a connection to its
+ * socket; where there is none, at the next look. An owner whose beats stop for its lease time is
+ * hung or stopped: it is killed if it is a process of this machine and namespace beyond doubt, so
+ * that it never wakes up to do harm. A process that cannot be verified is not killed, and this is
+ * said once. It neither takes the lock nor opens anything in the directory but `owner.json`.
  */
 
-import type { Cancel, Clock } from '../../runtime/clock.ts';
-import { messageOf } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/options.ts';
-import type { Random } from '../../runtime/random.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
+import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
+import type { Random } from '../../runtime/ports/random.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { type OwnerRecord, type OwnerSighting, readOwner } from './owner-file.ts';
 import { OwnerSilence } from './owner-silence.ts';
@@ -34,7 +34,7 @@ const HASTE_MS = 20;
 export class DirectoryStandby {
   readonly #setup: StandbySetup;
   readonly #silence: OwnerSilence;
-  /** Of the owner that was complained about last. */
+  /** Id of the owner that was complained about last. */
   #saidOf: string | undefined;
   #wokenAt = Number.NEGATIVE_INFINITY;
   /** Pause before the next try when a connection ends right after the last one; it grows. */
@@ -131,7 +131,7 @@ export class DirectoryStandby {
     return Math.ceil(this.#setup.leaseMs / LOOKS_PER_LEASE);
   }
 
-  /** So that several who wait do not look at the same moment. */
+  /** Jitters the pause, so that several standbys do not look at the same moment. */
   #jittered(everyMs: number): number {
     return Math.ceil(everyMs * (0.75 + this.#setup.random.next() / 4));
   }

@@ -1,11 +1,11 @@
 /**
- * `store.json`: the mark that a store was begun in a directory, so that data which was removed is
- * missed. It is written once the first commit is on disk; without it an empty directory is a new one.
+ * Mark that a store was begun in a directory, `store.json`: with it, data that was removed is missed. It is
+ * written once the first commit is on disk; without it an empty directory is a new one.
  */
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { RuntimeError } from '../../runtime/errors.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 import { FILE_MODE, syncEntriesNow } from '../durable-files.ts';
 
 const MARK_FILE = 'store.json';

@@ -1,5 +1,5 @@
 /**
- * Whether an LMDB store holds what its head says it holds.
+ * Check that an LMDB store holds what its head says it holds.
  *
  * A record whose checksum is wrong is damaged: its actor is reported and left alone. A record
  * that is missing, or older than the last commit that wrote it, shows in the head's count and
@@ -7,10 +7,11 @@
  */
 
 import { crc32 } from 'node:zlib';
-import { RuntimeError } from '../../runtime/errors.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 import { type Environment, FIRST_KEY, damaged as storeDamaged } from './environment.ts';
 import { addToSum, decodeHead, EMPTY_HEAD, type Head } from './head.ts';
 import { checksumIn, checksumOf, STORE_FORMAT } from './row.ts';
+import { checkRows } from './rows.ts';
 
 export const HEAD_KEY = 'head';
 /** One for each table; more when its process was killed before the head was written. */
@@ -42,7 +43,7 @@ export interface RecordsChecked {
   readonly problem: string | undefined;
 }
 
-/** Reads every record once, and looks each up under its address. @throws {RuntimeError} STORE_DAMAGED */
+/** Reads every record once, looks each up under its address, and reads every row beside them. @throws {RuntimeError} STORE_DAMAGED */
 export function checkRecords(
   environment: Environment,
   head: Head,
@@ -50,7 +51,7 @@ export function checkRecords(
 ): RecordsChecked {
   const damaged = new Map<string, string>();
   let records = 0;
-  /** Of what the rows say about themselves, sound or not. */
+  /** Sum of what the rows say about themselves, sound or not. */
   let sum = 0;
   let repaired = 0;
   let addresses = 0;
@@ -67,14 +68,16 @@ export function checkRecords(
     if (written !== actual) damaged.set(key, 'its checksum is wrong');
     else if (value[0] !== STORE_FORMAT) damaged.set(key, `its row has format ${value[0]}`);
     else onSound(key, value);
-    // Pages in a wrong place show all records to whoever goes through them, and hide some from whoever asks for one.
+    // Pages in a wrong place show all records to a walk through them, and hide some from a read of
+    // one.
     if (key <= last || !environment.records.doesExist(key)) lost += 1;
     last = key;
   }
   // When the damage is in checksums alone, the sum of what they should be is right.
   const isSumRight = sum === head.sum || repaired === head.sum;
   const isWhole = records === head.records && addresses === head.addresses && isSumRight;
-  const problem = isWhole && lost === 0 ? undefined : problemOf(head, { records, addresses, lost });
+  const ofRows = checkRows(environment, head, damaged);
+  const problem = isWhole && lost === 0 ? ofRows : problemOf(head, { records, addresses, lost });
   return { damaged, problem };
 }
 

@@ -1,16 +1,16 @@
 /**
- * One group as LMDB gets it: every row encoded, every index key known, before the first write.
+ * Commit of one group, as LMDB gets it: every row encoded, every index key known, before the first
+ * write.
  *
  * Nothing that can fail is left for the moment of writing, because LMDB does not undo what was
- * written before something threw. What is computed here takes effect in `heads` and in the list
- * of undelivered messages at once; when the commit is refused the store forgets both and reads
- * them again.
+ * written before something threw. The result takes effect in `heads` and in the list of undelivered
+ * messages at once; when the commit is refused the store forgets both and reads them again.
  */
 
 import { crc32 } from 'node:zlib';
 import type { Database } from 'lmdb';
-import { knob } from '../../runtime/knob.ts';
-import type { ActorWrite, Group, IndexEntry } from '../../runtime/store.ts';
+import { knob } from '../../runtime/base/knob.ts';
+import type { ActorWrite, Group, IndexEntry, RowChanges } from '../../runtime/ports/store.ts';
 import { HEAD_KEY } from './check.ts';
 import type { Environment } from './environment.ts';
 import { addToSum, encodeHead, type Head, takeFromSum } from './head.ts';
@@ -18,6 +18,7 @@ import type { Heads } from './heads.ts';
 import { ChunkWriter, fold, type HistoryPart, partsOf } from './history.ts';
 import { indexKeys, isIndexedAlike } from './query.ts';
 import { type RowHead, writeRow } from './row.ts';
+import { encodeRow, rowChecksum, rowKey, rowRange } from './rows.ts';
 import { Slab } from './slab.ts';
 import { encodeUndelivered, numberKey, numberOf, type UndeliveredList } from './undelivered.ts';
 
@@ -72,7 +73,10 @@ export class CommitEncoder {
       next.fences = { ...head.fences, [group.shard]: group.fence };
     for (const write of group.writes) {
       if (write.record === null || write.entry === null) this.#remove(write.address, next);
-      else this.#write(write, write.record, write.entry, next);
+      else {
+        this.#write(write, write.record, write.entry, next);
+        this.#writeRows(write, next);
+      }
       for (const [id, row] of write.undelivered ?? [])
         this.#put(undelivered, this.#undelivered.add(id), encodeUndelivered(id, row));
     }
@@ -147,6 +151,41 @@ export class CommitEncoder {
     next.sum = addToSum(next.sum, head.checksum);
   }
 
+  /** The commit before is settled, so the rows that are to be others are there. */
+  #writeRows({ address, rows, isAnew }: ActorWrite, next: Changes): void {
+    if (isAnew === true) this.#removeRows(address, next, rows);
+    for (const [table, changes] of rows ?? []) {
+      for (const [key, text] of changes) {
+        const at = rowKey(address, table, key);
+        const before = this.#environment.rows.get(at);
+        if (before !== undefined) this.#uncount(before, next);
+        if (text !== null) {
+          const row = encodeRow(at, [table, key, text]);
+          next.rows += 1;
+          next.rowsSum = addToSum(next.rowsSum, rowChecksum(row));
+          this.#put(this.#environment.rows, at, row);
+        } else if (before !== undefined) this.#drop(this.#environment.rows, at);
+      }
+    }
+  }
+
+  #uncount(row: Buffer, next: Changes): void {
+    next.rows -= 1;
+    next.rowsSum = takeFromSum(next.rowsSum, rowChecksum(row));
+  }
+
+  /** All of an actor but those that are written again. */
+  #removeRows(address: string, next: Changes, but: RowChanges = new Map()): void {
+    const written = new Set<string>();
+    for (const [table, rows] of but)
+      for (const key of rows.keys()) written.add(rowKey(address, table, key));
+    for (const { key, value } of this.#environment.rows.getRange(rowRange(address))) {
+      if (written.has(key)) continue;
+      this.#uncount(value, next);
+      this.#drop(this.#environment.rows, key);
+    }
+  }
+
   #append(address: string, head: RowHead, history: readonly string[], commits: number): void {
     const { historyMax } = this.#limits;
     const kept = history.length > historyMax ? history.slice(-historyMax) : history;
@@ -160,6 +199,7 @@ export class CommitEncoder {
     if (head === undefined) return;
     this.#drop(this.#environment.records, address);
     this.#drop(this.#environment.folded, address);
+    this.#removeRows(address, next);
     this.#takeFromIndex(address, head);
     this.#heads.set(address, null);
     next.records -= 1;

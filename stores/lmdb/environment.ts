@@ -1,5 +1,5 @@
 /**
- * The files of an LMDB store: opened, checked, and watched while they are open.
+ * Environment: the files of an LMDB store, opened, checked, and watched while they are open.
  *
  * Guarantees: nothing is opened for writing that another process owns, that is not ours to
  * write, or that a newer release has written; a file that was cut off or whose first pages do
@@ -18,7 +18,7 @@ import {
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Database, RootDatabase } from 'lmdb';
-import { messageOf, RuntimeError } from '../../runtime/errors.ts';
+import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
 import { FILE_MODE, syncEntriesNow } from '../durable-files.ts';
 import { checkBegun } from './begun.ts';
 import type { ByteWriter } from './slab.ts';
@@ -28,7 +28,7 @@ export type Table = Database<Buffer, string>;
 /** Keys that count up. */
 export type NumberedTable = Database<Buffer, Buffer>;
 
-/** Where in the file's first two pages LMDB says what counts; it writes them in turn. */
+/** Bytes of the file's first two pages in which LMDB says what counts; it writes them in turn. */
 const META_BYTES = 160;
 const MAGIC_AT = 24;
 const MAGIC = 0xbeefc0de;
@@ -37,7 +37,7 @@ const TRANSACTION_AT = 152;
 const ROOT_AT = 136;
 const NO_PAGE = 0xffff_ffff_ffff_ffffn;
 
-/** Where ranges of texts begin: the binding's own beginning is not a text. */
+/** Key at which ranges of texts begin: the binding's own beginning is not a text. */
 export const FIRST_KEY = '\u0001';
 
 const TEXT_KEYS = {
@@ -49,7 +49,7 @@ const TEXT_KEYS = {
 
 export interface EnvironmentOptions {
   readonly isReadOnly: boolean;
-  /** The file is mapped for this size at once: otherwise it would be mapped anew, and once more, as it grows. */
+  /** The file is mapped for this size at once: otherwise it would be mapped again and again as it grows. */
   readonly sizeBytesMax?: number;
 }
 
@@ -58,6 +58,8 @@ export class Environment {
   /** One row: the head. Versioned, because every commit is conditional on it. */
   readonly head: Table;
   readonly records: Table;
+  /** Rows of tables, beside the records. */
+  readonly rows: Table;
   /** No values: states and tags, each followed by an address. */
   readonly index: Table;
   readonly history: NumberedTable;
@@ -80,6 +82,8 @@ export class Environment {
     this.root = root;
     this.head = table('head', true);
     this.records = table('records');
+    // A reader of a store of a former release finds none.
+    this.rows = (table('rows') as Table | undefined) ?? ABSENT;
     this.index = table('index');
     // Rows of history are alike: a chunk shrinks to a tenth, on another thread.
     this.history = numbered('history', { compression: { threshold: 1_024 } });
@@ -146,9 +150,9 @@ export class Environment {
 
   /** Pages of the file that hold nothing now. */
   freePages(): number {
-    const { root, records, index, history, folded, undelivered, head } = this;
+    const { root, records, rows, index, history, folded, undelivered, head } = this;
     const { free, pageSize } = statsOf(root);
-    const tables = [root, records, index, history, folded, undelivered, head].map(statsOf);
+    const tables = [root, records, rows, index, history, folded, undelivered, head].map(statsOf);
     const used = [free, ...tables].reduce(
       (sum, stats) => sum + pagesOf(stats as Pages),
       META_PAGES,
@@ -162,6 +166,12 @@ export class Environment {
     return this.#closed;
   }
 }
+
+const ABSENT = {
+  get: () => undefined,
+  getRange: () => [],
+  getStats: () => ({ treeBranchPageCount: 0, treeLeafPageCount: 0, overflowPages: 0 }),
+} as unknown as Table;
 
 const ROOM_BYTES_MIN = 1024 ** 2;
 

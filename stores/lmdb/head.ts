@@ -4,7 +4,8 @@
  * It counts the commits, the records and the sum of their checksums, so that a record that is
  * missing, or older than it should be, is seen when the store is opened; and it has the highest
  * fence of each shard. Its version in LMDB is the number of commits: a commit goes through only
- * over the head it was computed from, so a second writer is refused whatever it believes.
+ * over the head it was computed from, so a second writer is refused, even if it believes that the
+ * store is its own.
  */
 
 import { crc32 } from 'node:zlib';
@@ -20,6 +21,9 @@ export interface Head {
   readonly sum: number;
   /** The same of their addresses alone: a record that lies under a wrong address is as good as lost. */
   readonly addresses: number;
+  /** Rows of tables, and the sum of their checksums; there were none in former releases. */
+  readonly rows: number;
+  readonly rowsSum: number;
   readonly fences: Readonly<Record<string, number>>;
   /** The oldest chunk of history that has not been folded. */
   readonly oldestChunk: number;
@@ -34,6 +38,8 @@ export const EMPTY_HEAD: Head = {
   records: 0,
   sum: 0,
   addresses: 0,
+  rows: 0,
+  rowsSum: 0,
   fences: {},
   oldestChunk: 1,
   historyBytes: 0,
@@ -60,5 +66,5 @@ export function encodeHead(head: Head): Buffer {
 /** Undefined when the bytes are not what was written. */
 export function decodeHead(bytes: Buffer): Head | undefined {
   if (bytes.length < 4 || bytes.readUInt32LE(0) !== crc32(bytes.subarray(4))) return undefined;
-  return JSON.parse(bytes.toString('utf8', 4)) as Head;
+  return { ...EMPTY_HEAD, ...(JSON.parse(bytes.toString('utf8', 4)) as Head) };
 }

@@ -1,5 +1,5 @@
 /**
- * What the LMDB store remembers of rows it wrote or read lately.
+ * Memory of the LMDB store: the heads of rows that it wrote or read lately.
  *
  * Every write needs the row before it: its checksum, its index keys, where its history is.
  * Two generations of bounded size: when the young one is full it becomes the old one, and the
@@ -7,7 +7,7 @@
  * settled, and must not be read from there. A forgotten row is read again.
  */
 
-import { knob } from '../../runtime/knob.ts';
+import { knob } from '../../runtime/base/knob.ts';
 import type { RowHead } from './row.ts';
 
 const GENERATION_MAX = knob('lmdbHeadsGenerationMax', 8_192);

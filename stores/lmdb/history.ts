@@ -1,12 +1,12 @@
 /**
- * History in the LMDB store: what happened to whom, for people to read.
+ * History in the LMDB store: what happened to each actor, for people to read.
  *
- * Rows are written as a log, one chunk per commit: a page written for a thousand actors costs
- * what one costs. Each actor's rows in a chunk name the chunk that has its rows before, so one
- * actor's history is read backwards, chunk by chunk. When the log has grown past its bound the
- * oldest chunks are folded: what is still wanted of them moves to one folded row per actor, the
- * rest is dropped. So an actor keeps its last rows however busy the others are, and the log
- * stays within its bound plus one commit.
+ * Rows are written as a log, one chunk per commit: a page written for a thousand actors costs what
+ * one costs. Each actor's rows in a chunk name the chunk that has its rows before, so one actor's
+ * history is read backwards, chunk by chunk. When the log has grown past its bound the oldest
+ * chunks are folded: the rows still wanted move to one folded row per actor, the rest is dropped.
+ * So an actor keeps its last rows however busy the others are, and the log stays within its bound
+ * plus one commit.
  *
  *   chunk   0 checksum   4 parts
  *   part    0 length  4 offset before  8 chunk before  16 born  24 number of its first row
@@ -15,7 +15,7 @@
  */
 
 import { crc32 } from 'node:zlib';
-import { knob } from '../../runtime/knob.ts';
+import { knob } from '../../runtime/base/knob.ts';
 import type { ByteWriter } from './slab.ts';
 
 const CHUNK_HEAD_BYTES = 4;
@@ -92,13 +92,13 @@ export class ChunkWriter {
   }
 }
 
-/** What is read of history, wherever it lies. */
+/** Source of history, wherever it lies. */
 export interface HistorySource {
   chunk(number: number): Buffer | undefined;
   folded(address: string): Buffer | undefined;
 }
 
-/** Where an actor's history begins to be read. */
+/** Chunk at which the reading of an actor's history begins. */
 export interface HistoryEnd {
   readonly born: number;
   readonly chunk: number;

@@ -1,5 +1,5 @@
 /**
- * Finding actors in the LMDB store by state, tag, kind and time.
+ * Queries of the LMDB store: they find actors by state, tag, kind and time.
  *
  * Records lie in the order of their addresses, so a kind is a range of them; states and tags
  * have keys of their own, each followed by the address, and so have actors that stand in queues,
@@ -9,9 +9,9 @@
  */
 
 import { createHash } from 'node:crypto';
-import { isSameRank, type Rank, rankKey } from '../../runtime/rank.ts';
-import type { IndexEntry, StorePage, StoreQuery } from '../../runtime/store.ts';
-import { ROWS_LOOKED_AT } from '../../runtime/store.ts';
+import { isSameRank, rankKey } from '../../runtime/actor.ts';
+import type { IndexEntry, Rank, StorePage, StoreQuery } from '../../runtime/ports/store.ts';
+import { isAskedFor, ROWS_LOOKED_AT } from '../../runtime/ports/store.ts';
 import { type Environment, FIRST_KEY } from './environment.ts';
 import { isSound, readEntry } from './row.ts';
 
@@ -22,7 +22,7 @@ const HASH_LENGTH = 12;
 const SEPARATOR = '\u0000';
 /** Keys of actors that stand in queues begin so. */
 const QUEUE = 'q';
-/** Behind everything that a key may go on with. */
+/** Character behind everything that a key may go on with. */
 const LAST = '\u007f';
 
 type Indexed = Pick<IndexEntry, 'state' | 'tags'> & { readonly rank?: Rank | undefined };
@@ -53,14 +53,15 @@ export function queryRows(environment: Environment, query: StoreQuery): StorePag
       return last === undefined ? { rows } : { rows, cursor: last };
     lookedAt += 1;
     last = cursor;
-    if (matches(entry, query)) rows.push([address, entry]);
+    // A long state is found by its hash; here it is compared whole.
+    if (isAskedFor(entry, query)) rows.push([address, entry]);
   }
   return { rows };
 }
 
 type Candidate = readonly [address: string, entry: IndexEntry, cursor?: string];
 
-/** Those that stand in queues of such names, in the order of their ranks. */
+/** Finds actors that stand in queues of such names, in the order of their ranks. */
 function* inQueue(
   environment: Environment,
   { queue = '', after = '' }: StoreQuery,
@@ -111,17 +112,6 @@ function* candidates(
     const row = environment.records.get(address);
     if (row !== undefined && isSound(address, row)) yield [address, readEntry(address, row)];
   }
-}
-
-function matches(entry: IndexEntry, query: StoreQuery): boolean {
-  const { kind, status, state, tag, dueBefore, turnBefore } = query;
-  if (kind !== undefined && entry.kind !== kind) return false;
-  if (status !== undefined && entry.status !== status) return false;
-  // A long state is found by its hash; here it is compared whole.
-  if (state !== undefined && entry.state !== state) return false;
-  if (tag !== undefined && !entry.tags.includes(tag)) return false;
-  if (dueBefore !== undefined && (entry.dueAt === null || entry.dueAt >= dueBefore)) return false;
-  return turnBefore === undefined || entry.turnAt < turnBefore;
 }
 
 function stateKey(state: string, address: string): string {

@@ -1,6 +1,6 @@
 /**
- * One actor's row in the LMDB store: its record, and in front of it everything that can be
- * asked without reading the record.
+ * Row of one actor in the LMDB store: its record, and in front of it everything that can be asked without
+ * reading the record.
  *
  *   0  format    1  flags      2  length of the tags     4  length of the state
  *   8  commit   16  dueAt     24  turnAt    32  born (commit)
@@ -14,10 +14,9 @@
  */
 
 import { crc32 } from 'node:zlib';
-import { kindOf } from '../../runtime/address.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import type { Rank } from '../../runtime/rank.ts';
-import type { IndexEntry } from '../../runtime/store.ts';
+import { kindOf } from '../../runtime/base/address.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import type { IndexEntry, Rank } from '../../runtime/ports/store.ts';
 import type { Slab } from './slab.ts';
 
 /** Version of the form of everything in a data directory. */
@@ -32,11 +31,11 @@ const DUE_BIT = 8;
 const RANK_BIT = 16;
 const TAGS_BYTES_MAX = 0xffff;
 
-/** What the next write of an actor must know of the one before. Changed in place, once per write. */
+/** Facts that the next write of an actor must know of the one before. Changed in place, once per write. */
 export interface RowHead {
   /** The commit that began this life of the address. */
   born: number;
-  /** Where its latest history rows are: a chunk and a place in it; chunk 0 when there are none. */
+  /** Place of its latest history rows: a chunk and a place in it; chunk 0 when there are none. */
   chunk: number;
   offset: number;
   /** History rows written in this life. */
@@ -111,8 +110,12 @@ export function isSound(address: string, row: Buffer): boolean {
 /** The row, when it is what was written. @throws {RuntimeError} RECORD_DAMAGED */
 export function checkedRow(address: string, row: Buffer): Buffer {
   if (isSound(address, row)) return row;
-  const what = `The record of ${address} is damaged: its checksum is wrong. Its actor is left alone; restore a copy of the store to get it back.`;
-  throw new RuntimeError('RECORD_DAMAGED', what, { address });
+  throw damagedRecord(address, 'its checksum is wrong');
+}
+
+export function damagedRecord(address: string, reason: string): RuntimeError {
+  const what = `The record of ${address} is damaged: ${reason}. Its actor is left alone; restore a copy of the store to get it back.`;
+  return new RuntimeError('RECORD_DAMAGED', what, { address });
 }
 
 export function readHead(row: Buffer): RowHead {

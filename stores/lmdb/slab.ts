@@ -1,17 +1,20 @@
 /**
- * Memory that one commit is encoded into.
+ * Slab: memory that one commit is encoded into.
  *
  * LMDB's writer thread reads what it writes from here, so nothing in a slab may change until
  * the commit is settled; then the same memory serves the next one. Allocating afresh for each
  * commit would cost more than the encoding.
  */
-import { knob } from '../../runtime/knob.ts';
+import { knob } from '../../runtime/base/knob.ts';
 
 const BYTES_AT_FIRST = knob('lmdbSlabBytesAtFirst', 256 * 1024);
 /** A larger commit gets memory of its own, which is given back. */
 const BYTES_KEPT_MAX = knob('lmdbSlabBytesKeptMax', 16 * 1024 * 1024);
 
-/** What Node's buffers can do and its types leave out: without the checks that `write` makes for each call. */
+/**
+ * Methods that Node's buffers have and its types leave out: without the checks that `write` makes for
+ * each call.
+ */
 export interface ByteWriter extends Buffer {
   utf8Write(text: string, start: number): number;
   latin1Write(text: string, start: number): number;
@@ -19,7 +22,7 @@ export interface ByteWriter extends Buffer {
 }
 
 export class Slab {
-  /** What is written into, from `position` on. */
+  /** Memory that is written into, from `position` on. */
   buffer: ByteWriter;
   position = 0;
   #kept: ByteWriter;
@@ -29,7 +32,10 @@ export class Slab {
     this.buffer = this.#kept;
   }
 
-  /** Makes room for so many bytes in one piece and returns where it begins; move `position` behind what was used. */
+  /**
+   * Makes room for `bytes` in one piece and returns where it begins; move `position` behind what was
+   * used.
+   */
   reserve(bytes: number): number {
     if (this.position + bytes > this.buffer.length) {
       const size = Math.max(bytes, Math.min(this.buffer.length * 2, BYTES_KEPT_MAX.value));

@@ -1,7 +1,8 @@
 /**
- * Undelivered messages in the LMDB store: a list in the order they came, with a bound.
+ * Dead letters, or undelivered messages, in the LMDB store: a list in the order they came, with a
+ * bound.
  *
- * Which ids there are is remembered, the rows are not. Keys count up, so the oldest is first.
+ * The ids are remembered, the rows are not. Keys count up, so the oldest is first.
  */
 
 import { crc32 } from 'node:zlib';

@@ -1,10 +1,10 @@
 /**
- * Everything that can be checked of an LMDB store without knowing machines.
+ * Verification of an LMDB store: everything that can be checked without knowing machines.
  *
  * Goes on after a problem, unlike opening, so that all of them are known. Repairs nothing.
  */
 
-import { messageOf } from '../../runtime/errors.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
 import { checkRecords, readHeadRow } from './check.ts';
 import { type Environment, FIRST_KEY } from './environment.ts';
 import { isSoundHistory, partsOf } from './history.ts';

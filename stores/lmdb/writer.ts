@@ -1,14 +1,14 @@
 /**
- * Hands groups to LMDB, one at a time, and says what became of each.
+ * Writer: hands groups to LMDB, one at a time, and reports the outcome of each.
  *
  * Guarantees: a group is settled without an error only when it is on disk; a refused group
  * changed nothing, here or there; after a failure that leaves open what is on disk, everything
  * is refused with STORE_FAILED. A group goes through only over the head it was computed from.
  */
 
-import { messageOf, RuntimeError } from '../../runtime/errors.ts';
-import { fenceExhausted, isFence } from '../../runtime/fence.ts';
-import type { Group, Settle } from '../../runtime/store.ts';
+import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
+import { fenceExhausted, isFence } from '../../runtime/base/fence.ts';
+import type { Group, Settle } from '../../runtime/ports/store.ts';
 import { HEAD_KEY, readHeadRow } from './check.ts';
 import { CommitEncoder, type CommitLimits } from './commit.ts';
 import type { Environment } from './environment.ts';
@@ -21,7 +21,7 @@ export interface WriterOptions extends CommitLimits {
   readonly sizeBytesMax: number;
 }
 
-/** There is no room, now: nothing was written, and there may be room later. */
+/** Errors that mean no room now: nothing was written, and there may be room later. */
 const NO_ROOM =
   /ENOSPC|EDQUOT|ENOMEM|EMFILE|ENFILE|EROFS|MDB_MAP_FULL|MDB_TXN_FULL|No space left|quota exceeded|Cannot allocate memory|Too many open files|Read-only file system|mapsize limit/i;
 
@@ -129,7 +129,7 @@ export class LmdbWriter {
     else void this.#write(group).then(settled);
   }
 
-  /** Why the group is not even tried. */
+  /** Error of a group that is not even tried. */
   #refusalOf(group: Group): Error | undefined {
     if (this.#failure !== undefined) return this.#failure;
     const known = this.head.fences[group.shard] ?? 0;
@@ -201,7 +201,10 @@ export class LmdbWriter {
     return this.fail(reason);
   }
 
-  /** On a file system that fills up a write is cut short, and LMDB takes that for an error of the disk. */
+  /**
+   * True if the disk is full: on a file system that fills up a write is cut short, and LMDB takes that
+   * for an error of the disk.
+   */
   #isForRoom(reason: string): boolean {
     return NO_ROOM.test(reason) || (CUT_SHORT.test(reason) && !this.#environment.hasRoom());
   }
@@ -218,13 +221,17 @@ export class LmdbWriter {
 }
 
 /**
- * Room that a group may need: the pages a row and its index keys lie in are written anew. It is asked
- * for before, because the binding (3.5.6) writes beyond a buffer of its own when a page cannot be
- * written, and that may end the process.
+ * Room that a group may need: the pages a row and its index keys lie in are written again. It is asked for
+ * before, because the binding (3.5.6) writes beyond a buffer of its own when a page cannot be written, and
+ * that may end the process.
  */
 function bytesOf({ writes }: Group): number {
   let bytes = 0;
-  for (const { record } of writes) bytes += PAGES_BYTES_PER_WRITE + 2 * (record?.length ?? 0);
+  for (const { record, rows } of writes) {
+    bytes += PAGES_BYTES_PER_WRITE + 2 * (record?.length ?? 0);
+    for (const changes of rows?.values() ?? [])
+      for (const row of changes.values()) bytes += PAGES_BYTES_PER_WRITE + 2 * (row?.length ?? 0);
+  }
   return bytes;
 }
 
