@@ -1,16 +1,16 @@
 /**
- * Nodes in one process, each connected to all others.
+ * In-process transport: nodes in one process, each connected to all others.
  *
- * Guarantees, besides those of every transport: `peerUp` is told to both sides before the first
- * frame, `peerDown` once for each `peerUp`; what was in flight when a link is cut is lost. It
- * drops nothing else, so only cutting makes it behave like a network.
+ * Guarantees, besides those of every transport: both sides hear `peerUp` before the first frame,
+ * and `peerDown` once for each `peerUp`; frames in flight when a link is cut are lost. It drops
+ * nothing else, so only cutting makes it behave like a network.
  *
- * Everything is told in microtasks, in the order in which it happened: before timers and I/O, so
- * two nodes that answer each other without ever waiting keep both from running. Frames over the
- * limit are refused as they would be by a transport with a wire.
+ * All news comes in microtasks, in the order in which it happened: before timers and I/O, so two
+ * nodes that answer each other without ever waiting keep both from running. Frames over the limit
+ * are refused as they would be by a transport with a wire.
  */
 
-import type { Transport, TransportListener } from '../runtime/transport.ts';
+import { startedOnce, type Transport, type TransportListener } from '../runtime/ports/transport.ts';
 
 export interface InProcessNetworkOptions {
   /**
@@ -119,7 +119,7 @@ class Network {
 interface End {
   readonly peer: Member;
   isOpen: boolean;
-  /** Whether the owner was told of the peer. */
+  /** True if the owner was told of the peer. */
   isAnnounced: boolean;
 }
 
@@ -137,7 +137,7 @@ class Member implements Transport {
 
   async start(listener: TransportListener): Promise<void> {
     if (this.#listener !== undefined || this.#isStopped) {
-      throw new Error(`The transport of node "${this.node}" can be started once.`);
+      throw startedOnce(this.node);
     }
     this.#listener = listener;
     this.#network.connectToAll(this);

@@ -1,6 +1,6 @@
 /**
- * `escapement/transports`: how frames reach another node, and what an adapter of one's own has
- * to implement.
+ * Entry `escapement/transports`: transports, which carry frames to other nodes, and the interface
+ * for an adapter of one's own.
  *
  * This is a public entry. Importing it connects nothing.
  */
@@ -11,7 +11,7 @@ export type {
   ProvedPeer,
   Transport,
   TransportListener,
-} from '../runtime/transport.ts';
+} from '../runtime/ports/transport.ts';
 export {
   type InProcessNetwork,
   type InProcessNetworkOptions,

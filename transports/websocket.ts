@@ -1,27 +1,28 @@
 /**
- * Frames between nodes over WebSocket, in other processes and on other machines.
+ * WebSocket transport: frames between nodes, in other processes and on other machines.
  *
- * Guarantees, besides those of every transport: a peer has proved who it is before it is one; there is
- * one connection for each pair of nodes, whoever dialled; a peer that is lost is dialled again;
- * one that breaks the rules, floods, stalls or vanishes is parted from without harm to others. It
- * sends nothing again: that is for the runtime.
+ * Guarantees, besides those of every transport: a peer has proved who it is before it counts as one; there is
+ * one connection for each pair of nodes, whichever of them dialled; a peer that is lost is dialled again; a
+ * peer that breaks the rules, floods, stalls or vanishes is disconnected without harm to others. The
+ * transport sends nothing again: that is for the runtime.
  *
- * A caller goes dialler → doorway → link; a frame goes link → frame-text → link. Who is connected is
- * in links, who listens in door, every limit in limits. Decision 0021 has the reasons.
+ * A caller goes dialler → doorway → link; a frame goes link → frame-text → link. Connected peers are in
+ * links, the listener is in door, every limit in limits. Decision 0021 has the reasons.
  */
 
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { Cancel, Clock } from '../runtime/clock.ts';
-import { type Logger, SILENT_LOGGER } from '../runtime/options.ts';
-import { SystemClock } from '../runtime/system-clock.ts';
-import { systemRandom } from '../runtime/system-random.ts';
-import type {
-  PeerIdentity,
-  ProvedPeer,
-  Transport,
-  TransportListener,
-} from '../runtime/transport.ts';
+import { type Logger, SILENT_LOGGER } from '../runtime/base/limits.ts';
+import type { Cancel, Clock } from '../runtime/ports/clock.ts';
+import {
+  type PeerIdentity,
+  type ProvedPeer,
+  startedOnce,
+  type Transport,
+  type TransportListener,
+} from '../runtime/ports/transport.ts';
+import { SystemClock } from '../runtime/system/clock.ts';
+import { systemRandom } from '../runtime/system/random.ts';
 import { Bans } from './websocket/bans.ts';
 import type { Claim } from './websocket/claim.ts';
 import { type Counters, newCounters } from './websocket/counters.ts';
@@ -38,13 +39,16 @@ export type { WebSocketLimits } from './websocket/limits.ts';
 export type { WebSocketOptions, WebSocketTls } from './websocket/options.ts';
 
 export interface WebSocketTransport extends Transport {
-  /** Once started: where it listens, such as `ws://127.0.0.1:41234/peers`; nothing when it only dials. */
+  /**
+   * URL at which it listens once started, such as `ws://127.0.0.1:41234/peers`; nothing when it only
+   * dials.
+   */
   readonly url: string | undefined;
-  /** Who a peer that is connected has proved to be. */
+  /** Identity that a connected peer has proved. */
   identityOf(node: string): PeerIdentity | undefined;
   /** Asks `clientOf` again about every client that is connected, and hangs up on those whose token does not hold. */
   recheckClients(): void;
-  /** What has happened so far, by name; numbers only rise, except `links`. */
+  /** Counters of what has happened so far, by name; numbers only rise, except `links`. */
   counters(): Readonly<Record<string, number>>;
 }
 
@@ -53,7 +57,7 @@ export function websocketTransport(options: WebSocketOptions): WebSocketTranspor
   return new WebSockets(options);
 }
 
-/** How often links are looked after, unless their limits are shorter. */
+/** Pause between looks at all links, unless their limits are shorter. */
 const TICK_MS = 1_000;
 
 class WebSockets implements WebSocketTransport {
@@ -68,7 +72,7 @@ class WebSockets implements WebSocketTransport {
   readonly #diallers: Dialler[];
   readonly #superseding: WebSocketOptions['onSuperseded'];
   readonly #onNamesake: WebSocketOptions['onNamesake'];
-  /** Also those that are saying goodbye. */
+  /** Open links, with those that are saying goodbye. */
   readonly #open = new Set<Link>();
   /** Clients that came in, each with whether its token still holds. */
   readonly #clients = new Map<Link, () => boolean>();
@@ -149,8 +153,7 @@ class WebSockets implements WebSocketTransport {
 
   async start(listener: TransportListener): Promise<void> {
     const { node } = this.#settings.own;
-    if (this.#state !== 'new')
-      throw new Error(`The transport of node "${node}" can be started once.`);
+    if (this.#state !== 'new') throw startedOnce(node);
     this.#state = 'started';
     this.#links.listen(listener);
     await this.#door.open();
@@ -250,7 +253,10 @@ class WebSockets implements WebSocketTransport {
 
   #hangUp(link: Link): void {
     const { node } = link.peer;
-    this.#logger.warn({ peer: node }, 'a client was parted from: its token does not hold any more');
+    this.#logger.warn(
+      { peer: node },
+      'a client was disconnected: its token does not hold any more',
+    );
     link.close(CLOSE.policy, 'the token does not hold any more');
   }
 

@@ -1,11 +1,11 @@
 /**
- * Who is kept away for a while after breaking the rules.
+ * Bans of peers that broke the rules: each peer is kept away for a while.
  *
- * It is about names that were proved, so nobody can have another banned. It remembers a limited
- * number; beyond it the ban that began first is forgotten.
+ * A ban is of a name that was proved, so nobody can have another banned. A limited number of them
+ * is remembered; beyond it the ban that began first is forgotten.
  */
 
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 
 const BANS_MAX = 10_000;
 
@@ -30,7 +30,7 @@ export class Bans {
     }
   }
 
-  /** How much longer, or 0. */
+  /** Time that the ban goes on, or 0. */
   leftMs(node: string): number {
     const key = keyOf(node);
     const until = this.#until.get(key);

@@ -1,5 +1,5 @@
 /**
- * One attempt to reach a peer: ask, be asked to prove oneself, prove, and be let in.
+ * Call: one attempt to reach a peer. Its steps: ask, be asked to prove oneself, prove, and be let in.
  *
  *   asking ──401 and a nonce──▶ proving ──101 and a proof──▶ open
  *
@@ -10,7 +10,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import { messageOf } from '../../runtime/errors.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
 import { dialTls, isCertified } from './certificate.ts';
 import { newNonce } from './challenges.ts';
 import {
@@ -218,7 +218,7 @@ export class Call {
     return { version, caller, listener, callerNonce: this.#nonce, listenerNonce };
   }
 
-  /** The peer has dialled us meanwhile, and its connection is the one that stays. */
+  /** The peer has dialled us meanwhile, and that connection stays. */
   readonly #yield = (): void => {
     this.breakOff();
     this.#end.pointless('it has dialled this node');

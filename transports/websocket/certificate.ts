@@ -1,11 +1,11 @@
 /**
- * Certificates: what TLS is told to ask for, and who a certificate says somebody is.
+ * Certificates: the options of TLS that ask for them, and the identity that a certificate gives its holder.
  *
- * A certificate says it by a URI among its alternative names, `escapement:role/place/node`, and has one
- * for each thing that its holder may be. One without any says a name alone, as common name or DNS name:
- * then the holder is what the name says, `A.manager-1` a manager of A, `A.worker-1` a worker, and any
+ * The identity is a URI among the alternative names, `escapement:role/place/node`; a certificate has one for
+ * each thing that its holder may be. A certificate without any gives a name alone, as common name or DNS
+ * name: then the holder is what the name says, `A.manager-1` a manager of A, `A.worker-1` a worker, and any
  * other a node that hosts nothing but what is called like itself. Between nodes that show certificates to
- * each other it is this that counts, not the host name under which one was dialled.
+ * each other this identity counts, not the host name under which a node was dialled.
  */
 
 import type { Socket } from 'node:net';
@@ -16,7 +16,7 @@ import {
   type SecureContextOptions,
   TLSSocket,
 } from 'node:tls';
-import type { ProvedPeer } from '../../runtime/transport.ts';
+import type { ProvedPeer } from '../../runtime/ports/transport.ts';
 import type { WebSocketTls } from './options.ts';
 
 const VERSION_MIN = 'TLSv1.2';
@@ -24,13 +24,16 @@ const SCHEME = 'escapement:';
 /** Names that say a place and a role. */
 const ROLE_IN_NAME = /^(.+)\.(manager|worker|gate)-[^.]*$/;
 
-/** For a listener: `https.createServer`. */
+/** Options of a listener: `https.createServer`. */
 export function listenTls(tls: WebSocketTls, isMutual: boolean): SecureContextOptions {
   const asked = { requestCert: isMutual, rejectUnauthorized: isMutual };
   return { ...contextOf(tls), ...asked };
 }
 
-/** For a caller: `https.request`. A client shows its token at once, so it looks at who is there before. */
+/**
+ * Options of a caller: `https.request`. A client shows its token at once, so it looks at who is there
+ * before.
+ */
 export function dialTls(
   tls: WebSocketTls | undefined,
   isMutual: boolean,
@@ -56,7 +59,7 @@ export function isCertified(socket: Socket, peer: ProvedPeer): boolean {
 function saysOf(certificate: PeerCertificate, { node, role, place }: ProvedPeer): boolean {
   const said = identitiesIn(certificate);
   if (said.length > 0) return said.includes(`${role}/${place}/${node}`);
-  // Who has several common names, which is a list here, is nobody in particular.
+  // A holder of several common names, which are a list here, is nobody in particular.
   const isNamed = certificate.subject?.CN === node || namesIn(certificate).includes(`DNS:${node}`);
   if (!isNamed) return false;
   const [, namedPlace, namedRole] = ROLE_IN_NAME.exec(node) ?? [];

@@ -1,20 +1,20 @@
 /**
- * The nonces that a listener asks its callers to sign.
+ * Challenges: the nonces that a listener asks its callers to sign.
  *
  * A nonce carries its own expiry and a seal that only this process can make, so asking keeps
  * nothing in memory however many ask. Guarantees: a nonce is good once, for one caller, for a short
- * time. Only nonces that were used are remembered, until they expire, and only who knows the secret
- * can use one.
+ * time. Only nonces that were used are remembered, until they expire, and only a caller that knows
+ * the secret can use one.
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Claim } from './claim.ts';
 
 const EXPIRY_BYTES = 6;
 const CHANCE_BYTES = 12;
 const SEAL_BYTES = 16;
-/** Of what a caller chooses itself. */
+/** Bytes of a nonce that a caller chooses itself. */
 const NONCE_BYTES = 16;
 /** Handshakes within the life of a nonce; more are refused, and asked to come again. */
 const USED_MAX = 10_000;
@@ -27,7 +27,7 @@ export class Challenges {
   readonly #clock: Clock;
   readonly #lifeMs: number;
   readonly #key = randomBytes(32);
-  /** Until when each used nonce would be good, in the order in which they were used. */
+  /** Expiry of each used nonce, in the order in which they were used. */
   readonly #used = new Map<string, number>();
 
   constructor(clock: Clock, lifeMs: number) {
@@ -54,7 +54,7 @@ export class Challenges {
     return head.readUIntBE(0, EXPIRY_BYTES) > this.#clock.now() && !this.#used.has(nonce);
   }
 
-  /** To be called once the proof was good. False when too many were used lately. */
+  /** Uses up a nonce, once the proof was good. False when too many were used lately. */
   use(nonce: string): boolean {
     const now = this.#clock.now();
     for (const [used, until] of this.#used) {

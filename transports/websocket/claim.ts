@@ -1,12 +1,11 @@
 /**
- * What the two ends of a connection say about themselves in the handshake, and how it is written
- * in HTTP headers.
+ * Claims that the two ends of a connection make about themselves in the handshake, as HTTP headers.
  *
  * A claim is only read here, strictly; whether it is true is for proof.ts.
  */
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { PEER_ROLES, type PeerRole } from '../../runtime/transport.ts';
+import { PEER_ROLES, type PeerRole } from '../../runtime/ports/transport.ts';
 
 export interface Claim {
   readonly node: string;
@@ -54,7 +53,7 @@ export function claimHeaders(claim: Claim): Record<string, string> {
   };
 }
 
-/** Nothing when a header is missing or is not what it should be. */
+/** Reads a claim; undefined when a header is missing or is not what it should be. */
 export function readClaim(headers: IncomingHttpHeaders): Claim | undefined {
   const node = headers[HEADERS.node];
   const place = headers[HEADERS.place];

@@ -1,4 +1,4 @@
-/** What the transport counts of itself, for whoever exports metrics. Numbers only rise. */
+/** Counters of the transport, for exporters of metrics. Numbers only rise. */
 
 export interface Counters {
   linksOpened: number;

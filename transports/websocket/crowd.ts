@@ -1,27 +1,27 @@
 /**
- * Who is at the door: callers that have connected and not been let in, in all and by address.
+ * Crowd at the door: callers that have connected and not been let in, in all and by address.
  *
  * Guarantees: a storm of connections costs one look in a map each, touches nobody who is inside and
- * keeps nobody out: the caller that has been silent longest makes room for the newest. What it
- * counts ends with the socket, so nothing is left over.
+ * keeps nobody out: the caller that has been silent longest makes room for the newest. Each count
+ * ends with its socket, so nothing is left over.
  */
 
 import type { Socket } from 'node:net';
-import { Bucket } from '../../runtime/bucket.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { Newcomers } from '../../runtime/newcomers.ts';
+import { Bucket } from '../../runtime/base/token-bucket.ts';
+import { Newcomers } from '../../runtime/delivery.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 import type { WebSocketLimits } from './limits.ts';
 
 /** Addresses and names whose rate is remembered; beyond it those that were quiet for a second are forgotten, then all. */
 const ADDRESSES_MAX = 10_000;
-/** Where no descriptor is left. */
+/** Callers that are cut off where no descriptor is left. */
 const SHED_AT_ONCE = 16;
 
 export class Crowd {
   readonly #clock: Clock;
   readonly #limits: WebSocketLimits;
   readonly #newcomers: Newcomers;
-  /** By address and port of the caller, which is the same for a socket and for TLS on top of it. */
+  /** Waiting callers by address and port, which is the same for a socket and for TLS on top of it. */
   readonly #waiting = new Map<string, () => void>();
   readonly #rates = new Map<string, Bucket>();
 
@@ -49,8 +49,8 @@ export class Crowd {
   }
 
   /**
-   * False when this address asks too often. A name that was proved here before has an allowance of its
-   * own: whoever floods from the same address does not keep it out.
+   * False when this address asks too often. A name that was proved here before has an allowance of its own: a
+   * caller that floods from the same address does not keep it out.
    */
   mayAsk(socket: Socket, nameMet?: string): boolean {
     const isWithin = this.#rateOf(addressOf(socket)).take(1);

@@ -1,4 +1,4 @@
-/** Lets a limited number of diallers go on at one moment; others wait, in order. */
+/** Dial queue: a limited number of diallers go on at one moment; others wait, in order. */
 
 interface Place {
   readonly begin: () => void;
@@ -8,7 +8,7 @@ interface Place {
 export class DialQueue {
   readonly #max: number;
   #waiting: Place[] = [];
-  /** Of those that wait, the first that may not have been looked at. */
+  /** Index of the first waiting one that may not have been looked at. */
   #head = 0;
   #underWay = 0;
 

@@ -1,15 +1,16 @@
 /**
- * Keeps one peer dialled: again after a pause when it cannot be reached, at once when a link ends.
+ * Dialler of one peer: it dials again after a pause when the peer cannot be reached, at once when a link
+ * ends.
  *
- * It rests while that node is connected, by whichever of the two dialled. The pauses grow, are spread
- * by chance, and begin anew once a link has lasted. It promises no link, only to try.
+ * It rests while that node is connected, whichever of the two dialled. The pauses grow, are spread by chance,
+ * and begin from the shortest again once a link has lasted. It promises no link, only to try.
  */
 
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { Cancel, Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/options.ts';
-import type { Random } from '../../runtime/random.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
+import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
+import type { Random } from '../../runtime/ports/random.ts';
 import type { Bans } from './bans.ts';
 import { Call, type CallEnd, type CallServices } from './call.ts';
 import type { Claim } from './claim.ts';
@@ -31,7 +32,7 @@ export interface DiallerServices extends CallServices {
 }
 
 const DOUBLINGS_MAX = 20;
-/** How often it is told that somebody else has the name of this node. */
+/** Pause between reports that somebody else has the name of this node. */
 const TELL_AGAIN_MS = 60_000;
 
 export class Dialler {
@@ -42,7 +43,7 @@ export class Dialler {
   #leaveQueue: (() => void) | undefined;
   #failures = 0;
   #isStopped = false;
-  /** Who is there, as far as it has said so. */
+  /** Node that answers there, as far as it has said so. */
   #node: string | undefined;
   #openedAt = 0;
   #lastFailure: string | undefined;
@@ -65,14 +66,14 @@ export class Dialler {
     this.#callEnded();
   }
 
-  /** Some node is connected, by whatever way. */
+  /** Some node is connected, by either way of dialling. */
   peerUp(node: string): void {
     if (node === this.#node) {
       this.#wait?.();
       this.#wait = undefined;
       this.#openedAt = this.#services.clock.now();
     } else if (this.#node === undefined && this.#wait !== undefined) {
-      // It may be the one that does not answer here yet.
+      // It may be the peer that does not answer here yet.
       this.#failures = 0;
       this.#callAfter(this.#shortPauseMs());
     }

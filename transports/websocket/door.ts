@@ -1,5 +1,5 @@
 /**
- * Takes connections in: a server of its own, or upgrades on a path of somebody else's.
+ * Door: takes connections in, by a server of its own, or by upgrades on a path of somebody else's.
  *
  * Guarantees: every socket has a listener for errors from its first moment; nobody becomes a
  * WebSocket before `doorway` has judged; callers that say nothing, too much or nonsense are cut off
@@ -16,9 +16,9 @@ import { createServer as createSecureServer, type Server as HttpsServer } from '
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { Bucket } from '../../runtime/bucket.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/options.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
+import { Bucket } from '../../runtime/base/token-bucket.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 import { listenTls } from './certificate.ts';
 import { chooseVersion, HEADERS, protocolOf } from './claim.ts';
 import type { Counters } from './counters.ts';
@@ -34,7 +34,7 @@ import {
 
 const HEADER_BYTES_MAX = 16 * 1024;
 const REFUSALS_LOGGED_PER_SECOND = 5;
-/** On a listener for upgrades that answers none of them, such as that of http/connections.ts. */
+/** Symbol on a listener for upgrades that answers none of them, such as that of http/connections.ts. */
 const ONLOOKER = Symbol.for('escapement.onlooker');
 
 export interface DoorServices {
@@ -174,7 +174,7 @@ export class Door {
 
   /** The system has a connection for us and, as a rule, no descriptor to put it in. */
   #failed(error: NodeJS.ErrnoException): void {
-    // Whoever waits for it to listen is told by the same event.
+    // The caller that waits for it to listen is told by the same event.
     if (error.syscall !== 'accept') return;
     const { counters, logger } = this.#services;
     counters.acceptsFailed += 1;
@@ -182,7 +182,7 @@ export class Door {
     if (this.#logged.take(1)) logger.error({ error: error.message }, 'a caller was not accepted');
   }
 
-  /** Who answers upgrades of this server, this door included. */
+  /** Listeners that answer upgrades of this server, this door included. */
   #takers(): readonly unknown[] {
     const all = this.#server?.listeners('upgrade') ?? [];
     return all.filter((listener) => !Object.hasOwn(listener, ONLOOKER));

@@ -1,14 +1,14 @@
 /**
- * Who may come in: judges one request to open a WebSocket, before it is one.
+ * Doorway: judges one request to open a WebSocket, before it is opened.
  *
  * A caller of the cluster asks twice: the first time it is given a nonce (401), the second time it
- * shows the proof. A client shows its token at once. Guarantees: what is not proved costs a few
- * hundred bytes of answer and no memory; the cheap checks come first; every refusal has a
+ * shows the proof. A client shows its token at once. Guarantees: a request without proof costs a
+ * few hundred bytes of answer and no memory; the cheap checks come first; every refusal has a
  * status of its own and the same words for every cause that an attacker could learn from.
  */
 
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Bans } from './bans.ts';
 import { isCertified } from './certificate.ts';
 import { Challenges } from './challenges.ts';
@@ -36,9 +36,9 @@ export interface Refusal {
 export interface Admission {
   readonly caller: Claim;
   readonly linkId: string;
-  /** What the answer says of this node, and its own proof. */
+  /** Headers that the answer gives of this node, and its own proof. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a client: whether the token that it has shown still holds. */
+  /** Check of a client: true while the token that it has shown still holds. */
   readonly holds?: () => boolean;
 }
 
@@ -54,7 +54,7 @@ export interface DoorwayServices {
 
 /** Heads of requests that no node sends; each has an answer of its own. */
 const WEBSOCKET_VERSION = '13';
-/** Of all connections there may be. */
+/** Share of all connections that clients may have. */
 const CLIENTS_SHARE = 3 / 4;
 const BEARER = /^Bearer ([\x21-\x7e]{1,4096})$/i;
 
@@ -155,7 +155,7 @@ export class Doorway {
     };
   }
 
-  /** Also the answer to a wrong proof: it says no more than to none. */
+  /** Challenge, which is also the answer to a wrong proof: it says no more than to none. */
   #challenge(caller: Claim, callerNonce: string, version: number, isExpected: boolean): Refusal {
     const asked = refusal(401, 'show that you know the secret', {
       'www-authenticate': 'Escapement',
@@ -165,7 +165,7 @@ export class Doorway {
     return { ...asked, isExpected };
   }
 
-  /** For a caller that has proved who it is. */
+  /** Judges a caller that has proved who it is. */
   #refusalOf(caller: Claim): Refusal | undefined {
     const { options, bans, links, settings } = this.#services;
     const leftMs = bans.leftMs(caller.node);

@@ -1,11 +1,11 @@
 /**
- * What stands in front of a frame on the wire: a checksum, the connection it belongs to, and its
- * place in the row.
+ * Frame prefix: what stands in front of a frame on the wire, which is a checksum, the connection it
+ * belongs to, and its number there.
  *
  *   crc32 of all that follows, 8 hex │ link id, 8 characters │ number, 8 of base 36 │ the frame
  *
  * Guarantees: a frame that was changed, repeated, held back until later or taken from another
- * connection is told from a good one and never read. It proves nothing about the sender: the
+ * connection is told apart from a good one and never read. It proves nothing about the sender: the
  * handshake has done that once, for as long as the connection lasts.
  */
 
@@ -16,7 +16,7 @@ const CHECKSUM_LENGTH = 8;
 const NUMBER_LENGTH = 8;
 const NUMBER_STARTS = CHECKSUM_LENGTH + LINK_ID_LENGTH;
 export const PREFIX_LENGTH = NUMBER_STARTS + NUMBER_LENGTH;
-/** Of a rate in bytes a frame takes at least this: many empty ones are work, too. */
+/** Least charge of a frame against a rate in bytes: many empty frames are work, too. */
 export const FRAME_CHARGE_MIN = 128;
 const NUMBER_BASE = 36;
 const ZEROS = '0'.repeat(NUMBER_LENGTH);
@@ -47,7 +47,7 @@ export class FrameReader {
     this.#linkId = linkId;
   }
 
-  /** Why the bytes are no frame of this connection, if so; else `textOf` has it. */
+  /** Reason why the bytes are no frame of this connection, if they are none; else `textOf` has it. */
   check(bytes: Buffer): BadFrame | undefined {
     if (bytes.length < PREFIX_LENGTH) return 'too short';
     const prefix = bytes.toString('latin1', 0, PREFIX_LENGTH);

@@ -1,6 +1,6 @@
 /**
- * Looks at the bytes of a connection as they come in, for one thing `ws` does not tell: since
- * when a frame has been unfinished.
+ * Watch of the bytes of a connection as they come in, for one thing that `ws` does not tell: the
+ * time since which a frame has been unfinished.
  *
  * It reads headers of WebSocket frames and skips what is in them, so a byte costs nothing. It
  * judges nothing else: whether frames are well formed is for `ws` to say.
@@ -27,7 +27,7 @@ export class FrameWatch {
     return this.#isInMessage || this.#headerBytes > 0 || this.#payloadLeft > 0;
   }
 
-  /** How many messages have ended; a rising count is progress. */
+  /** Number of messages that have ended; a rising count is progress. */
   messages = 0;
 
   see(chunk: Buffer): void {

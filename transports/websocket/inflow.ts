@@ -1,13 +1,13 @@
 /**
- * What comes in by one connection, checked before it is handed over.
+ * Inflow of one connection: frames that come in, checked before they are handed over.
  *
  * Guarantees: a frame that is damaged, repeated or foreign is dropped; too many of those, too many
  * bytes or control frames in a second, or a frame that is never finished, are told of by `breach`.
  * Bytes are counted here; events are counted where frames are opened, in the runtime.
  */
 
-import { Bucket } from '../../runtime/bucket.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { Bucket } from '../../runtime/base/token-bucket.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Counters } from './counters.ts';
 import { FRAME_CHARGE_MIN, FrameReader } from './frame-text.ts';
 import { FrameWatch } from './frame-watch.ts';
@@ -49,7 +49,7 @@ export class Inflow {
     this.#watch.see(chunk);
   }
 
-  /** Whether anything has come since the last time this was asked. */
+  /** True if anything has come since the last time this was asked. */
   wasHeard(): boolean {
     const was = this.#isHeard;
     this.#isHeard = false;

@@ -5,8 +5,8 @@
  * happens when it is reached. Sizes are bytes on the wire.
  */
 
-import { RuntimeError } from '../../runtime/errors.ts';
-import { describeUnknown } from '../../runtime/option-rules.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import { describeUnknown } from '../../runtime/base/option-rules.ts';
 
 export interface WebSocketLimits {
   /** A frame to or from a node of the cluster; a larger one ends the connection with 1009. Default 1 MiB. */
@@ -15,7 +15,7 @@ export interface WebSocketLimits {
   readonly clientFrameBytesMax: number;
   /** Fragments of one frame; more end the connection with 1008. Default 64. */
   readonly fragmentsMax: number;
-  /** How long a frame may stay unfinished; then the connection ends with 1008. Default 10,000. */
+  /** Time that a frame may stay unfinished; then the connection ends with 1008. Default 10,000. */
   readonly unfinishedFrameMs: number;
   /** Bytes of frames that a node of the cluster may send in a second; more end the connection with 1008 and a ban. Default 64 MiB. */
   readonly peerBytesPerSecond: number;
@@ -25,23 +25,32 @@ export interface WebSocketLimits {
   readonly controlFramesPerSecond: number;
   /** Damaged, repeated or foreign frames of one connection; this many end it with 1008 and a ban. Default 3. */
   readonly badFramesMax: number;
-  /** What may wait to be sent to a node of the cluster; further frames are dropped until there is room. Default 8 MiB. */
+  /**
+   * Bytes that may wait to be sent to a node of the cluster; further frames are dropped until there is
+   * room. Default 8 MiB.
+   */
   readonly peerBufferBytesMax: number;
   /** The same for a client. Default 1 MiB. */
   readonly clientBufferBytesMax: number;
-  /** How long a full buffer has to become half empty; then the connection ends with 1013. Default 1,000. */
+  /** Time that a full buffer has to become half empty; then the connection ends with 1013. Default 1,000. */
   readonly overflowMs: number;
-  /** Above this a connection counts as congested: hints are left out. Default 256 KiB. */
+  /** Bytes above which a connection counts as congested: hints are left out. Default 256 KiB. */
   readonly congestedBytes: number;
-  /** How long nothing may leave a buffer that is not empty; then the connection ends with 1013. Default 30,000. */
+  /**
+   * Time in which nothing may leave a buffer that is not empty; then the connection ends with 1013.
+   * Default 30,000.
+   */
   readonly drainMs: number;
-  /** How often each peer is asked whether it is there. Default 10,000. */
+  /** Pause between the pings to a peer. Default 10,000. */
   readonly pingMs: number;
   /** Pings without any sign of life in return, after which a peer counts as gone. Default 2. */
   readonly missedPingsMax: number;
-  /** How long dialling and proving may take. Default 10,000. */
+  /** Time that dialling and proving may take. Default 10,000. */
   readonly handshakeMs: number;
-  /** How long a caller has for its first whole question, and TLS before it; then it is cut off. Default 5,000. */
+  /**
+   * Time that a caller has for its first whole question, and TLS before it; then it is cut off. Default
+   * 5,000.
+   */
   readonly firstHeadMs: number;
   /** Everything that a caller says in its handshake; more is answered with 413. Default 4 KiB. */
   readonly handshakeBytesMax: number;
@@ -53,18 +62,21 @@ export interface WebSocketLimits {
   readonly handshakesPerSecond: number;
   /** Connections in all, a quarter of them not for clients; a further one is answered with 503. Default 1,024. */
   readonly connectionsMax: number;
-  /** How far ahead of the clock here the boot epoch of a node may be; one above it is answered with 403. Default 1 day. */
+  /**
+   * Time that the boot epoch of a node may be ahead of the clock here; one above it is answered with 403.
+   * Default 1 day.
+   */
   readonly bootAheadMaxMs: number;
   /** Connections of one client; a further one is answered with 429. Default 64. */
   readonly connectionsPerClientMax: number;
-  /** How long a peer that broke the rules is kept away. Default 30,000. */
+  /** Time that a peer that broke the rules is kept away. Default 30,000. */
   readonly banMs: number;
   /** Connections that are being made at one moment; others wait their turn. Default 32. */
   readonly dialsMax: number;
   /** Pauses between tries to reach a peer: the first and the longest. Default 100 and 5,000. */
   readonly redialMinMs: number;
   readonly redialMaxMs: number;
-  /** How long a connection that is being closed may take to say goodbye. Default 1,000. */
+  /** Time that a connection that is being closed may take to say goodbye. Default 1,000. */
   readonly closeMs: number;
 }
 

@@ -1,17 +1,17 @@
 /**
- * One open connection to one other node.
+ * Link: one open connection to one other node.
  *
- * Guarantees: frames go out in the order of `send` and never inside the call that received one;
- * what comes in is handed over only if `inflow` finds it good; a peer that breaks a rule, does not take
- * what it is sent or gives no sign of life is parted from, and nothing of it is handed over
- * afterwards. It knows nothing of other connections.
+ * Guarantees: frames go out in the order of `send` and never inside the call that received one; a frame that
+ * comes in is handed over only if `inflow` finds it good, and frames are handed over in one go for no longer
+ * than a slice; a peer that breaks a rule, does not take what it is sent or gives no sign of life is
+ * disconnected, and nothing of it is handed over afterwards. A link knows nothing of other connections.
  */
 
 import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
-import type { Cancel, Clock } from '../../runtime/clock.ts';
-import { messageOf } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/options.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
+import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
 import type { Claim } from './claim.ts';
 import type { Counters } from './counters.ts';
 import { PREFIX_LENGTH } from './frame-text.ts';
@@ -76,8 +76,11 @@ export class Link {
   readonly #webSocket: WebSocket;
   readonly #inflow: Inflow;
   readonly #outflow: Outflow;
+  /** Frames that came in one piece of more than a slice, in its order. */
+  readonly #waiting: Array<() => void> = [];
   #isOpen = true;
   #isMuted = false;
+  #isPaused = false;
   #missedPings = 0;
   #cancelTermination: Cancel | undefined;
 
@@ -135,13 +138,13 @@ export class Link {
     if (!this.#isOpen) return;
     const { logger, counters } = this.#services;
     counters.linksExpelled += 1;
-    logger.warn({ peer: this.peer.node, reason }, 'a peer broke the rules and was parted from');
+    logger.warn({ peer: this.peer.node, reason }, 'a peer broke the rules and was disconnected');
     this.#services.expelled(this);
     this.close(CLOSE.policy, reason);
     this.#webSocket.pause();
   }
 
-  /** The same in a moment, for whoever is in the middle of something; nothing more is handed over already. */
+  /** Expels in a moment, for callers in the middle of something; nothing more is handed over already. */
   expelSoon(reason: string): void {
     this.#isMuted = true;
     queueMicrotask(() => this.expel(reason));
@@ -163,8 +166,8 @@ export class Link {
 
   #attach(socket: Socket): void {
     const webSocket = this.#webSocket;
-    webSocket.on('error', (error) => this.#failed(error));
-    webSocket.on('message', (data, isBinary) => this.#received(data, isBinary));
+    webSocket.on('error', (error) => this.#inTurn(() => this.#failed(error)));
+    webSocket.on('message', (data, isBinary) => this.#inTurn(() => this.#received(data, isBinary)));
     webSocket.on('ping', () => {
       if (this.#isOpen) this.#inflow.pingReceived();
     });
@@ -172,9 +175,11 @@ export class Link {
       if (this.#isOpen) this.#inflow.pongReceived();
     });
     webSocket.on('close', (code) => {
-      if (code === CLOSE.superseded && this.#isOpen) this.#services.superseded(this);
-      this.#gone();
       this.#cancelTermination?.();
+      this.#inTurn(() => {
+        if (code === CLOSE.superseded && this.#isOpen) this.#services.superseded(this);
+        this.#gone();
+      });
     });
     socket.on('data', (chunk: Buffer) => this.#inflow.see(chunk));
   }
@@ -188,12 +193,22 @@ export class Link {
     // Text comes as one Buffer unless `ws` is told otherwise.
     const frame = this.#inflow.read(data as Buffer);
     if (frame !== undefined) this.#services.frameReceived(this, frame);
-    if (this.#isOpen && this.#services.slice.isOver(this.#goOn)) this.#webSocket.pause();
+    if (!this.#isOpen || !this.#services.slice.isOver(this.#goOn)) return;
+    this.#isPaused = true;
+    this.#webSocket.pause();
   }
 
   readonly #goOn = (): void => {
-    if (this.#isOpen) this.#webSocket.resume();
+    this.#isPaused = false;
+    while (this.#isOpen && !this.#isPaused && this.#waiting.length > 0) this.#waiting.shift()?.();
+    if (this.#isOpen && !this.#isPaused) this.#webSocket.resume();
   };
+
+  /** Frames that share a piece with what was read before `pause` come all the same: they wait here. */
+  #inTurn(take: () => void): void {
+    if (this.#isPaused && this.#isOpen) this.#waiting.push(take);
+    else take();
+  }
 
   /** `ws` has told the peer what was wrong, by the code it closes with; the peer may never answer. */
   #failed(error: Error): void {
@@ -229,6 +244,7 @@ export class Link {
   #gone(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#waiting.length = 0;
     this.#outflow.end();
     this.#services.counters.linksClosed += 1;
     this.#services.closed(this);

@@ -1,16 +1,16 @@
 /**
- * Who is connected: at most one link for each node, and the news of it.
+ * Links to connected nodes: at most one for each, and the news of it.
  *
- * Guarantees: `peerUp` and `peerDown` alternate for each node, and every frame is between them. Of two
- * starts of one node the later one stays, of two connections made at the same time the one that
- * the node with the smaller name dialled. The greatest boot epoch of a node is remembered after it is
- * gone, so that an older start does not come back in its place.
+ * Guarantees: `peerUp` and `peerDown` alternate for each node, and every frame is between them. Of two starts
+ * of one node the later one stays, of two connections made at the same time that which the node with the
+ * smaller name dialled. The greatest boot epoch of a node is remembered after it is gone, so that an older
+ * start does not come back in its place.
  */
 
-import type { Clock } from '../../runtime/clock.ts';
-import { messageOf } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/options.ts';
-import type { TransportListener } from '../../runtime/transport.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { TransportListener } from '../../runtime/ports/transport.ts';
 import type { Claim } from './claim.ts';
 import { CLOSE, type Link } from './link.ts';
 
@@ -21,7 +21,7 @@ export interface LinksServices {
   readonly own: Claim;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long two handshakes can take to cross each other. */
+  /** Time in which two handshakes can cross each other. */
   readonly handshakeMs: number;
   readonly bootAheadMaxMs: number;
   changed(node: string, isUp: boolean): void;
@@ -43,7 +43,7 @@ export class Links {
     this.#listener = listener;
   }
 
-  /** Nothing is told from now on. */
+  /** Tells nothing from now on. */
   mute(): void {
     this.#listener = undefined;
   }
@@ -68,12 +68,12 @@ export class Links {
     return [...this.#byNode.keys()];
   }
 
-  /** Whether a later start of that node has been connected. */
+  /** True if a later start of that node has been connected. */
   isSuperseded({ node, bootEpoch }: Claim): boolean {
     return bootEpoch < (this.#epochs.get(node) ?? 0);
   }
 
-  /** Why a start is not believed: it would keep every true one out until the clock has passed it. */
+  /** Reason why a start is not believed: it would keep every true one out until the clock has passed it. */
   refusalOfEpoch({ bootEpoch }: Claim): string | undefined {
     const { clock, bootAheadMaxMs } = this.#services;
     const aheadMs = bootEpoch - clock.now();
@@ -82,12 +82,12 @@ export class Links {
       : undefined;
   }
 
-  /** Whether this start of this node was ever connected to that one. */
+  /** True if this start of this node was ever connected to that one. */
   hasMet(node: string): boolean {
     return this.#epochs.has(node);
   }
 
-  /** Why a node that dials this one cannot have a link now, if so. */
+  /** Reason why a node that dials this one cannot have a link now, if there is one. */
   refusalOfCaller(caller: Claim): string | undefined {
     const { own, clock, handshakeMs } = this.#services;
     if (this.isSuperseded(caller))
@@ -101,7 +101,7 @@ export class Links {
     return isOurs && mayHaveCrossed ? 'this node has dialled you' : undefined;
   }
 
-  /** Why dialling this node should not go on, if so. */
+  /** Reason why dialling this node should not go on, if there is one. */
   refusalOfListener(listener: Claim): string | undefined {
     if (listener.node === this.#services.own.node) return 'that is this node';
     if (this.isSuperseded(listener)) return 'a later start of it is known';
@@ -110,7 +110,7 @@ export class Links {
     return this.#proving.has(listener.node) ? 'already dialling' : undefined;
   }
 
-  /** From now until `doneProving` this node counts as dialling that one. */
+  /** Counts this node as dialling that one, from now until `doneProving`. */
   proving(node: string, breakOff: () => void): void {
     this.#proving.set(node, breakOff);
   }

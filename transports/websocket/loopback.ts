@@ -1,4 +1,7 @@
-/** Which addresses cannot be reached from another machine. Names other than `localhost` are not taken for one. */
+/**
+ * Loopback addresses: those that cannot be reached from another machine. Names other than `localhost` are
+ * not taken for one.
+ */
 
 import { isIPv4 } from 'node:net';
 

@@ -1,14 +1,14 @@
 /**
  * Options of the WebSocket transport, checked once before anything is opened.
  *
- * What cannot be safe is refused here and not later: a listener that other machines can reach needs
- * TLS and a secret or certificates, and nothing secret is sent to another machine in the clear.
+ * Unsafe options are refused here and not later: a listener that other machines can reach needs TLS
+ * and a secret or certificates, and nothing secret is sent to another machine in the clear.
  */
 
 import type { Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
-import type { Clock } from '../../runtime/clock.ts';
-import { excerpt, messageOf, RuntimeError } from '../../runtime/errors.ts';
+import { excerpt, messageOf, RuntimeError } from '../../runtime/base/errors.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
 import {
   ANYTHING,
   checkOptions,
@@ -16,10 +16,10 @@ import {
   OBJECT,
   type OptionRule,
   port,
-} from '../../runtime/option-rules.ts';
-import type { Logger } from '../../runtime/options.ts';
-import type { Random } from '../../runtime/random.ts';
-import { PEER_ROLES, type PeerIdentity, type PeerRole } from '../../runtime/transport.ts';
+} from '../../runtime/base/option-rules.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import { PEER_ROLES, type PeerIdentity, type PeerRole } from '../../runtime/ports/transport.ts';
 import { checkPem } from './certificate.ts';
 import { type Claim, isNodeName } from './claim.ts';
 import { resolveWebSocketLimits, type WebSocketLimits } from './limits.ts';
@@ -29,26 +29,32 @@ import { isRoleWithSecret, type RoleSecrets, Secrets } from './secrets.ts';
 export interface WebSocketOptions {
   /** The name of this node. Clients are called `<name of their token>~<anything>`. */
   readonly node: string;
-  /** What this node is to its peers. Default: `node`, a process of one's own kinds. */
+  /** Role of this node to its peers. Default: `node`, a process of one's own kinds. */
   readonly role?: PeerRole;
   /** The place that it hosts or may host. Default: its name. */
   readonly place?: string;
-  /** Where to listen; port 0 takes any that is free. Left out: this node only dials. Default host: 127.0.0.1. */
+  /**
+   * Address to listen at; port 0 takes any that is free. Left out: this node only dials. Default host:
+   * 127.0.0.1.
+   */
   readonly listen?: { readonly host?: string; readonly port: number };
-  /** Or: a server of yours, whose upgrades on `path` are taken. You start and stop it. */
+  /** Server of yours, in place of `listen`, whose upgrades on `path` are taken. You start and stop it. */
   readonly server?: HttpServer | HttpsServer;
   /** Default: `/peers`. */
   readonly path?: string;
-  /** Whom to dial: `ws://` or `wss://` URLs. Oneself and what is there twice is dropped. */
+  /** Peers to dial: `ws://` or `wss://` URLs. Oneself and what is there twice is dropped. */
   readonly peers?: readonly string[];
-  /** What all nodes of the cluster know: at least 32 bytes. It is proved to each other, never sent. */
+  /** Secret that all nodes of the cluster know: at least 32 bytes. It is proved to each other, never sent. */
   readonly secret?: string;
   /** Instead, or for some roles: what nodes of a role and those above it know, see docs/websocket.md. */
   readonly secrets?: RoleSecrets;
   readonly tls?: WebSocketTls;
   /** Rises with each start of the node; of two nodes of one name the greater one stays. Default: the clock's now. */
   readonly bootEpoch?: number;
-  /** Why a peer that has proved who it is may not come, in words for it; or nothing. Default: it may. */
+  /**
+   * Gives the reason, in words for it, why a peer that has proved who it is may not come; or nothing.
+   * Default: it may.
+   */
   readonly admit?: (peer: { readonly node: string } & PeerIdentity) => string | undefined;
   /**
    * Told once when `peer`, which this start was connected to, knows a later start of the same name: from
@@ -56,13 +62,16 @@ export interface WebSocketOptions {
    */
   readonly onSuperseded?: (peer: string) => void;
   /**
-   * Called once when a node has proved that it has the name of this one and was started before. Both
-   * go on; the one that came second should end.
+   * Called once when a node has proved that it has the name of this one and was started before.
+   * Both go on; the later of them should end.
    */
   readonly onNamesake?: () => void;
   /** Told each time a peer could not be reached or did not let this node in; `status` if it answered. */
   readonly onUnreached?: (url: string, reason: string, status: number | undefined) => void;
-  /** Whose token a client shows. Left out: there are no clients. `node`: what the client calls itself. */
+  /**
+   * Finds whose token a client shows. Left out: there are no clients. `node`: what the client calls
+   * itself.
+   */
   readonly clientOf?: (
     token: string | undefined,
     node: string,
@@ -89,7 +98,7 @@ const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PATH = '/peers';
 
-/** What may be secret is shown by no rule: it is checked below. */
+/** Rules of the options. No rule shows a value that may be secret: those are checked below. */
 const RULES: Required<{ readonly [name in keyof WebSocketOptions]: OptionRule }> = {
   node: ANYTHING,
   role: ANYTHING,
@@ -114,7 +123,7 @@ const RULES: Required<{ readonly [name in keyof WebSocketOptions]: OptionRule }>
   random: port('a source of chance', 'next', 'id'),
 };
 
-/** What is left of the options once they are checked. */
+/** Settings: the options once they are checked. */
 export interface Settings {
   readonly own: Claim;
   readonly host: string;
@@ -159,7 +168,10 @@ export function resolveSettings(options: WebSocketOptions, now: number): Setting
   };
 }
 
-/** For a server of the caller's, once it is known where it listens. @throws {RuntimeError} OPTION_INVALID */
+/**
+ * Checks a server of the caller's, once it is known where it listens. @throws {RuntimeError}
+ * OPTION_INVALID
+ */
 export function checkReachable(options: WebSocketOptions, address: string | undefined): void {
   if (address === undefined || isLoopback(address) || isSafeOffLoopback(options)) return;
   throw notSafe(address);

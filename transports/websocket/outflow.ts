@@ -1,5 +1,5 @@
 /**
- * What leaves by one connection: numbered frames, written together if they are sent together, and no
+ * Outflow of one connection: numbered frames, written together if they are sent together, and no
  * faster than the peer lets them in.
  *
  * Guarantees: a full buffer takes nothing more, and frames that belong together are taken or dropped
@@ -8,7 +8,7 @@
 
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { Cancel, Clock } from '../../runtime/clock.ts';
+import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
 import type { Counters } from './counters.ts';
 import { FrameWriter } from './frame-text.ts';
 import type { WebSocketLimits } from './limits.ts';
@@ -19,7 +19,7 @@ export interface OutflowParts {
   readonly socket: Socket;
   readonly linkId: string;
   readonly bufferBytesMax: number;
-  /** More in a second is a flood to the peer. */
+  /** Bytes beyond which a second is a flood to the peer. */
   readonly bytesPerSecondMax: number;
   readonly clock: Clock;
   readonly limits: WebSocketLimits;
@@ -47,7 +47,7 @@ export class Outflow {
     return this.#pace.waitingLength + this.#bufferedBytes;
   }
 
-  /** What the peer has not taken yet. */
+  /** Bytes that the peer has not taken yet. */
   get #bufferedBytes(): number {
     return this.#parts.webSocket.bufferedAmount;
   }

@@ -1,15 +1,15 @@
 /**
- * How fast frames leave by one connection: a little slower than the other end would take for a flood.
+ * Send limiter of one connection: 7/8 of the rate that the peer takes, with a burst of 1/4.
  *
- * Guarantees: frames leave in the order they were given, none is left out, and a burst is far below what
- * may come in a second, so that what was held up on the way and comes at once is no flood either.
- * How much may wait here is for whoever gives frames.
+ * Guarantees: frames leave in the order they were given, none is left out, and a burst is far below what may
+ * come in a second, so that frames that were held up on the way and come at once are no flood to the peer
+ * either. The number of frames that may wait here is for the caller to limit.
  */
 
-import type { Cancel, Clock } from '../../runtime/clock.ts';
+import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
 import { FRAME_CHARGE_MIN, PREFIX_LENGTH } from './frame-text.ts';
 
-/** Of what the peer takes in a second. */
+/** Share of what the peer takes in a second. */
 const RATE = 7 / 8;
 const BURST = 1 / 4;
 
@@ -20,7 +20,7 @@ export class Pace {
   readonly #bytesPerMs: number;
   readonly #burstBytes: number;
   readonly #write: (frame: string) => void;
-  /** Below zero after a frame that was more than was left. */
+  /** Bytes left; below zero after a frame that was more than was left. */
   #leftBytes: number;
   #filledAt: number;
   #waiting: string[] = [];
@@ -46,7 +46,7 @@ export class Pace {
     this.#plan();
   }
 
-  /** What waits is let go of. */
+  /** Lets go of the frames that wait. */
   end(): void {
     this.#cancel?.();
     this.#waiting = [];

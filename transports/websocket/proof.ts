@@ -1,10 +1,10 @@
 /**
- * How two nodes show each other that both know the secret, without saying it.
+ * Proofs by which two nodes show each other that both know the secret, without saying it.
  *
  * Each end signs all that was said in the handshake: the version, who both are, their boot epochs
  * and a nonce of each. Guarantees: a proof is good for one pair of nodes, one direction and one
  * pair of nonces; neither end can be made to answer its own question. The id of the connection
- * comes from the same, so that only who knows the secret knows it.
+ * comes from the same, so that only a node that knows the secret knows it.
  *
  * Without a secret the same is done with an empty one. That proves nothing, except that neither end
  * has a secret that the other lacks.

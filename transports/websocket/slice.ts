@@ -1,12 +1,14 @@
 /**
- * How long frames are read in one turn of the event loop, over all connections of this process.
+ * Slice: the time for which frames are read in one turn of the event loop, over all connections of this
+ * process.
  *
- * A peer that sends faster than it is understood would otherwise keep everything else from running
- * until its burst is over: Node reads on from a socket for as long as there is something in it. What
- * is left is read after timers and other I/O have had their turn; nothing is dropped.
+ * A peer that sends faster than its frames are understood would otherwise keep everything else from running
+ * until its burst is over: Node reads on from a socket for as long as there is something in it, and what it
+ * has read at once may be hundreds of frames. The rest is read after timers and other I/O have had their
+ * turn; nothing is dropped.
  */
 
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 
 const SLICE_MS = 10;
 
@@ -33,8 +35,11 @@ export class Slice {
 
   #begin(): void {
     this.#endsAt = undefined;
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const goOn of waiting) goOn();
+    for (const goOn of [...this.#waiting]) {
+      // Connections that are left come first in the next turn.
+      if (this.#endsAt !== undefined && this.#clock.now() >= this.#endsAt) return;
+      this.#waiting.delete(goOn);
+      goOn();
+    }
   }
 }
