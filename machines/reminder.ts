@@ -1,5 +1,5 @@
 /**
- * A reminder: says something to somebody at a certain moment, however far away, and is done.
+ * Reminder: says something to somebody at a certain moment, however far away, and is done.
  *
  *   waiting ──when it is due──▶ said
  *    │   ▲ └─reminder.move─┐
@@ -20,14 +20,14 @@ export type ReminderEvent =
 export interface ReminderInput {
   /** Milliseconds since the epoch. */
   readonly until: number;
-  /** The address of whoever is reminded. */
+  /** The address of the actor that is reminded. */
   readonly to: string;
-  /** What it is told then. */
+  /** Event that it is sent then. */
   readonly event: { readonly type: string; readonly [field: string]: unknown };
 }
 
 interface ReminderContext extends ReminderInput {
-  /** When it was decided to wait until `until`. */
+  /** Time at which it was decided to wait until `until`. */
   readonly setAt: number;
 }
 

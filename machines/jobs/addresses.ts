@@ -1,5 +1,5 @@
 /**
- * Who of the jobs system lives where: every address is made here and nowhere else.
+ * Addresses of the actors of the jobs system: every one is made here and nowhere else.
  *
  * A datacenter, a gate, a worker and a client are places; the actors of a datacenter all live at
  * the place of its name, whichever manager leads.
@@ -28,7 +28,7 @@ export const workerPoolAddress = (datacenter: string): `worker-pool/${string}` =
 export const gateJobAddress = (jobId: string, gateId: string): `gate-job/${string}` =>
   `gate-job/${jobId}@${gateId}`;
 
-/** Where clients ask: one in each datacenter and at each gate. */
+/** Address of the desk, where clients ask: one in each datacenter and at each gate. */
 export const deskAddress = (place: string): `desk/${string}` => `desk/main@${place}`;
 
 /** The n-th page of a submission at a gate, first is 1; the digest keeps another body of the same id apart. */
@@ -53,7 +53,7 @@ export const operationParts = (operationId: string): { jobId: string; attemptId:
   return { jobId: operationId.slice(0, slash), attemptId: operationId.slice(slash + 1) };
 };
 
-/** Where an attempt lives on its worker. */
+/** Address of an attempt on its worker. */
 export const attemptAddress = (
   jobId: string,
   attemptId: string,

@@ -1,5 +1,5 @@
 /**
- * One run of a workflow on its worker: the handler, and what is told of its end.
+ * Attempt: one run of a workflow on its worker. It runs the handler and reports its end.
  *
  *                                   reporting
  *   running ──handler.ended────────▶ ├ finished  ──report.taken──▶ ended ■
@@ -25,7 +25,7 @@ import type { AttemptStopped, ResultReceived } from './messages/worker.ts';
  */
 export type StopCause = 'cancelled' | 'unwanted' | 'leaving';
 
-/** How a handler ended: the part of a result that is its own. */
+/** End of a handler: the part of a result that is its own. */
 export type HandlerOutcome = Pick<
   ResultReceived,
   'ok' | 'result' | 'truncated' | 'error' | 'retryable'
@@ -58,7 +58,7 @@ export interface AttemptInput {
 
 type AttemptContext = Omit<AttemptInput, 'payload'> & { readonly stopCause: StopCause | null };
 
-/** What the process has to know to begin. */
+/** Parameters that the process needs to begin a run. */
 export type RunParams = Omit<AttemptInput, 'cancelGraceMs'>;
 
 type Args = { readonly context: AttemptContext };

@@ -1,11 +1,12 @@
 /**
- * Where clients ask: one in each datacenter and at each gate.
+ * Desk: the actor that clients ask, one in each datacenter and at each gate.
  *
  *   open ◀─┐
  *     └────┘ any question: its performer answers
  *
  * The desk decides nothing and remembers nothing. Each question is handed to the performer of its
- * name, which looks into committed records or asks an actor, and answers whoever asked.
+ * name, which looks into committed records or asks an actor, and answers the sender. What only asks
+ * is no turn of the desk (`READS`); what is to be done is.
  */
 
 import { setup } from 'xstate';
@@ -69,3 +70,13 @@ export const deskMachine = setup({
     },
   },
 });
+
+/** Questions that only ask: they go straight to their performers, see `KindOptions.questions`. */
+export const READS = {
+  'job.asked': 'viewJob',
+  'jobs.asked': 'listJobs',
+  'job.watched': 'watchJob',
+  'stuckWorkflows.asked': 'listStuck',
+  'sinceProgress.asked': 'tellSinceProgress',
+  'workers.asked': 'listWorkers',
+} as const;

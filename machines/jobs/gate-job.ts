@@ -1,151 +1,157 @@
 /**
- * A job as its gate sees it: in several datacenters at once, under one decision and with one outcome.
+ * Gate job: a job that runs in several datacenters at once, under one decision and with one outcome.
  *
+ *   dispatching ─submission.deferred─▶ waitingForRoom ⟲ ──(the exits of dispatching)
  *   dispatching ──≥1 accepted──▶ tracking ──rule 1|2|3──▶ declaring ──all finals | settleLimit──▶ settled
  *        │ none                    │  ▲ │                    │  ▲                                  │
  *        ▼                         │  │ └─cancel.requested─▶ cancelling ──(same exits)────────────▶ │
  *   settled(failed)                │  └──────withdrawn─────┘  │            every target confirmed   ▼
  *                                  └────all finals───────────────▶ settled ────────────────────▶ closed ■
- *   recovering (after gate start) ──all running heard | 2×reportInterval──▶ tracking|declaring|cancelling
+ *   recovering (after gate start) ──caught up with all running | 2×reportInterval──▶ tracking|declaring|cancelling
+ *              instructing (one that was rebuilt) ──rules.given──▶ listening
+ *   settled    confirming ──all have confirmed, one of them late──▶ lingering ──after lingerLimit──▶ closed ■
  *
- * Messages of datacenters are taken the same way in every state: they change what is known, and the
- * state asks afterwards whether that decides anything. A decision is made once, sent to every running
+ *   tracking   isBudgetUsedUp  ──▶ declaring.overall
+ *   (parallel) isQuorumMet     ──▶ declaring.datacenterTimeout
+ *              isNothingMoving ──▶ declaring.allDatacentersStuck
+ *              ├ hearing        takes what datacenters say, before any deadline is armed again
+ *              ├ overallLimit   armed ──after overallLimit──▶ due
+ *              ├ silenceLimit   armed ⟲ after silenceLimit: who says nothing is silent, and is asked; or off
+ *              ├ catchUpLimit   armed ⟲ after catchUpLimit: who does not answer is waited for no longer; or off
+ *              └ dispatchLimit  armed ──after dispatchLimit──▶ over: who has not answered yet is late
+ *
+ * Each datacenter has a chart of its own, in datacenter.ts: how far it is, what it makes of the decision, and
+ * whether the gate knows how things are there. Its messages are taken the same way in every state: they step
+ * that chart, and the edges here ask its states afterwards. A word of a datacenter may move every deadline of
+ * `tracking`, so it re-enters each of them. A decision is made once, sent to every running
  * datacenter until it is taken, and the outcome is published once; what comes later is noted as late.
- * What the rules are is in gate-job/rules.ts, what a message changes in gate-job/taking.ts.
+ * The rules are in gate-job/rules.ts.
  */
 
-import { lateUntold, unacknowledged, untold } from './gate-job/deciding.ts';
-import { noteOf } from './gate-job/notes.ts';
-import { bornGateJob, type GateJobContext } from './gate-job/record.ts';
-import { type GateJobEvent, gateJobSetup } from './gate-job/setup.ts';
-import type { CancelAnswer } from './messages/client.ts';
-import type { NoteName, NoteParams } from './notes.ts';
+import {
+  again,
+  againIfAway,
+  alreadyCancelled,
+  answerCancel,
+  because,
+  byWord,
+  cancel,
+  heard,
+  lateCancel,
+  moved,
+  note,
+  recover,
+  repeat,
+  rule,
+  taken,
+  tellLate,
+  tellUntold,
+  untaken,
+} from './gate-job/edges.ts';
+import { bornGateJob } from './gate-job/record.ts';
+import { gateJobSetup } from './gate-job/setup.ts';
 
 export type { GateJobContext, GateJobInput, GateJobSubmission } from './gate-job/record.ts';
 export type { GateJobEvent } from './gate-job/setup.ts';
-
-type Args = { readonly context: GateJobContext; readonly event: GateJobEvent };
-
-const note = (event: NoteName, fields: object = {}) =>
-  ({
-    type: 'note',
-    params: ({ context, event: { at } }: Args): NoteParams => ({
-      ...noteOf(event, context, at ?? context.bornAt),
-      ...fields,
-    }),
-  }) as const;
-
-const answerCancel = (params: CancelAnswer) => ({ type: 'answerCancel', params }) as const;
-
-const tellUntold = { type: 'tell', params: ({ context }: Args) => untold(context) } as const;
-const tellAgain = { type: 'tell', params: ({ context }: Args) => unacknowledged(context) } as const;
-const tellLate = { type: 'tell', params: ({ context }: Args) => lateUntold(context) } as const;
-
-/** A client's cancel while nothing is decided. */
-const cancel = {
-  target: '#gateJob.cancelling',
-  actions: ['decideCancel', tellUntold, answerCancel({ accepted: true, reason: null })],
-} as const;
-
-/** A client's cancel after a timeout was declared. */
-const lateCancel = {
-  actions: [
-    { type: 'noteLate', params: 'cancel' },
-    note('event.late', { kind: 'cancel' }),
-    answerCancel({ accepted: false, reason: 'alreadyFinal' }),
-  ],
-} as const;
-
-const alreadyCancelled = {
-  actions: answerCancel({ accepted: true, reason: 'alreadyCancelled' }),
-} as const;
-
-/** A restarted gate takes no decision before it knows how things are. */
-const recover = {
-  'leadership.acquired': {
-    guard: 'isNewFence',
-    target: '#gateJob.recovering',
-    reenter: true,
-    actions: 'takeOffice',
-  },
-} as const;
-
-/** A decision that was refused for a reason that has gone is sent again. */
-const repeat = { guard: 'isContradicted', actions: ['issueAgain', tellAgain] } as const;
 
 export const gateJobMachine = gateJobSetup.createMachine({
   id: 'gateJob',
   context: ({ input }) => bornGateJob(input),
   initial: 'beginning',
-  on: {
-    'progress.reported': { actions: 'takeReport' },
-    'timeout.reported': { actions: 'takeReport' },
-    'leader.transferred': { actions: 'takeReport' },
-    'final.reported': { actions: 'takeReport' },
-    'status.corrected': { actions: 'takeReport' },
-    'submission.answered': { actions: 'takeSubmissionAnswer' },
-    'ack.received': { actions: 'takeAck' },
-    'message.refused': { actions: 'takeRefusal' },
-    'status.found': { actions: 'takeStatus' },
-  },
+  on: heard,
   always: [
     { guard: 'hasIdlePages', actions: 'dropPages' },
     { guard: 'hasLateUntold', actions: tellLate },
+    { guard: 'isAnybodyUnasked', actions: 'askUnasked' },
   ],
   states: {
     beginning: {
-      always: [{ guard: 'isRebuilt', target: 'recovering' }, { target: 'dispatching' }],
+      always: [
+        { guard: 'isRebuilt', target: 'recovering' },
+        { target: 'dispatching', actions: ['dispatch', note('job.accepted')] },
+      ],
     },
     dispatching: {
       tags: 'submitted',
-      entry: ['dispatch', note('job.accepted')],
       on: {
         'cancel.requested': cancel,
-        'leadership.acquired': { guard: 'isNewFence', actions: 'takeOffice' },
+        ...again('dispatching'),
+        'submission.deferred': {
+          target: 'waitingForRoom',
+          actions: ['defer', note('submission.deferred')],
+        },
       },
-      always: [
-        { guard: 'hasTarget', target: 'tracking' },
-        { guard: 'isDispatchOver', target: 'settled' },
-      ],
-      after: { dispatchLimit: { target: 'settled', actions: 'closeDispatch' } },
+      always: taken,
+      after: { dispatchLimit: [againIfAway('dispatching'), untaken] },
+    },
+    /** Nobody has the job, and somebody has too much to do: every word of that puts the limit off. */
+    waitingForRoom: {
+      tags: 'submitted',
+      on: {
+        'cancel.requested': cancel,
+        ...again('waitingForRoom'),
+        'submission.deferred': { target: 'waitingForRoom', reenter: true, actions: 'defer' },
+      },
+      always: taken,
+      after: { dispatchLimit: [againIfAway('waitingForRoom'), untaken] },
     },
     tracking: {
       tags: 'running',
       type: 'parallel',
       on: {
         'cancel.requested': cancel,
-        'deadlines.renew': { target: 'tracking', reenter: true },
         ...recover,
       },
       always: [
         { guard: 'hasEverybodyEnded', target: 'settled' },
-        { guard: 'isRuleDue', target: 'declaring', actions: ['declare', note('timeout.declared')] },
-        { guard: 'isShadowDue', actions: ['shadow', note('timeout.shadowed')] },
+        // No message has moved the deadlines then: all are armed again.
+        {
+          guard: 'isAnybodyMissing',
+          target: 'tracking',
+          reenter: true,
+          actions: 'giveUpMissing',
+        },
+        ...rule('overall', 'isBudgetUsedUp'),
+        ...rule('datacenterTimeout', 'isQuorumMet'),
+        ...rule('allDatacentersStuck', 'isNothingMoving'),
       ],
       states: {
+        /** The first region: what a datacenter says is taken before any deadline is armed again. */
+        hearing: { on: heard },
         overallLimit: {
           initial: 'armed',
           states: {
             armed: {
-              entry: 'noteOverall',
-              always: { guard: 'hasOverallMoved', target: 'armed', reenter: true },
+              always: { guard: 'isOverallDue', target: 'due' },
+              on: byWord,
               after: { overallLimit: 'due' },
             },
-            due: { always: { guard: 'hasOverallMoved', target: 'armed' } },
+            due: { on: byWord },
           },
         },
         silenceLimit: {
           initial: 'armed',
           states: {
             armed: {
-              entry: 'noteSilence',
               always: [
-                { guard: 'isNobodyRunning', target: 'off' },
-                { guard: 'hasSilenceMoved', target: 'armed', reenter: true },
+                { guard: 'isSilenceOver', target: 'off' },
+                { guard: 'hasFallenSilent', ...moved, actions: 'askSilent' },
               ],
-              after: { silenceLimit: { target: 'armed', reenter: true, actions: 'askSilent' } },
+              on: byWord,
+              after: { silenceLimit: moved },
             },
-            off: { always: { guard: 'isAnybodyRunning', target: 'armed' } },
+            off: { always: { guard: 'isSilenceDue', target: 'armed' } },
+          },
+        },
+        catchUpLimit: {
+          initial: 'off',
+          states: {
+            off: { always: { guard: 'isCatchingUp', target: 'armed' } },
+            armed: {
+              always: { guard: 'isCaughtUp', target: 'off' },
+              on: byWord,
+              after: { catchUpLimit: moved },
+            },
           },
         },
         dispatchLimit: {
@@ -175,6 +181,8 @@ export const gateJobMachine = gateJobSetup.createMachine({
         repeat,
       ],
       after: { settleLimit: 'settled' },
+      initial: 'overall',
+      states: { overall: {}, datacenterTimeout: {}, allDatacentersStuck: {} },
     },
     cancelling: {
       tags: 'running',
@@ -199,7 +207,6 @@ export const gateJobMachine = gateJobSetup.createMachine({
           on: { 'rules.given': { target: 'listening', actions: 'takeRules' } },
         },
         listening: {
-          entry: 'askUnheard',
           on: {
             'cancel.requested': [
               { guard: 'isTimeoutDecided', ...lateCancel },
@@ -207,13 +214,15 @@ export const gateJobMachine = gateJobSetup.createMachine({
               cancel,
             ],
           },
-          always: { guard: 'isEverybodyHeard', target: 'recovered' },
+          always: { guard: 'isCaughtUp', target: 'recovered' },
           after: { recoveryLimit: 'recovered' },
         },
         recovered: {
           entry: note('gate.recovered'),
           always: [
-            { guard: 'isTimeoutDecided', target: '#gateJob.declaring' },
+            because('overall'),
+            because('datacenterTimeout'),
+            because('allDatacentersStuck'),
             { guard: 'isCancelDecided', target: '#gateJob.cancelling' },
             { target: '#gateJob.tracking' },
           ],

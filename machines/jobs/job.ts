@@ -1,101 +1,71 @@
 /**
- * A job in one datacenter: from its acceptance to its one end, on time.
+ * Job in one datacenter: from its acceptance to its one end, on time.
  *
  * job
  * ├─ assembling ──job.assembled──▶ active
  * ├─ active (parallel)
+ * │  ├─ hearing    takes what is told, and decides nothing; a gate that has no such job is given it
+ * │  ├─ decisions  of the gate, and of those who cancel: refused for the first reason that holds, or obeyed ──▶ ending
  * │  ├─ phase      submitted ──first workflow DISPATCHED──▶ running
  * │  │             awaitingGate (its submission was late) ──acknowledged by its gate──▶ submitted
- * │  ├─ authority  suspended ◀─leadership.lost── leading ◀─leadership.acquired── suspended
- * │  │     leading.localAuthority.tracking  ──overall|stuck due──────────▶ ending(timedOut)
- * │  │     leading.gateCoordinated.tracking ──overall|stuck due──▶ reported
- * │  │     leading.gateCoordinated.reported ──fallback due───────────────▶ ending(timedOut)
- * │  │     leading.gateCoordinated.*        ──timeout.declared [valid]───▶ ending(timedOut)
- * │  │     leading.*.tracking               ──due, not enforced──────────▶ shadowed
- * │  └─ reporting  (gate jobs) ──after reportInterval──▶ reporting
- * ├─ active ──all succeeded | final failure | cancel.requested──▶ ending(outcome)
- * └─ ending ──every workflow terminal, and the gate knows──▶ completed | failed | cancelled | timedOut ■
+ * │  ├─ authority
+ * │  │     leading.localAuthority.tracking  ──▶ overallDue | stuckDue ──▶ ending.timedOut
+ * │  │     leading.gateCoordinated.tracking ──▶ overallDue | stuckDue ──▶ reported
+ * │  │     leading.gateCoordinated.reported ──fallback due──▶ ending.timedOut
+ * │  │     leading.*.overallDue | stuckDue  ──not enforced──▶ shadowed
+ * │  │        tracking (parallel)
+ * │  │        ├─ overallLimit  armed ──after overallLimit──▶ overallDue
+ * │  │        │                held (a worker's credit is gone) ──after holdLimit──▶ overallDue
+ * │  │        └─ stuckLimit    armed ──after stuckLimit──▶ overallDue, if it is, else stuckDue
+ * │  │                         held, grace (of a new leader) ──after holdLimit, graceLimit──▶ the same
+ * │  │                         off ◀──no attempt is out──▶ armed
+ * │  └─ reporting  off, or for gate jobs on (parallel)
+ * │        ├─ rhythm      armed ⟲ after reportInterval
+ * │        └─ stallLimit  armed ──after stallLimit──▶ told ──it got further──▶ armed
+ * ├─ active ──all succeeded | final failure | cancelled──▶ ending
+ * └─ ending (parallel)
+ *    ├─ hearing, decisions   as above, and all comes too late
+ *    ├─ outcome    completed | failed | cancelled | timedOut ──stopped and told──▶ completed | failed | … ■
+ *    ├─ stopping   underWay ──every workflow terminal──▶ stopped
+ *    └─ telling    quelling ──no workflow can begin any more──▶ untold ──the gate knows──▶ told
  *
  * What a gate has given up must not begin. Its submission says by this datacenter's own clock until when
  * the job may begin by itself; one that was on its way for longer begins no work before the gate has
  * acknowledged a report of it and so counts on this datacenter. Its time runs all the same.
  *
  * The two strategies stand side by side below. The first end counts, later ones are noted. What an
- * event says is taken by `phase`, the first region; those of the deadlines only begin to wait anew
- * where it may have moved them.
+ * event says is taken by `hearing`, the first region; the deadlines are armed again only where it may
+ * have moved them. A leader that is deposed is told nothing: its actors are let go, and the next leader's
+ * begin with `leadership.acquired`.
  */
 
+import { authority, byProgress, ending, moved } from './job/authority.ts';
 import { bornJob } from './job/context.ts';
 import { jobSetup } from './job/setup.ts';
-import type { LocalReason, Outcome } from './words.ts';
+import type { Outcome } from './words.ts';
 
 export type { JobContext, JobEvent, JobInput } from './job/context.ts';
 
-/** A deadline may have moved: it is waited for anew. */
-const moved = { target: 'armed', reenter: true } as const;
+const refused = <TWhy extends string>(why: TWhy) => ({ type: 'refuse', params: { why } }) as const;
+const forAnotherLeader = { guard: 'isForAnotherLeader', actions: refused('notLeader') } as const;
 
-const byCredit = {
-  'extension.credited': moved,
-  'job.extend': moved,
-  'worker.lost': moved,
-  'leadership.acquired': moved,
-  'deadlines.renew': moved,
-} as const;
+/** Rows 1, 5 and 6 of JB-7: why a decision of the gate is refused while the job goes on. */
+const refusals = [
+  forAnotherLeader,
+  { guard: 'isForFormerLeader', actions: refused('staleLeaderFence') },
+  { guard: 'isOutdated', actions: refused('staleDecision') },
+] as const;
 
-const byProgress = {
-  ...byCredit,
-  'workflow.changed': moved,
-  'workflow.progressed': moved,
-  'message.refused': moved,
-} as const;
+/** Rows 1, 3 and 4: the job has ended. */
+const tooLate = [
+  forAnotherLeader,
+  { guard: 'isObeyedAlready', actions: refused('duplicate') },
+  { guard: 'isOfGate', actions: refused('final') },
+] as const;
 
-/** A word of the gate, though not one to be obeyed. */
-const refused = { guard: 'isRefused', ...moved, actions: 'answerDecision' } as const;
-
-const SHADOWED = '#job.active.authority.leading.shadowed';
-
-/** What follows when a deadline is due: nothing but a note where timeouts only watch. */
-const localVerdict = (reason: LocalReason) =>
-  [
-    { guard: 'isShadow', target: SHADOWED, actions: { type: 'shadow', params: { reason } } },
-    { target: '#job.ending', actions: { type: 'timeOut', params: { reason } } },
-  ] as const;
-
-const gateVerdict = (reason: LocalReason) =>
-  [
-    { guard: 'isShadow', target: SHADOWED, actions: { type: 'shadow', params: { reason } } },
-    {
-      target: '#job.active.authority.leading.gateCoordinated.reported',
-      actions: { type: 'reportTimeout', params: { reason } },
-    },
-  ] as const;
-
-/** The two deadlines that both strategies watch; each waits in a region of its own. */
-const deadlines = <TVerdict>(verdict: (reason: LocalReason) => TVerdict) =>
-  ({
-    type: 'parallel',
-    states: {
-      overallLimit: {
-        initial: 'armed',
-        states: { armed: { on: byCredit, after: { overallLimit: verdict('overall') } } },
-      },
-      stuckLimit: {
-        initial: 'off',
-        states: {
-          /** No attempt is out: a job that only waits for a worker is not stuck. */
-          off: { always: { guard: 'isStuckWatched', target: 'armed' } },
-          armed: {
-            always: { guard: 'isNotStuckWatched', target: 'off' },
-            on: byProgress,
-            after: { stuckLimit: verdict('stuck') },
-          },
-        },
-      },
-    },
-  }) as const;
-
-const ended = (status: Outcome) =>
-  ({ guard: { type: 'isDone', params: { status } }, target: status }) as const;
+/** It ends so, once its workflows have stopped and its gate knows. */
+const outcome = <TStatus extends Outcome>(status: TStatus) =>
+  ({ always: { guard: 'isDone', target: `#job.${status}` } }) as const;
 
 export const jobMachine = jobSetup.createMachine({
   id: 'job',
@@ -105,7 +75,16 @@ export const jobMachine = jobSetup.createMachine({
     assembling: {
       on: {
         'job.assembled': [
-          { guard: 'isEndedByHeld', target: 'ending', actions: ['begin', 'takeHeld'] },
+          {
+            guard: 'isTimedOutByHeld',
+            target: ending('timedOut'),
+            actions: ['begin', 'takeHeld'],
+          },
+          {
+            guard: 'isCancelledByHeld',
+            target: ending('cancelled'),
+            actions: ['begin', 'takeHeld'],
+          },
           { target: 'active', actions: ['begin', 'takeHeld'] },
         ],
         'leadership.acquired': { actions: 'learnLeader' },
@@ -116,28 +95,18 @@ export const jobMachine = jobSetup.createMachine({
         ],
         'job.extend': { actions: 'answerUnaccepted' },
       },
-      after: { assemblyLimit: { target: 'ending', actions: 'abandon' } },
+      after: { assemblyLimit: { target: ending('cancelled'), actions: 'abandon' } },
     },
     active: {
       type: 'parallel',
       tags: 'tracked',
-      on: {
-        'timeout.declared': [
-          { guard: 'isObeyed', target: 'ending', actions: 'obey' },
-          { actions: 'answerDecision' },
-        ],
-        'cancel.requested': [
-          { guard: 'isCancelObeyed', target: 'ending', actions: 'cancel' },
-          { actions: 'answerDecision' },
-        ],
-      },
       always: [
-        { guard: 'isOver', target: 'ending', actions: 'conclude' },
-        { guard: 'hasFailedFast', target: 'ending', actions: 'conclude' },
+        { guard: 'hasSucceeded', target: ending('completed'), actions: 'conclude' },
+        { guard: 'isOver', target: ending('failed'), actions: 'conclude' },
+        { guard: 'hasFailedFast', target: ending('failed'), actions: 'conclude' },
       ],
       states: {
-        phase: {
-          initial: 'beginning',
+        hearing: {
           on: {
             'workflow.changed': { actions: 'takeChange' },
             'workflow.progressed': { actions: 'keepProgress' },
@@ -145,28 +114,40 @@ export const jobMachine = jobSetup.createMachine({
             'extension.credited': { actions: 'credit' },
             'job.extend': { actions: 'extend' },
             'leadership.acquired': { actions: 'takeOver' },
-            'ack.received': { actions: 'takeAck' },
+            'ack.received': [
+              { guard: 'isUnknownToGate', actions: ['takeAck', 'giveBack'] },
+              { actions: 'takeAck' },
+            ],
             'status.requested': { actions: 'answerStatus' },
             'message.refused': { actions: 'takeRefusal' },
           },
+        },
+        decisions: {
+          on: {
+            'timeout.declared': [...refusals, { target: ending('timedOut'), actions: 'obey' }],
+            'cancel.requested': [
+              { guard: 'isOfDesk', target: ending('cancelled'), actions: 'cancel' },
+              ...refusals,
+              { target: ending('cancelled'), actions: 'cancel' },
+            ],
+          },
+        },
+        phase: {
+          initial: 'beginning',
           states: {
             beginning: {
               always: [
                 { guard: 'isLocal', target: 'submitted', actions: 'release' },
                 { guard: 'isInTime', target: 'submitted', actions: ['release', 'report'] },
-                { target: 'awaitingGate', actions: 'report' },
+                { target: 'awaitingGate', actions: 'announce' },
               ],
             },
             awaitingGate: {
               on: {
-                'ack.received': {
-                  guard: 'isCountedOn',
-                  target: 'submitted',
-                  actions: ['takeAck', 'release'],
-                },
+                'ack.received': { guard: 'isCountedOn', target: 'submitted', actions: 'release' },
                 'message.refused': {
                   guard: 'isGateJobOver',
-                  target: '#job.ending',
+                  target: ending('cancelled'),
                   actions: 'giveUp',
                 },
               },
@@ -175,67 +156,12 @@ export const jobMachine = jobSetup.createMachine({
             running: {},
           },
         },
-        authority: {
-          initial: 'leading',
-          states: {
-            suspended: {
-              on: {
-                'leadership.acquired': 'leading',
-                'timeout.declared': { actions: 'answerNotLeader' },
-                'cancel.requested': { actions: 'answerNotLeader' },
-              },
-            },
-            leading: {
-              initial: 'resuming',
-              on: { 'leadership.lost': 'suspended' },
-              states: {
-                resuming: {
-                  always: [
-                    { guard: 'isShadowed', target: 'shadowed' },
-                    { guard: 'isLocal', target: 'localAuthority' },
-                    { guard: 'isReported', target: 'gateCoordinated.reported' },
-                    { target: 'gateCoordinated' },
-                  ],
-                },
-                localAuthority: {
-                  initial: 'tracking',
-                  states: { tracking: deadlines(localVerdict) },
-                },
-                gateCoordinated: {
-                  initial: 'tracking',
-                  states: {
-                    tracking: deadlines(gateVerdict),
-                    reported: {
-                      initial: 'armed',
-                      states: {
-                        /** Every word of the gate puts the fallback off. */
-                        armed: {
-                          on: {
-                            'ack.received': moved,
-                            'status.requested': moved,
-                            'timeout.declared': refused,
-                            'cancel.requested': refused,
-                            'leadership.acquired': moved,
-                            'deadlines.renew': moved,
-                          },
-                          after: { fallbackLimit: { target: '#job.ending', actions: 'fallBack' } },
-                        },
-                      },
-                    },
-                  },
-                },
-                shadowed: {},
-              },
-            },
-          },
-        },
+        authority,
         reporting: {
-          initial: 'resuming',
-          on: { 'leadership.lost': '.suspended' },
+          initial: 'beginning',
           states: {
-            resuming: { always: [{ guard: 'isLocal', target: 'off' }, { target: 'on' }] },
+            beginning: { always: [{ guard: 'isLocal', target: 'off' }, { target: 'on' }] },
             off: {},
-            suspended: { on: { 'leadership.acquired': 'resuming' } },
             on: {
               type: 'parallel',
               states: {
@@ -263,18 +189,61 @@ export const jobMachine = jobSetup.createMachine({
       },
     },
     ending: {
+      type: 'parallel',
       entry: 'windUp',
-      always: [ended('completed'), ended('failed'), ended('cancelled'), ended('timedOut')],
-      on: {
-        'workflow.changed': { actions: 'takeChange' },
-        'extension.credited': { actions: 'credit' },
-        'job.extend': { actions: 'extend' },
-        'leadership.acquired': { actions: 'takeOverEnded' },
-        'ack.received': { actions: 'takeAck' },
-        'status.requested': { actions: 'answerStatus' },
-        'message.refused': { actions: 'takeRefusal' },
-        'timeout.declared': { actions: 'answerDecision' },
-        'cancel.requested': { actions: 'cancelLate' },
+      states: {
+        hearing: {
+          on: {
+            'workflow.changed': { actions: 'takeChange' },
+            'extension.credited': { actions: 'credit' },
+            'job.extend': { actions: 'extend' },
+            'leadership.acquired': { actions: 'takeOverEnded' },
+            'ack.received': { actions: 'takeAck' },
+            'message.refused': { actions: 'takeRefusal' },
+          },
+        },
+        decisions: {
+          on: {
+            'timeout.declared': tooLate,
+            'cancel.requested': [
+              ...tooLate,
+              { guard: 'isCancelled', actions: 'joinCancel' },
+              { actions: 'refuseCancel' },
+            ],
+          },
+        },
+        outcome: {
+          initial: 'completed',
+          states: {
+            completed: outcome('completed'),
+            failed: outcome('failed'),
+            cancelled: outcome('cancelled'),
+            timedOut: outcome('timedOut'),
+          },
+        },
+        stopping: {
+          initial: 'underWay',
+          states: { underWay: { always: { guard: 'isOver', target: 'stopped' } }, stopped: {} },
+        },
+        telling: {
+          initial: 'quelling',
+          states: {
+            /** Nothing of the job may begin after what the gate publishes: that is final. */
+            quelling: {
+              always: { guard: 'isQuelled', target: 'untold' },
+              exit: 'answerCancelAskers',
+            },
+            untold: {
+              entry: 'tellFinal',
+              on: {
+                'leadership.acquired': { guard: 'isNewTerm', actions: 'tellFinal' },
+                'status.requested': { actions: 'answerStatus' },
+              },
+              always: { guard: 'isFinalKnown', target: 'told' },
+            },
+            told: { on: { 'status.requested': { actions: 'answerStatus' } } },
+          },
+        },
       },
     },
     completed: { type: 'final' },

@@ -1,5 +1,5 @@
 /**
- * Who leads a datacenter, as one of its managers sees it: a lease that is asked for, kept and lost.
+ * Leadership of a datacenter, as one of its managers sees it: a lease that is asked for, kept and lost.
  *
  *   follower ──after pause, board.changed──▶ acquiring ──lease.granted (fence f)──▶ leading
  *      ▲  ◀─────lease.refused, board.failed, no answer────┘                            │
@@ -7,7 +7,7 @@
  *   any of them ──lease.resign──▶ resigned
  *
  *   leading (parallel)
- *   ├─ holding    armed ──after leaseOver──▶ follower          each renewal arms it anew
+ *   ├─ holding    armed ──after leaseOver──▶ follower          each renewal arms it again
  *   └─ renewing   resting ──after renewPause──▶ asking ──lease.renewed──▶ resting
  *                    │                            └─board.failed─▶ retrying ──▶ asking
  *                    └─a greater fence is wanted──▶ raising ──lease.raised──▶ resting
@@ -43,10 +43,10 @@ interface LeadershipContext {
   /** Number of the last request, and when it was sent. */
   readonly request: number;
   readonly askedAt: number;
-  /** When the request was sent by which the lease is known to be ours. */
+  /** Time at which the request was sent by which the lease is known to be ours. */
   readonly confirmedAt: number;
   readonly fence: number;
-  /** What the fence has to be raised to. */
+  /** Fence that the lease has to be raised to. */
   readonly wantedFence: number;
   /** Until the board is asked again. */
   readonly pauseMs: number;
@@ -80,7 +80,7 @@ const leadership = setup({
     renewLease: (_, _params: { request: number; fence: number; leaseMs: number }) => {},
     raiseLease: (_, _params: { request: number; fence: number; atLeast: number }) => {},
     releaseLease: (_, _params: { fence: number }) => {},
-    // Told to whoever wants to lead. `until` is the last moment at which the lease is ours.
+    // For managers that want to lead. `until` is the last moment at which the lease is ours.
     announceFollowing: () => {},
     announceLeading: (_, _params: { fence: number; until: number }) => {},
     announceRenewed: (_, _params: { until: number }) => {},

@@ -1,5 +1,5 @@
 /**
- * What the machines of the jobs system say about themselves, for logs and counters.
+ * Notes that the machines of the jobs system make about themselves, for logs and counters.
  *
  * A machine notes something by its action `note`; the program that hosts it writes the line and
  * counts. Notes decide nothing: a run without anybody who listens is the same run.
@@ -9,6 +9,7 @@
 export const NOTES = [
   'job.accepted',
   'submission.shed',
+  'submission.deferred',
   'job.ended',
   'timeout.detected',
   'timeout.reported',

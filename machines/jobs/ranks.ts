@@ -1,5 +1,5 @@
 /**
- * Where a workflow stands in the store's index while it waits for cores: its lane, and its order there.
+ * Ranks of waiting workflows in the store's index: the lane of each, and its order there.
  *
  * All workflows of a lane want as many cores for the same handler, and either all are at their
  * first run or none is. So when no worker has room for the first of a lane of first runs there is
@@ -7,7 +7,7 @@
  */
 
 interface Ranked {
-  /** When the job was accepted. */
+  /** Time at which the job was accepted. */
   readonly acceptedAt: number;
   readonly jobId: string;
   /** The place in the submission. */
@@ -18,7 +18,7 @@ interface Ranked {
 const MOMENT_DIGITS = 19;
 const INDEX_DIGITS = 7;
 
-/** By acceptance of the job, then its id, then the place in the submission. */
+/** Order by acceptance of the job, then its id, then the place in the submission. */
 export const orderOf = ({ acceptedAt, jobId, index }: Ranked): string =>
   `${acceptedAt.toFixed(3).padStart(MOMENT_DIGITS, '0')} ${jobId} ${String(index).padStart(INDEX_DIGITS, '0')}`;
 
@@ -26,7 +26,7 @@ export const orderOf = ({ acceptedAt, jobId, index }: Ranked): string =>
 export const laneName = (handler: string, cores: number, isFirst: boolean): string =>
   `${handler} ${cores} ${isFirst ? 'first' : 'again'}`;
 
-/** How the names of all lanes of a handler begin. */
+/** Prefix of the names of all lanes of a handler. */
 export const lanesOf = (handler: string): string => `${handler} `;
 
 export function laneParts(name: string): {

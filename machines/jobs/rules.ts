@@ -1,14 +1,14 @@
 /**
- * The numbers and choices that the machines of the jobs system go by.
+ * Rules of the jobs system's machines: the numbers and choices that they go by.
  *
- * They come from the configuration when an actor is born and stay in its record: a job keeps the
- * rules it was accepted under, whoever leads later. `programs/jobs/configuration.ts` has the
+ * They come from the configuration when an actor is created and stay in its record: a job keeps the
+ * rules it was accepted under, whichever manager leads later. `programs/jobs/configuration.ts` has the
  * options, their ranges and their defaults.
  */
 
 import type { Quorum } from './words.ts';
 
-/** How `job` goes about its deadlines. */
+/** Rules by which `job` treats its deadlines. */
 export interface JobRules {
   readonly gateFallbackMs: number;
   readonly reportIntervalMs: number;
@@ -19,11 +19,11 @@ export interface JobRules {
   readonly stuckWhileQueued: boolean;
   /** Workflows of a lane that may wait for their first run at a time; left out by jobs of earlier releases. */
   readonly readyMax?: number;
-  /** How long nothing fires after a worker's credit was taken away. */
+  /** Time in which nothing fires after a worker's credit was taken away. */
   readonly checkIntervalMs: number;
 }
 
-/** How `workflow` goes about its attempts. */
+/** Rules by which `workflow` makes its attempts. */
 export interface WorkflowRules {
   readonly maxRetries: number;
   readonly maxDispatchAttempts: number;
@@ -33,7 +33,7 @@ export interface WorkflowRules {
   readonly cancelGraceMs: number;
 }
 
-/** How `worker-health` judges a worker. */
+/** Rules by which `worker-health` judges a worker. */
 export interface HealthRules {
   readonly baseDeadlineMs: number;
   readonly minGrantMs: number;
@@ -42,11 +42,11 @@ export interface HealthRules {
   /** 0: denials evict nobody. */
   readonly evictAfterDenials: number;
   readonly extensionWarningRemaining: number;
-  /** How long an evicted worker that does not come back is remembered. */
+  /** Time for which an evicted worker that does not come back is remembered. */
   readonly retentionMs: number;
 }
 
-/** How `gate-job` decides. */
+/** Rules by which `gate-job` decides. */
 export interface GateRules {
   readonly allStuckThresholdMs: number;
   readonly silentAfterMs: number;
@@ -56,7 +56,7 @@ export interface GateRules {
   readonly reportIntervalMs: number;
 }
 
-/** How `worker` and `attempt` behave. */
+/** Rules of `worker` and `attempt`. */
 export interface WorkerRules {
   readonly heartbeatIntervalMs: number;
   readonly managerLostMs: number;
@@ -64,7 +64,7 @@ export interface WorkerRules {
   readonly cancelGraceMs: number;
 }
 
-/** How `leadership` keeps its lease. */
+/** Rules by which `leadership` keeps its lease. */
 export interface LeaseRules {
   readonly leaseMs: number;
   readonly leaseRenewMs: number;

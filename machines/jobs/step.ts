@@ -1,5 +1,5 @@
 /**
- * What taking an event means for an actor, as plain data: what it remembers then, what it says to
+ * Step: the effect of one event on an actor, as plain data: what it remembers then, what it says to
  * whom, what it notes.
  *
  * Where an event concerns a number of others that only the context knows, a machine works out a

@@ -1,5 +1,5 @@
 /**
- * A page of a submission at a gate, kept until every datacenter has answered.
+ * Submission page: a part of a submission at a gate, kept until every datacenter has answered.
  *
  *   kept ──page.dropped | after abandonLimit──▶ dropped ■
  *
@@ -14,7 +14,7 @@ export type SubmissionPageEvent = { readonly type: 'page.dropped' };
 
 export interface SubmissionPageInput {
   readonly workflows: readonly WorkflowSpec[];
-  /** How long a page is kept that nobody drops. */
+  /** Time for which a page is kept that nobody drops. */
   readonly keepMs: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The words that are used outside: what a job, a workflow or a worker can be, and why it ended.
+ * Vocabulary used outside: the states of jobs, workflows and workers, and the reasons of their ends.
  */
 
 export const JOB_STATUSES = [
@@ -12,19 +12,19 @@ export const JOB_STATUSES = [
 ] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** How a job can end. */
+/** Outcomes of a job. */
 export const OUTCOMES = ['completed', 'failed', 'cancelled', 'timedOut'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** What a manager finds by itself. */
+/** Reasons for a timeout that a manager finds by itself. */
 export const LOCAL_REASONS = ['overall', 'stuck'] as const;
 export type LocalReason = (typeof LOCAL_REASONS)[number];
 
-/** What a gate declares. */
+/** Reasons for a timeout that a gate declares. */
 export const GATE_REASONS = ['overall', 'datacenterTimeout', 'allDatacentersStuck'] as const;
 export type GateReason = (typeof GATE_REASONS)[number];
 
-/** Why a job timed out, as far as one datacenter knows. */
+/** Reasons for a timeout of a job, as far as one datacenter knows. */
 export const TIMEOUT_REASONS = [
   'overall',
   'stuck',

@@ -1,36 +1,28 @@
 /**
- * How one worker is doing, as its datacenter sees it: AD-26's deadline and extensions.
+ * Health of one worker, as its datacenter sees it: AD-26's deadline and extensions.
  *
- *           grant, some left          grant, none left
- * healthy ────────────────▶ extended ────────────────▶ exhausted
- *    ▲  ◀──operation ended──┘   ▲ grant for another operation │
- *    │  ◀──────────────operation ended────────────────────────┘
- *    │            healthy|extended|exhausted ──after deadline──▶ suspect
- *    └──────────────heartbeat──────────────────────────────────┘ │
- *                                          after evictionLimit ▼
- *                          registration.told ◀── evicted ──after retention──▶ forgotten ■
+ * unregistered ──registration.told──▶ trusted (parallel)
+ *   hearing    takes what is said, and decides nothing
+ *   standing   ┌ a request is answered again, denied for the first reason that holds, or granted:
+ *              │         grant, some left          grant, none left
+ *              │ healthy ────────────────▶ extended ────────────────▶ exhausted
+ *              │    ▲  ◀──operation ended──┘   ▲ grant for another operation │
+ *              │    │  ◀──────────────operation ended────────────────────────┘
+ *   credit     settled ◀── every job concerned has it on disk ── awaitingCredits ◀── granted
+ *   contact    heard ──after deadlineLimit──▶ suspect ──after evictionLimit──▶ evicted.silent
  *
- * The worker pushes heartbeats; this machine only judges silence. A grant is answered when every
- * job concerned has the credit on disk. Losing the worker is one turn: whoever has to do with it
- * is told, and acts by itself.
+ * suspect ──heartbeat, registration──▶ trusted · trusted ──too many denials──▶ evicted.denials
+ * evicted ──registration.told──▶ trusted · evicted ──after retention──▶ forgotten ■
+ *
+ * The worker pushes heartbeats; this machine only judges silence. Only what the worker says itself puts
+ * its deadline off; what its manager gives up alone never does. A grant is answered when every job
+ * concerned has the credit on disk. Losing the worker is one turn: every actor concerned is told,
+ * and acts by itself.
  */
 
-import { assertEvent, assign, enqueueActions, setup } from 'xstate';
-import type { Born } from '../../runtime/machine.ts';
-import { operationIdOf } from './addresses.ts';
-import type { NoteParams } from './notes.ts';
-import { carryOut } from './step.ts';
-import { withEntry } from './tables.ts';
 import type { WorkerState } from './words.ts';
-import {
-  bornWorkerHealth,
-  type WorkerHealthContext,
-  type WorkerHealthEvent,
-  type WorkerHealthInput,
-} from './worker-health/context.ts';
-import * as extensions from './worker-health/extensions.ts';
-import { standingOf } from './worker-health/grants.ts';
-import * as steps from './worker-health/steps.ts';
+import { bornWorkerHealth } from './worker-health/context.ts';
+import { type Standing, workerHealthSetup } from './worker-health/setup.ts';
 
 export type {
   WorkerHealthContext,
@@ -38,120 +30,63 @@ export type {
   WorkerHealthInput,
 } from './worker-health/context.ts';
 
-type Standing = 'healthy' | 'extended' | 'exhausted';
-
-/** Its deadline may have moved: it is waited for anew. */
-const moved = { target: 'armed', reenter: true } as const;
+/** Its deadline may have moved: it is armed again. */
+const moved = { target: 'heard', reenter: true } as const;
 const stands = (standing: Standing) =>
   ({ guard: { type: 'stands', params: { standing } }, target: standing }) as const;
+
+/** A request that came before: the same answer, or the pending one, which waits for its credit. */
+const repeated = [
+  { guard: 'isAnswered', actions: 'answerAgain' },
+  { guard: 'isAwaited', actions: 'keepAsker' },
+] as const;
+const malformed = {
+  guard: 'isMalformed',
+  actions: { type: 'deny', params: { reason: 'malformed' } },
+} as const;
+const tooLate = { actions: { type: 'deny', params: { reason: 'suspect' } } } as const;
+
+/** Outcomes of a request of a worker that is trusted; the first line that holds counts. */
+const decided = [
+  ...repeated,
+  malformed,
+  { guard: 'isOverdue', ...tooLate },
+  {
+    guard: 'isUnknownOperation',
+    actions: { type: 'deny', params: { reason: 'unknownOperation' } },
+  },
+  {
+    guard: 'isUsedUp',
+    actions: [{ type: 'deny', params: { reason: 'maxReached' } }, 'countDenial'],
+  },
+  {
+    guard: 'lacksProgress',
+    actions: [{ type: 'deny', params: { reason: 'noProgress' } }, 'countDenial'],
+  },
+] as const;
+
+const oneGrant = { target: 'extended', actions: 'grant' } as const;
+const lastGrant = { guard: 'isLastGrant', target: 'exhausted', actions: 'grant' } as const;
+
+/** Nobody waits for an answer, or somebody does until every job concerned has the credit on disk. */
+const credit = {
+  initial: 'settled',
+  states: {
+    settled: { always: { guard: 'awaitsCredits', target: 'awaitingCredits' } },
+    awaitingCredits: { always: { guard: 'isSettled', target: 'settled' } },
+  },
+} as const;
+
 const tellPool = (state: WorkerState) => ({ type: 'tellPool', params: { state } }) as const;
 
-export const workerHealthMachine = setup({
-  types: {
-    context: {} as WorkerHealthContext,
-    events: {} as WorkerHealthEvent,
-    input: {} as Born<WorkerHealthInput>,
-  },
-  actions: {
-    note: (_, _params: NoteParams) => {},
-    noteSuspect: enqueueActions(({ context: { datacenter, workerId, deadline }, event, enqueue }) =>
-      carryOut(enqueue, {
-        notes: [{ event: 'worker.suspect', at: event.at, datacenter, workerId, deadline }],
-      }),
-    ),
-    tellPool: enqueueActions(({ context, enqueue }, { state }: { state: WorkerState }) =>
-      carryOut(enqueue, { says: [steps.tellPool(context, state)] }),
-    ),
-    tellStanding: enqueueActions(({ context, enqueue }) =>
-      carryOut(enqueue, { says: [steps.tellPool(context)] }),
-    ),
-    takeAnswer: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'announce.answered');
-      carryOut(enqueue, steps.takeAnswer(context, event));
-    }),
-    learnTerm: assign(({ context, event }) => {
-      assertEvent(event, 'leadership.acquired');
-      return { term: Math.max(event.fence, context.term) };
-    }),
-    takeRegistration: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'registration.told');
-      carryOut(enqueue, steps.takeRegistration(context, event));
-    }),
-    takeHeartbeat: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'heartbeat.received');
-      carryOut(enqueue, steps.takeHeartbeat(context, event));
-    }),
-    askToRegister: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'heartbeat.received');
-      carryOut(enqueue, steps.askToRegister(context, event));
-    }),
-    recover: enqueueActions(({ context, event, enqueue }) =>
-      carryOut(enqueue, steps.recover(context, event.at)),
-    ),
-    evict: enqueueActions(({ context, event, enqueue }) =>
-      carryOut(enqueue, steps.evict(context, event.at)),
-    ),
-    takeOver: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'leadership.acquired');
-      carryOut(enqueue, steps.takeOver(context, event.fence, event.at));
-    }),
-    takeAttempt: enqueueActions(({ context, event, enqueue }, { isLost }: { isLost: boolean }) => {
-      assertEvent(event, 'attempt.placed');
-      carryOut(enqueue, steps.takeAttempt(context, event, isLost));
-    }),
-    beginAttempt: assign(({ context, event }) => {
-      assertEvent(event, 'attempt.running');
-      const id = operationIdOf(event.jobId, event.attemptId);
-      const operation = context.operations[id];
-      if (operation === undefined) return {};
-      const { heartbeatSeq } = event;
-      return { operations: withEntry(context.operations, id, { ...operation, heartbeatSeq }) };
-    }),
-    endAttempt: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'attempt.ended');
-      const id = operationIdOf(event.jobId, event.attemptId);
-      carryOut(enqueue, steps.endAttempt(context, id, event.at));
-    }),
-    decide: enqueueActions(({ context, event, enqueue }, { isTrusted }: { isTrusted: boolean }) => {
-      assertEvent(event, 'extension.requested');
-      carryOut(enqueue, extensions.decide(context, event, isTrusted));
-    }),
-    settleCredit: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'credit.answered');
-      carryOut(enqueue, extensions.settleCredit(context, event));
-    }),
-    takeRefusal: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'message.refused');
-      carryOut(enqueue, extensions.takeRefusal(context, event));
-    }),
-    forgetJob: assign(({ context, event }) => {
-      assertEvent(event, 'credit.closed');
-      return { creditedJobs: context.creditedJobs.filter((jobId) => jobId !== event.jobId) };
-    }),
-  },
-  guards: {
-    stands: ({ context }, { standing }: { standing: Standing }) => standingOf(context) === standing,
-    isThisLife: ({ context, event }) =>
-      'bootEpoch' in event && event.bootEpoch === context.bootEpoch,
-    isThisRegistration: ({ context, event }) =>
-      'registration' in event && event.registration === context.registration,
-    hasTooManyDenials: ({ context: { rules, denials } }) =>
-      rules.evictAfterDenials > 0 && denials >= rules.evictAfterDenials,
-  },
-  delays: {
-    deadlineLimit: ({ context, event }) => Math.max(0, context.deadline + 1 - event.at),
-    evictionLimit: ({ context, event }) =>
-      Math.max(0, context.deadline + context.rules.suspectGraceMs + 1 - event.at),
-    retention: ({ context }) => context.rules.retentionMs,
-  },
-}).createMachine({
+export const workerHealthMachine = workerHealthSetup.createMachine({
   id: 'workerHealth',
   context: ({ input }) => bornWorkerHealth(input),
   initial: 'unregistered',
   on: {
     'registration.told': { target: '.trusted', actions: 'takeRegistration' },
     'heartbeat.received': { actions: 'askToRegister' },
-    'extension.requested': { actions: { type: 'decide', params: { isTrusted: false } } },
+    'extension.requested': [...repeated, malformed, tooLate],
     'attempt.placed': { actions: { type: 'takeAttempt', params: { isLost: true } } },
     'credit.answered': { actions: 'settleCredit' },
     'credit.closed': { actions: 'forgetJob' },
@@ -161,40 +96,51 @@ export const workerHealthMachine = setup({
     unregistered: {},
     trusted: {
       type: 'parallel',
-      always: { guard: 'hasTooManyDenials', target: 'evicted' },
+      always: { guard: 'hasTooManyDenials', target: 'evicted.denials' },
       states: {
-        /** The first region: it also takes what an event says, before the deadline is waited for anew. */
-        standing: {
-          initial: 'healthy',
+        /** The first region: it takes an event before any decision is made or deadline armed. */
+        hearing: {
           on: {
             'registration.told': { actions: ['takeRegistration', 'tellStanding'] },
             'heartbeat.received': { guard: 'isThisLife', actions: 'takeHeartbeat' },
             'announce.answered': { guard: 'isThisLife', actions: 'takeAnswer' },
-            'extension.requested': { actions: { type: 'decide', params: { isTrusted: true } } },
             'attempt.placed': { actions: { type: 'takeAttempt', params: { isLost: false } } },
             'attempt.running': { guard: 'isThisRegistration', actions: 'beginAttempt' },
             'attempt.ended': { guard: 'isThisRegistration', actions: 'endAttempt' },
             'leadership.acquired': { actions: 'takeOver' },
           },
+        },
+        standing: {
+          initial: 'healthy',
           states: {
             healthy: {
               entry: tellPool('healthy'),
+              on: { 'extension.requested': [...decided, lastGrant, oneGrant] },
               always: [stands('extended'), stands('exhausted')],
             },
             extended: {
               entry: tellPool('extended'),
+              on: { 'extension.requested': [...decided, lastGrant, { actions: 'grant' }] },
               always: [stands('healthy'), stands('exhausted')],
             },
             exhausted: {
               entry: tellPool('exhausted'),
+              on: {
+                'extension.requested': [
+                  ...decided,
+                  { guard: 'isLastGrant', actions: 'grant' },
+                  oneGrant,
+                ],
+              },
               always: [stands('healthy'), stands('extended')],
             },
           },
         },
-        deadlineLimit: {
-          initial: 'armed',
+        credit,
+        contact: {
+          initial: 'heard',
           states: {
-            armed: {
+            heard: {
               on: {
                 'registration.told': moved,
                 'heartbeat.received': { guard: 'isThisLife', ...moved },
@@ -209,6 +155,7 @@ export const workerHealthMachine = setup({
       },
     },
     suspect: {
+      ...credit,
       entry: ['noteSuspect', tellPool('suspect')],
       on: {
         'registration.told': {
@@ -227,12 +174,16 @@ export const workerHealthMachine = setup({
         'attempt.ended': { guard: 'isThisRegistration', actions: 'endAttempt' },
         'leadership.acquired': { target: 'trusted', actions: 'takeOver' },
       },
-      after: { evictionLimit: 'evicted' },
+      after: { evictionLimit: 'evicted.silent' },
     },
     evicted: {
-      entry: 'evict',
+      initial: 'silent',
       on: { 'leadership.acquired': { actions: 'learnTerm' } },
       after: { retention: 'forgotten' },
+      states: {
+        silent: { entry: { type: 'evict', params: { reason: 'silent' } } },
+        denials: { entry: { type: 'evict', params: { reason: 'denials' } } },
+      },
     },
     forgotten: { type: 'final' },
   },

@@ -1,11 +1,11 @@
 /**
- * The workers of a datacenter, their free cores, and who waits for them.
+ * Worker pool: the workers of a datacenter, their free cores, and the workflows that wait for them.
  *
- *   suspended ──leadership.acquired──▶ serving
- *       ▲                                 ├─ placing    waiting ──slot.requested | slot.released | worker.changed──▶ placing
- *       └────────leadership.lost──────────┤                ▲──────────nothing in memory fits a worker──────────────────┘
- *                                         └─ searching  idle ──[somebody may wait of whom it does not know]──▶ looking
- *                                                          ▲──────lanes.found | waiting.found | searchLimit────────┘
+ *   serving (parallel), again at each leadership.acquired
+ *   ├─ placing    waiting ──slot.requested | slot.released | worker.changed──▶ placing
+ *   │                ▲──────────nothing in memory fits a worker──────────────────┘
+ *   └─ searching  idle ──[somebody may wait of whom it does not know]──▶ looking
+ *                    ▲──────lanes.found | waiting.found | searchLimit────────┘
  *
  * Guarantees: a placement reserves the cores and says so in one turn; reserved cores are never
  * fewer than none nor more than there are; a worker that this leader has not heard gets nothing.
@@ -21,7 +21,6 @@ import { workerAddress, workerHealthAddress, workflowAddress, workflowIdOf } fro
 import type {
   LanesFound,
   LeadershipAcquired,
-  LeadershipLost,
   LimitsTold,
   MessageRefused,
   RegistrationTold,
@@ -52,14 +51,13 @@ export type WorkerPoolEvent = Timed<
   | WaitingFound
   | LimitsTold
   | LeadershipAcquired
-  | LeadershipLost
   | MessageRefused
 >;
 
 export interface WorkerPoolInput {
   readonly datacenter: string;
   readonly term: number;
-  /** For the workers' health, which is born here. */
+  /** Rules for the workers' health, which is created here. */
   readonly rules: HealthRules;
   /** Workflows kept in memory that wait. */
   readonly queueMax: number;
@@ -89,7 +87,7 @@ const grants = (context: WorkerPoolContext, placements: readonly Placement[], wo
     return { to: workflowAddress(jobId, workflowIdOf(attemptId), datacenter), granted };
   });
 
-/** More is given back than there is: whoever counts wrong is to be found, so the sum stays and it is told. */
+/** More is given back than there is: the miscount is to be found, so the sum stays and a note says so. */
 const miscounted = {
   guard: 'isMiscounted',
   actions: {
@@ -210,10 +208,8 @@ export const workerPoolMachine = setup({
   }),
   initial: 'serving',
   states: {
-    suspended: {},
     serving: {
       type: 'parallel',
-      on: { 'leadership.lost': 'suspended' },
       states: {
         placing: {
           initial: 'waiting',
@@ -258,7 +254,7 @@ export const workerPoolMachine = setup({
     },
   },
   on: {
-    // Also of one that led before: a leader that died sent no `leadership.lost`.
+    // A leader that is deposed is told nothing: its actors are let go.
     'leadership.acquired': { target: '.serving', actions: 'takeOver' },
   },
 });

@@ -1,8 +1,10 @@
 /**
- * A worker, for as long as its process lives.
+ * Worker, for as long as its process lives.
  *
+ * active (parallel)
  *   membership  joining ──register.answered | heartbeat.acked | leader.announced──▶ member
  *                  ▲─────────────────registerAgain | manager.lost─────────────────────┘
+ *               calling ⟲ after registerPause ◀── pausing (a heartbeat goes first)
  *   manager     unheard ──register.answered | leader.announced──▶ heard
  *               heard ──after silenceLimit | manager.unreachable──▶ gone
  *                 ▲                        waiting ──after orphanGrace──▶ givenUp
@@ -33,7 +35,7 @@ const orphaned = (cause: string) =>
       datacenter: context.datacenter,
       workerId: context.workerId,
       cause,
-      attempts: Object.keys(context.attempts).length,
+      attempts: context.attempts.size,
     }),
   }) as const;
 
@@ -72,7 +74,7 @@ export const workerMachine = workerSetup.createMachine({
                   entry: ['composeRegistration', 'countRegistration'],
                   after: { registerPause: { target: 'calling', reenter: true } },
                 },
-                // A heartbeat goes first: whoever is known need not register.
+                // A heartbeat goes first: a worker that is known need not register.
                 pausing: { after: { registerPause: 'calling' } },
               },
             },

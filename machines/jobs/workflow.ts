@@ -1,5 +1,5 @@
 /**
- * One unit of a job's work, with the ten states of AD-33.
+ * Workflow: one unit of a job's work, with the ten states of AD-33.
  *
  *   PENDING ──slot.granted──▶ DISPATCHED ──accepted──▶ RUNNING ──result ok──▶ COMPLETED ■
  *      │ ▲                       │  └──result (implicit RUNNING)──▶ │ ──shards.merged──▶ AGGREGATED ■
@@ -12,10 +12,16 @@
  *                     ▲
  *                     └── cancel ── DISPATCHED, RUNNING
  *
+ *   PENDING     waiting ──workflow.ready──▶ queued, for cores
+ *   DISPATCHED  answerLimit armed ──after answerLimit──▶ FAILED · sending once ──▶ twice ──▶ thrice
+ *   FAILED_READY_FOR_RETRY  pausing ──after dispatchPause──▶ PENDING.queued
+ *   CANCELLING  awaitingAnswer ──cancel.answered──▶ confirming ──after confirmLimit──▶ CANCELLED, unconfirmed
+ *               awaitingAnswer ──after cancelAnswerLimit──▶ pausing ──after cancelPause──▶ awaitingAnswer
+ *
  * FAILED_FOR_GOOD is AD-33's FAILED with its final mark. While a parent may be tried again its
  * dependents are PENDING, so FAILED_CANCELING_DEPENDENTS is left at once. What no state expects
  * changes nothing and is noted. It does not know other workflows: its job says when it is ready. Limits
- * begin anew under a leader whose clock is behind: by that they might come in hours.
+ * begin again under a leader whose clock is behind: by that clock they might come in hours.
  */
 
 import type { WorkflowState } from './words.ts';
@@ -96,9 +102,9 @@ export const workflowMachine = workflowSetup.createMachine({
         },
       },
       states: {
-        /** For what it depends on. */
+        /** Waits for what it depends on. */
         waiting: { on: { 'workflow.ready': 'queued' } },
-        /** For cores, ranked in the store's index: the pool may know of it, or find it there. */
+        /** Waits for cores, ranked in the store's index: the pool may know of it, or find it there. */
         queued: {
           entry: 'requestSlot',
           on: {

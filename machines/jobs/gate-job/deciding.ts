@@ -1,37 +1,40 @@
 /**
- * What a gate decides about a job, whom it has to tell, and what it publishes in the end.
+ * Decisions of a gate about a job: which one it makes, which datacenters it sends it to, and what it publishes.
  *
  * A decision goes to every datacenter that still runs the job, under an epoch that rises with each
- * issue and with the fence that the gate last knew of that datacenter. Whoever refuses because
- * that fence has moved is told anew; whether a decision still stands then is asked here too.
+ * issue and with the fence that the gate last knew of that datacenter. A datacenter that refuses
+ * because that fence has moved is told again; whether a decision still stands then is asked here too.
  */
 
-import { knob } from '../../../runtime/knob.ts';
+import { knob } from '../../../runtime/base/knob.ts';
+import type { DatacenterRecord } from '../datacenter/context.ts';
+import { isUnderWay } from '../datacenter.ts';
 import type { DecisionEpoch } from '../messages/fields.ts';
 import type { CancelRequested, TimeoutDeclared } from '../messages/gate.ts';
+import type { GateReason } from '../words.ts';
 import { type GlobalEnd, globalOutcome, type LocalEnd, NO_DATACENTER } from './global-outcome.ts';
+import { dispatchClosed } from './joining.ts';
 import {
-  type DatacenterRecord,
   type DatacenterResults,
   type Datacenters,
   type GateJobContext,
-  isRunning,
   type RuledContext,
   recordOf,
   running,
-  type Told,
   targets,
-  withDatacenter,
+  withSteps,
 } from './record.ts';
-import { detailOf, dueReason } from './rules.ts';
+import { detailOf, isAnyDue } from './rules.ts';
 
 /** The last ones are kept. */
 const LATE_EVENTS_MAX = knob('gateLateEventsMax', 16);
 
-/** A timeout by the first rule that is due; it is told to nobody yet. */
-export function declared(context: RuledContext, at: number): Partial<GateJobContext> {
-  const reason = dueReason(context, at);
-  if (reason === null) return {};
+/** A timeout by the rule of that reason; it is told to nobody yet. */
+export function declared(
+  context: RuledContext,
+  reason: GateReason,
+  at: number,
+): Partial<GateJobContext> {
   const epoch = nextEpoch(context);
   const detail = detailOf(reason, context, at);
   return {
@@ -55,15 +58,12 @@ export function issuedAgain(context: GateJobContext): Partial<GateJobContext> {
 }
 
 /** Nobody has to obey any more; what is still on its way may be obeyed all the same. */
-export function withdrawn(context: GateJobContext): Partial<GateJobContext> {
-  const untold = Object.entries(context.datacenters).map(
-    ([name, record]) =>
-      [name, isRunning(record.phase) ? { ...record, told: null } : record] as const,
-  );
+export function withdrawn(context: GateJobContext, at: number): Partial<GateJobContext> {
+  const names = runningNames(context);
   return {
     decision: null,
     withdrawn: context.withdrawn + 1,
-    datacenters: Object.fromEntries(untold),
+    ...withSteps(context, names, () => ({ type: 'decision.withdrawn', at })),
   };
 }
 
@@ -72,22 +72,21 @@ export function doesStand(context: RuledContext, at: number): boolean {
   const { decision, datacenters } = context;
   if (decision?.kind !== 'timeout') return true;
   const hasEnded = targets(datacenters).some(
-    ([, { told, final }]) => told?.answer === 'accepted' || final?.status === 'timedOut',
+    ([, record]) => record.decision === 'accepted' || record.final?.status === 'timedOut',
   );
-  return hasEnded || dueReason(context, at) !== null;
+  return hasEnded || isAnyDue(context, at);
 }
 
 /** Running datacenters that the decision has not been sent to. */
 export function untold({ datacenters }: GateJobContext): readonly string[] {
-  return namesOf(datacenters, ({ phase, told }) => isRunning(phase) && told === null);
+  return namesOf(datacenters, ({ run, decision }) => isUnderWay(run) && decision === 'none');
 }
 
 /** Running datacenters that refused the decision as it was sent, or would. */
 export function contradicting({ datacenters }: GateJobContext): readonly string[] {
   return namesOf(
     datacenters,
-    ({ phase, told, leaderFence }) =>
-      isRunning(phase) && told !== null && isOutdated(told, leaderFence),
+    ({ run, decision }) => isUnderWay(run) && decision === 'contradicted',
   );
 }
 
@@ -95,8 +94,7 @@ export function contradicting({ datacenters }: GateJobContext): readonly string[
 export function unacknowledged({ datacenters }: GateJobContext): readonly string[] {
   return namesOf(
     datacenters,
-    ({ phase, told }) =>
-      isRunning(phase) && !['accepted', 'ended', 'gone'].includes(told?.answer ?? 'sent'),
+    ({ run, decision }) => isUnderWay(run) && decision !== 'accepted' && decision !== 'gone',
   );
 }
 
@@ -104,31 +102,33 @@ export function unacknowledged({ datacenters }: GateJobContext): readonly string
 export function lateUntold({ datacenters }: GateJobContext): readonly string[] {
   return namesOf(
     datacenters,
-    ({ phase, told, final, leaderFence }) =>
-      phase === 'late' && final === null && (told === null || isOutdated(told, leaderFence)),
+    ({ run, decision, final }) =>
+      run === 'late' && final === null && (decision === 'none' || decision === 'contradicted'),
   );
 }
 
-function isOutdated({ answer, leaderFence }: Told, knownFence: number): boolean {
-  return answer === 'contradicted' || (answer === 'sent' && knownFence > leaderFence);
-}
-
 /** The record after these datacenters were sent what `order` says. */
-export function told(context: GateJobContext, names: readonly string[]): Partial<GateJobContext> {
-  let { datacenters, counter } = context;
-  for (const name of names) {
-    const record = recordOf(datacenters, name);
+export function told(
+  context: GateJobContext,
+  names: readonly string[],
+  at: number,
+): Partial<GateJobContext> {
+  let { counter } = context;
+  const toldOf = (name: string) => {
+    const record = recordOf(context.datacenters, name);
     const epoch = epochOf(context, record);
-    const leaderFence = fenceOf(record);
-    datacenters = withDatacenter(datacenters, name, {
-      told: { epoch, leaderFence, answer: 'sent' },
-    });
     counter = Math.max(counter, epoch[1]);
-  }
-  return { datacenters, counter };
+    return { epoch, leaderFence: fenceOf(record) };
+  };
+  const after = withSteps(context, names, (name) => ({
+    type: 'decision.told',
+    told: toldOf(name),
+    at,
+  }));
+  return { ...after, counter };
 }
 
-/** What a datacenter is told: the timeout, or that it has to drop the job. */
+/** Message to a datacenter: the timeout, or that it has to drop the job. */
 export function order(
   context: GateJobContext,
   datacenter: string,
@@ -138,7 +138,7 @@ export function order(
   const record = recordOf(datacenters, datacenter);
   const leaderFence = fenceOf(record);
   const decisionEpoch = epochOf(context, record);
-  if (decision?.kind !== 'timeout' || record?.phase === 'late')
+  if (decision?.kind !== 'timeout' || record?.run === 'late')
     return { type: 'cancel.requested', jobId, datacenter, decisionEpoch, leaderFence };
   return {
     type: 'timeout.declared',
@@ -155,12 +155,13 @@ export function order(
 }
 
 /**
- * Late ones are told under a number of their own: that of the decision may be older than the gate's
- * last takeover, and whoever has heard of the takeover refuses it each time.
+ * Epoch of a message with a decision. A datacenter that is late is told under a number of its own: that of the
+ * decision may be older than the gate's last takeover, and a datacenter that has heard of the takeover
+ * refuses it each time.
  */
 function epochOf(context: GateJobContext, record: DatacenterRecord | undefined): DecisionEpoch {
   const { decision } = context;
-  return decision === null || record?.phase === 'late' ? nextEpoch(context) : decision.epoch;
+  return decision === null || record?.run === 'late' ? nextEpoch(context) : decision.epoch;
 }
 
 function nextEpoch({ gateBoot, counter }: GateJobContext): DecisionEpoch {
@@ -182,7 +183,7 @@ export function published(context: GateJobContext, at: number): Partial<GateJobC
     .map(([name, record]) => resultsOf(name, record));
   return {
     outcome: { ...outcomeOf(context, ends), at, unconfirmed, results },
-    datacenters: closed(context.datacenters),
+    datacenters: closed(dispatchClosed(context, at).datacenters),
   };
 }
 
@@ -206,14 +207,13 @@ function resultsOf(datacenter: string, { final }: DatacenterRecord): DatacenterR
   };
 }
 
-/** The results are in the outcome now, and whoever takes the job from now on is too late. */
+/** The results are in the outcome now. */
 function closed(datacenters: Datacenters): Datacenters {
   return Object.fromEntries(
     Object.entries(datacenters).map(([name, record]) => [
       name,
       {
         ...record,
-        phase: record.phase === 'asked' ? 'late' : record.phase,
         final: record.final === null ? null : { ...record.final, results: [] },
       },
     ]),
@@ -223,22 +223,20 @@ function closed(datacenters: Datacenters): Datacenters {
 /** True when no datacenter that took the job in time has still to confirm its end. */
 export function isConfirmed({ datacenters }: GateJobContext): boolean {
   return targets(datacenters).every(
-    ([, { final, told: sent }]) => final !== null || sent?.answer === 'gone',
+    ([, { final, decision }]) => final !== null || decision === 'gone',
   );
 }
 
 /** True when every datacenter that may have been late has answered that it drops the job, or has none. */
 export function isLateSettled({ datacenters }: GateJobContext): boolean {
   return Object.values(datacenters).every(
-    ({ phase, final, told: sent }) =>
-      phase !== 'late' ||
-      final !== null ||
-      ['accepted', 'ended', 'gone'].includes(sent?.answer ?? 'sent'),
+    ({ run, final, decision }) =>
+      run !== 'late' || final !== null || decision === 'accepted' || decision === 'gone',
   );
 }
 
 export function hasLate({ datacenters }: GateJobContext): boolean {
-  return namesOf(datacenters, ({ phase }) => phase === 'late').length > 0;
+  return namesOf(datacenters, ({ run }) => run === 'late').length > 0;
 }
 
 export function withLateEvent(

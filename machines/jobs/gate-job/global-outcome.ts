@@ -1,5 +1,5 @@
 /**
- * How a job ends that ran in several datacenters: a pure function of how it ended in each.
+ * Outcome of a job that ran in several datacenters: a pure function of its end in each.
  *
  * Guarantees: neither the order of the ends nor a repetition changes the outcome.
  */
@@ -17,7 +17,10 @@ export interface GlobalEnd {
   readonly reason: Reason | null;
 }
 
-/** Which reason stands for all; those after the fourth say nothing of the whole and come last. */
+/**
+ * Order in which a reason stands for all; those after the fourth say nothing of the whole and come
+ * last.
+ */
 const TIMEOUT_ORDER = [
   'overall',
   'datacenterTimeout',
@@ -29,7 +32,7 @@ const TIMEOUT_ORDER = [
 
 const FAILURE_ORDER = ['workflowFailed', 'dispatchExhausted', 'noDatacenter'] as const;
 
-/** What a job ends as that no datacenter took. */
+/** End of a job that no datacenter took. */
 export const NO_DATACENTER: GlobalEnd = { status: 'failed', reason: 'noDatacenter' };
 
 /** `ends` is not empty: without any datacenter the outcome is not a question of ends. */

@@ -1,63 +1,40 @@
 /**
- * Which datacenters take part in a job: those that took it within the limit for dispatching.
+ * Participants of a job: the datacenters that took it within the limit for dispatching.
  *
- * A datacenter that took it later, or may have, is no target: it is told to drop the job.
+ * A datacenter that took it later, or may have, is no target: it is told to drop the job. One that has too
+ * much to do puts the limit off while nobody has taken the job, for as long as the job itself has time; so
+ * does a gate that was away, because it asked nobody meanwhile.
  */
 
-import type { SubmissionAnswered } from '../messages/gate.ts';
-import { type DatacenterRecord, type GateJobContext, recordOf, withDatacenter } from './record.ts';
+import { dispatchDueAt, type GateJobContext, withSteps } from './record.ts';
 
-/** The reason of an answer that nobody gave: the time was up. */
-export const UNREACHABLE = 'unreachable';
+/** A deadline that is seen that much later was over while nobody was there to ask. */
+const AWAY_MS = 1_000;
 
-export function answeredSubmission(
-  context: GateJobContext,
-  answer: SubmissionAnswered,
+/** Nobody was asked when the limit came, and the job has time. */
+export function wasAway(context: GateJobContext, at: number): boolean {
+  return (
+    at > dispatchDueAt(context) + AWAY_MS && at < context.submittedAt + context.terms.timeoutMs
+  );
+}
+
+/** The gate was away, and asks only now: a datacenter that has not answered has the whole limit again. */
+export function askedAnew(
+  { datacenters, decision }: GateJobContext,
   at: number,
 ): Partial<GateJobContext> {
-  const known = recordOf(context.datacenters, answer.datacenter);
-  const changes = known === undefined ? undefined : joining(context, known, answer, at);
-  if (changes === undefined) return {};
-  return { datacenters: withDatacenter(context.datacenters, answer.datacenter, changes) };
+  return decision !== null || isDispatchOver({ datacenters }) ? {} : { askedSince: at };
 }
 
-function joining(
+/** The limit is over: a datacenter that has not answered is late. */
+export function dispatchClosed(
   context: GateJobContext,
-  known: DatacenterRecord,
-  { accepted, reason, leaderFence, managerId }: SubmissionAnswered,
   at: number,
-): Partial<DatacenterRecord> | undefined {
-  if (known.phase === 'late') {
-    // It may have been told before it knew the job.
-    const told = known.told === null ? null : ({ ...known.told, answer: 'contradicted' } as const);
-    return accepted ? { leaderFence: Math.max(leaderFence, known.leaderFence), told } : undefined;
-  }
-  if (known.phase !== 'asked') return undefined;
-  if (accepted) {
-    const phase = at > dispatchDueAt(context) ? 'late' : 'running';
-    return { phase, leaderFence, managerId, lastSeenAt: at, lastProgressAt: at };
-  }
-  // Somebody who said no has no job; somebody who said nothing may have one.
-  return { phase: reason === UNREACHABLE ? 'late' : 'refused' };
+): Pick<GateJobContext, 'datacenters'> {
+  const asked = Object.keys(context.datacenters);
+  return withSteps(context, asked, () => ({ type: 'dispatch.closed', at }));
 }
 
-/** Until when a datacenter may take the job. */
-export function dispatchDueAt({ bornAt, rules }: GateJobContext): number {
-  return bornAt + (rules?.gateDispatchLimitMs ?? 0);
-}
-
-/** The limit is over: whoever has not answered is late. */
-export function dispatchClosed({ datacenters }: GateJobContext): Partial<GateJobContext> {
-  return {
-    datacenters: Object.fromEntries(
-      Object.entries(datacenters).map(([name, record]) => [
-        name,
-        record.phase === 'asked' ? { ...record, phase: 'late' as const } : record,
-      ]),
-    ),
-  };
-}
-
-export function isDispatchOver({ datacenters }: GateJobContext): boolean {
-  return Object.values(datacenters).every(({ phase }) => phase !== 'asked');
+export function isDispatchOver({ datacenters }: Pick<GateJobContext, 'datacenters'>): boolean {
+  return Object.values(datacenters).every(({ run }) => run !== 'asked');
 }

@@ -1,10 +1,12 @@
-/** What a gate says about the messages and decisions of one job, for logs and counters. */
+/** Notes of a gate about the messages and decisions of one job, for logs and counters. */
 
+import type { DatacenterMessage } from '../datacenter/context.ts';
+import { isOutcome } from '../datacenter/words.ts';
 import type { NoteParams } from '../notes.ts';
 import { type GateJobContext, recordOf } from './record.ts';
-import { type DatacenterMessage, isOutcome, verdictOn } from './taking.ts';
+import { verdictOn } from './taking.ts';
 
-/** What is worth a line about a message, seen before it is taken. */
+/** Notes on a message that is worth a line, made before it is taken. */
 export function notesOn(
   context: GateJobContext,
   message: DatacenterMessage,
@@ -35,7 +37,7 @@ export function isLateEnd(context: GateJobContext, message: DatacenterMessage): 
   return verdict === 'taken' && recordOf(context.datacenters, message.datacenter)?.final === null;
 }
 
-/** How the job stands as a whole: what is in every line about a decision. */
+/** Summary of the job that is in every line about a decision. */
 export function noteOf(
   event: NoteParams['event'],
   { jobId, submittedAt, terms, decision, outcome }: GateJobContext,

@@ -1,100 +1,53 @@
 /**
- * What a gate's job keeps: one entry per datacenter, the decision that stands, and the outcome.
+ * Record of a gate's job: one entry per datacenter, the decision that stands, and the outcome.
  *
  * Everything here is in the actor's record, so it is small: the workflows of a submission are kept
  * by `submission-page` until they are sent, results only as far as they fit.
  */
 
+import { knob } from '../../../runtime/base/knob.ts';
 import type { Born } from '../../../runtime/machine.ts';
+import {
+  type DatacenterEvent,
+  type DatacenterRecord,
+  type GateLimits,
+  UNHEARD,
+} from '../datacenter/context.ts';
+import { charactersOf } from '../datacenter/words.ts';
+import { chartOf, isUnderWay, stepped } from '../datacenter.ts';
 import type { JobTerms } from '../messages/client.ts';
 import type { DecisionEpoch } from '../messages/fields.ts';
 import type { GateJobRebuilt, WorkflowResultEntry } from '../messages/gate.ts';
 import type { GateRules } from '../rules.ts';
-import type { GateReason, LocalReason, Outcome, Reason } from '../words.ts';
+import type { GateReason, Outcome, Reason } from '../words.ts';
 
 /** A job that was submitted at the gate. */
 export interface GateJobSubmission {
   readonly jobId: string;
   readonly gateId: string;
+  /** Owner of the job: datacenters count the jobs of a client together. */
+  readonly client?: string;
   /** The fence of the gate's place. */
   readonly gateBoot: number;
   readonly terms: JobTerms;
   readonly targetDatacenters: readonly string[];
-  /** How long ago the first page of the submission came. */
+  /** Age of the first page of the submission. */
   readonly submittedElapsedMs?: number;
-  /** Of the submission's body: the same id with another one is a conflict. */
+  /** Digest of the submission's body: the same id with another one is a conflict. */
   readonly digest: string;
   readonly rules: GateRules;
   readonly workflowsTotal: number;
-  /** How many `submission-page` actors hold the workflows. */
+  /** Number of `submission-page` actors that hold the workflows. */
   readonly pages: number;
 }
 
 export type GateJobInput = GateJobSubmission | GateJobRebuilt;
 
-/**
- * How far a datacenter is: `asked` to take the job, has it (`running`, `reported`), has ended it
- * (`final`), did not want it (`refused`), or may have taken it when it was too late (`late`).
- */
-export type DatacenterPhase = 'asked' | 'running' | 'reported' | 'final' | 'refused' | 'late';
-
-/**
- * What became of the decision that a datacenter was sent. `contradicted`: send it anew; `deferred`:
- * send it anew once the datacenter is heard again; `ended`: its final is on the way; `gone`: it
- * does not know the job and will never confirm.
- */
-export type ToldAnswer = 'sent' | 'accepted' | 'contradicted' | 'deferred' | 'ended' | 'gone';
-
-export interface Told {
-  readonly epoch: DecisionEpoch;
-  /** The fence that was echoed. */
-  readonly leaderFence: number;
-  readonly answer: ToldAnswer;
-}
-
-export interface DatacenterFinal {
-  readonly status: Outcome;
-  readonly reason: Reason | null;
-  readonly localReason: LocalReason | null;
-  readonly gateReason: GateReason | null;
-  /** By the gate's clock. */
-  readonly endedAt: number;
-  readonly results: readonly WorkflowResultEntry[];
-  readonly resultsOmitted: boolean;
-}
-
-export interface DatacenterRecord {
-  readonly phase: DatacenterPhase;
-  /** 0 before anything was heard. */
-  readonly leaderFence: number;
-  readonly managerId: string;
-  readonly reportSeq: number;
-  /** Any valid message. */
-  readonly lastSeenAt: number;
-  readonly lastProgressAt: number;
-  /** The job's own clock there, when it last gave figures: later ones are newer. */
-  readonly elapsedMs: number;
-  readonly extensionsMs: number;
-  readonly maxWorkerExtensionMs: number;
-  readonly workersWithExtensions: number;
-  readonly holdUntil: number;
-  /** Of the last report; null before the first. */
-  readonly sinceProgressMs: number | null;
-  readonly queued: boolean;
-  readonly workflowsCompleted: number;
-  readonly workflowsFailed: number;
-  readonly report: LocalReason | null;
-  /** When it was last asked because it is silent; null while it is not. */
-  readonly askedAt: number | null;
-  readonly told: Told | null;
-  readonly final: DatacenterFinal | null;
-}
-
 export type Datacenters = Readonly<Record<string, DatacenterRecord>>;
 
 export type Decision = {
   readonly at: number;
-  /** Of the newest issue. */
+  /** Epoch of the newest issue. */
   readonly epoch: DecisionEpoch;
 } & (
   | { readonly kind: 'timeout'; readonly reason: GateReason; readonly detail: string }
@@ -123,6 +76,8 @@ export interface GateOutcome {
 export interface GateJobContext {
   readonly jobId: string;
   readonly gateId: string;
+  /** Owner of the job; not known of one that was brought back to a gate that had lost it. */
+  readonly client?: string;
   /** The fence of the gate's place that this actor took last. */
   readonly fence: number;
   /** First number of every epoch: the fence, or above it when a datacenter knew a higher one. */
@@ -139,18 +94,15 @@ export interface GateJobContext {
   readonly isRebuilt: boolean;
   readonly bornAt: number;
   readonly submittedAt: number;
+  /** Time at which the gate that had been away began to ask those again that had not answered. */
+  readonly askedSince?: number;
   readonly datacenters: Datacenters;
   readonly decision: Decision | null;
   readonly outcome: GateOutcome | null;
-  /** What `overallLimit` and `silenceLimit` are armed for. */
-  readonly overallDueAt: number;
-  readonly silenceDueAt: number;
-  /** Whom a recovering gate waits for. */
-  readonly unheard: readonly string[];
   /** Timeouts declared, and how many of them were taken back. */
   readonly declared: number;
   readonly withdrawn: number;
-  /** What would have been declared, where timeouts are only looked at. */
+  /** Timeout that would have been declared, where timeouts are only looked at. */
   readonly shadowed: { readonly reason: GateReason; readonly at: number } | null;
   readonly lateEvents: ReadonlyArray<{ readonly at: number; readonly what: string }>;
 }
@@ -158,33 +110,9 @@ export interface GateJobContext {
 /** A record that has its rules: every state but the first moments of a rebuilt job. */
 export type RuledContext = GateJobContext & { readonly rules: GateRules };
 
-const UNHEARD: DatacenterRecord = {
-  phase: 'asked',
-  leaderFence: 0,
-  managerId: '',
-  reportSeq: 0,
-  lastSeenAt: 0,
-  lastProgressAt: 0,
-  elapsedMs: 0,
-  extensionsMs: 0,
-  maxWorkerExtensionMs: 0,
-  workersWithExtensions: 0,
-  holdUntil: 0,
-  sinceProgressMs: null,
-  queued: false,
-  workflowsCompleted: 0,
-  workflowsFailed: 0,
-  report: null,
-  askedAt: null,
-  told: null,
-  final: null,
-};
-
 const UNDECIDED = {
   decision: null,
   outcome: null,
-  overallDueAt: 0,
-  silenceDueAt: 0,
   declared: 0,
   withdrawn: 0,
   shadowed: null,
@@ -205,7 +133,6 @@ export function bornGateJob(input: Born<GateJobInput>): GateJobContext {
     bornAt: at,
     submittedAt: at - submittedElapsedMs,
     datacenters: oneEach(targetDatacenters, { ...UNHEARD, lastSeenAt: at, lastProgressAt: at }),
-    unheard: [],
   };
 }
 
@@ -213,7 +140,8 @@ export function bornGateJob(input: Born<GateJobInput>): GateJobContext {
 function rebuilt({ jobId, gateId, rebuiltFrom }: GateJobRebuilt, at: number): GateJobContext {
   const { datacenter, figures, terms, digest, workflowsTotal, highestDecisionEpoch } = rebuiltFrom;
   const targets = [...new Set([...figures.targetDatacenters, datacenter])];
-  const running = { ...UNHEARD, phase: 'running', lastSeenAt: at, lastProgressAt: at } as const;
+  const since = { lastSeenAt: at, lastProgressAt: at, gapAt: at };
+  const running = { ...UNHEARD, run: 'running', contact: 'catchingUp', ...since } as const;
   return {
     ...UNDECIDED,
     jobId,
@@ -230,7 +158,6 @@ function rebuilt({ jobId, gateId, rebuiltFrom }: GateJobRebuilt, at: number): Ga
     bornAt: at,
     submittedAt: at - figures.elapsedMs,
     datacenters: oneEach(targets, running),
-    unheard: targets,
   };
 }
 
@@ -240,18 +167,12 @@ function oneEach(names: readonly string[], record: DatacenterRecord): Datacenter
 
 /** The named datacenters that have the job and have not ended it. */
 export function running(datacenters: Datacenters): ReadonlyArray<[string, DatacenterRecord]> {
-  return Object.entries(datacenters).filter(([, { phase }]) => isRunning(phase));
-}
-
-export function isRunning(phase: DatacenterPhase): boolean {
-  return phase === 'running' || phase === 'reported';
+  return Object.entries(datacenters).filter(([, { run }]) => isUnderWay(run));
 }
 
 /** The datacenters that took the job in time. */
 export function targets(datacenters: Datacenters): ReadonlyArray<[string, DatacenterRecord]> {
-  return Object.entries(datacenters).filter(
-    ([, { phase }]) => isRunning(phase) || phase === 'final',
-  );
+  return Object.entries(datacenters).filter(([, { run }]) => isUnderWay(run) || run === 'final');
 }
 
 /** Undefined for a name that is none of the job's datacenters, whatever else objects know by it. */
@@ -259,11 +180,67 @@ export function recordOf(datacenters: Datacenters, name: string): DatacenterReco
   return Object.hasOwn(datacenters, name) ? datacenters[name] : undefined;
 }
 
-export function withDatacenter(
-  datacenters: Datacenters,
+/** The record after an event of a datacenter; one that is none of the job's changes nothing. */
+export function withStep(
+  context: GateJobContext,
   name: string,
-  changes: Partial<DatacenterRecord>,
-): Datacenters {
+  event: DatacenterEvent,
+): Pick<GateJobContext, 'datacenters'> {
+  const { datacenters } = context;
   const known = recordOf(datacenters, name);
-  return known === undefined ? datacenters : { ...datacenters, [name]: { ...known, ...changes } };
+  if (known === undefined) return { datacenters };
+  return { datacenters: { ...datacenters, [name]: stepped(known, event, limitsOf(context)) } };
+}
+
+/** The charts of its datacenters, by name. */
+export function chartsOf(context: GateJobContext) {
+  const limits = limitsOf(context);
+  return Object.fromEntries(
+    Object.entries(context.datacenters).map(([name, record]) => [name, chartOf(record, limits)]),
+  );
+}
+
+/** The same of several, each by an event of its own. */
+export function withSteps(
+  context: GateJobContext,
+  names: readonly string[],
+  eventFor: (name: string) => DatacenterEvent,
+): Pick<GateJobContext, 'datacenters'> {
+  let after: Pick<GateJobContext, 'datacenters'> = { datacenters: context.datacenters };
+  for (const name of names) after = withStep({ ...context, ...after }, name, eventFor(name));
+  return after;
+}
+
+/** Characters of results that a record keeps; what does not fit stays with its datacenter. */
+const RESULTS_CHARACTERS_MAX = knob('gateResultsCharactersMax', 48 * 1024);
+
+/**
+ * Share of the interval of reports after which one of them is missing, however late the next one may
+ * be.
+ */
+const REPORT_MISSED = 1.5;
+
+function limitsOf(context: GateJobContext): GateLimits {
+  const { rules, isRebuilt, datacenters, outcome } = context;
+  // Nothing more is kept once the outcome is published.
+  let roomCharacters = outcome === null ? RESULTS_CHARACTERS_MAX.value : 0;
+  for (const { final } of Object.values(datacenters))
+    if (final !== null) roomCharacters -= charactersOf(final);
+  const missedAfterMs = REPORT_MISSED * (rules?.reportIntervalMs ?? Number.MAX_SAFE_INTEGER);
+  return { missedAfterMs, isRebuilt, roomCharacters, dispatchDueAt: dispatchDueAt(context) };
+}
+
+/** Time until which a datacenter may take the job: one that is asked again has the whole limit from then on. */
+export function dispatchDueAt({
+  bornAt,
+  submittedAt,
+  askedSince = 0,
+  terms,
+  rules,
+  datacenters,
+}: GateJobContext): number {
+  const limitMs = rules?.gateDispatchLimitMs ?? 0;
+  const fullUntil = Object.values(datacenters).map((one) => one.fullUntil ?? 0);
+  const again = Math.max(askedSince, ...fullUntil);
+  return Math.max(bornAt + limitMs, Math.min(again + limitMs, submittedAt + terms.timeoutMs));
 }

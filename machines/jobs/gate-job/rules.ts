@@ -1,31 +1,31 @@
 /**
- * When a gate ends a job, as pure functions of its record and the moment.
+ * Rules by which a gate ends a job, as pure functions of the states of its datacenters and the moment.
  *
- *   1  overall               the time budget and the largest credit of a running datacenter are used up
- *   2  datacenterTimeout     enough datacenters reported a timeout
- *   3  allDatacentersStuck   every running datacenter says that nothing moves
+ *   1  isBudgetUsedUp    the time budget and the largest credit of a running datacenter are used up
+ *   2  isQuorumMet       enough datacenters reported a timeout
+ *   3  isNothingMoving   every running datacenter says that nothing moves
  *
- * Comparisons are strict: at a deadline nothing is due yet. Silence is never lack of progress.
+ * Comparisons are strict: at a deadline nothing is due yet. Silence is never lack of progress. What a
+ * datacenter has to say with which the gate still catches up may change each of them, so none is due by it.
  */
 
-import { knob } from '../../../runtime/knob.ts';
+import { knob } from '../../../runtime/base/knob.ts';
+import type { DatacenterRecord } from '../datacenter/context.ts';
+import { isUnderWay } from '../datacenter.ts';
 import type { GateReason, Quorum } from '../words.ts';
-import {
-  type DatacenterRecord,
-  type Datacenters,
-  type GateJobContext,
-  isRunning,
-  type RuledContext,
-  running,
-} from './record.ts';
+import { type Datacenters, type GateJobContext, type RuledContext, running } from './record.ts';
 
-/** The first rule that is due. */
-export function dueReason(context: RuledContext, at: number): GateReason | null {
-  const { datacenters, rules } = context;
-  if (running(datacenters).length === 0) return null;
-  if (at > overallDueAt(context)) return 'overall';
-  if (isQuorumMet(datacenters, rules.quorum)) return 'datacenterTimeout';
-  return isNothingMoving(context, at) ? 'allDatacentersStuck' : null;
+/** The gate knows how things are there, or that nobody can tell it. */
+const isCaughtUp = ({ contact }: DatacenterRecord): boolean => contact !== 'catchingUp';
+
+/** A word that may move every deadline is awaited. */
+export function isCatchingUp({ datacenters }: GateJobContext): boolean {
+  return !running(datacenters).every(([, record]) => isCaughtUp(record));
+}
+
+/** Rule 1. */
+export function isBudgetUsedUp(context: GateJobContext, at: number): boolean {
+  return running(context.datacenters).length > 0 && at > overallDueAt(context);
 }
 
 /** Rule 1's deadline. A datacenter that has ended the job does not carry it any more. */
@@ -36,14 +36,21 @@ export function overallDueAt({ submittedAt, terms, datacenters }: GateJobContext
   return Math.max(submittedAt + terms.timeoutMs + extensionMs, holdUntil);
 }
 
-/** Rule 2: the running datacenters and those that have timed out vote; the others have ended otherwise. */
-export function isQuorumMet(datacenters: Datacenters, quorum: Quorum): boolean {
-  const records = Object.values(datacenters);
-  const voters = records.filter(({ phase, final }) =>
-    phase === 'final' ? final?.status === 'timedOut' : isRunning(phase) || phase === 'asked',
+/**
+ * Rule 2: the running datacenters and those that have timed out vote; the others have ended otherwise. One
+ * with which the gate catches up is a voter without a vote, and may have any credit: what is met so is met
+ * whatever it says.
+ */
+export function isQuorumMet(
+  datacenters: Datacenters,
+  quorum: Quorum,
+  isKnown = isCaughtUp,
+): boolean {
+  const voters = Object.values(datacenters).filter(({ run, final }) =>
+    run === 'final' ? final?.status === 'timedOut' : isUnderWay(run) || run === 'asked',
   );
-  if (!voters.some(({ phase }) => isRunning(phase))) return false;
-  const counted = voters.filter((record) => isCounted(record, datacenters)).length;
+  if (!voters.some((voter) => isUnderWay(voter.run) && isKnown(voter))) return false;
+  const counted = voters.filter((record) => isCounted(record, datacenters, isKnown)).length;
   switch (quorum) {
     case 'any':
       return counted >= 1;
@@ -54,53 +61,101 @@ export function isQuorumMet(datacenters: Datacenters, quorum: Quorum): boolean {
   }
 }
 
-function isCounted(record: DatacenterRecord, datacenters: Datacenters): boolean {
-  if (record.phase === 'final') return true;
-  return record.phase === 'reported' && !isDeferred(record, datacenters);
+function isCounted(
+  record: DatacenterRecord,
+  datacenters: Datacenters,
+  isKnown: typeof isCaughtUp,
+): boolean {
+  if (record.run === 'final') return true;
+  return record.run === 'reported' && isKnown(record) && !isDeferred(record, datacenters, isKnown);
 }
 
 /** An overall report waits for rule 1 while another running datacenter has more credit than the reporter. */
-function isDeferred(reporter: DatacenterRecord, datacenters: Datacenters): boolean {
+function isDeferred(
+  reporter: DatacenterRecord,
+  datacenters: Datacenters,
+  isKnown: typeof isCaughtUp,
+): boolean {
   if (reporter.report !== 'overall') return false;
   return running(datacenters).some(
-    ([, other]) => other !== reporter && other.extensionsMs > reporter.extensionsMs,
+    ([, other]) =>
+      other !== reporter && (!isKnown(other) || other.extensionsMs > reporter.extensionsMs),
   );
 }
 
-/** Rule 3. Whoever has not reported yet, is silent or only queues speaks against it. */
-function isNothingMoving({ datacenters, rules }: RuledContext, at: number): boolean {
+/** Rule 3. A datacenter that has not reported yet, is not heard or only queues speaks against it. */
+export function isNothingMoving({ datacenters, rules }: RuledContext): boolean {
   const awaited = Object.values(datacenters).filter(
-    ({ phase }) => isRunning(phase) || phase === 'asked',
+    ({ run }) => isUnderWay(run) || run === 'asked',
   );
-  return awaited.every(
-    ({ sinceProgressMs, queued, lastSeenAt }) =>
-      sinceProgressMs !== null &&
-      sinceProgressMs > rules.allStuckThresholdMs &&
-      !queued &&
-      !isSilent(lastSeenAt, at, rules.silentAfterMs),
+  return (
+    awaited.some(({ run }) => isUnderWay(run)) &&
+    awaited.every(
+      ({ sinceProgressMs, queued, contact }) =>
+        sinceProgressMs !== null &&
+        sinceProgressMs > rules.allStuckThresholdMs &&
+        !queued &&
+        contact === 'heard',
+    )
   );
 }
 
-export function isSilent(lastSeenAt: number, at: number, silentAfterMs: number): boolean {
-  return at - lastSeenAt > silentAfterMs;
+/** Some rule is due by what is known, also of datacenters that may have more to say. */
+export function isAnyDue(context: RuledContext, at: number): boolean {
+  const { datacenters, rules } = context;
+  return (
+    isBudgetUsedUp(context, at) ||
+    isQuorumMet(datacenters, rules.quorum, () => true) ||
+    isNothingMoving(context)
+  );
 }
 
-/** When the next datacenter falls silent, or a silent one is asked again; null when none is running. */
-export function silenceDueAt({ datacenters, rules }: RuledContext): number | null {
-  const moments = running(datacenters).map(
-    ([, { lastSeenAt, askedAt }]) => (askedAt ?? lastSeenAt) + rules.silentAfterMs,
-  );
+/** Time at which a datacenter falls silent, or is asked again because it is. */
+const silentAt = ({ lastSeenAt, askedAt }: DatacenterRecord, { rules }: RuledContext): number =>
+  (askedAt ?? lastSeenAt) + rules.silentAfterMs;
+
+/** Time at which the next datacenter falls silent, or a silent one is asked again; null when none can. */
+export function silenceDueAt(context: RuledContext): number | null {
+  const moments = running(context.datacenters)
+    .filter(([, record]) => isCaughtUp(record))
+    .map(([, record]) => silentAt(record, context));
   return moments.length === 0 ? null : Math.min(...moments);
 }
 
-/** Running datacenters that are to be asked now because nothing is heard of them. */
-export function toBeAsked({ datacenters, rules }: RuledContext, at: number): readonly string[] {
-  return running(datacenters)
-    .filter(([, { lastSeenAt, askedAt }]) =>
-      isSilent(askedAt ?? lastSeenAt, at, rules.silentAfterMs),
-    )
+/** Running datacenters that have fallen silent, or are to be asked again. */
+export function fallenSilent(context: RuledContext, at: number): readonly string[] {
+  return running(context.datacenters)
+    .filter(([, record]) => isCaughtUp(record) && at > silentAt(record, context))
     .map(([name]) => name);
 }
+
+/** Time at which a datacenter is waited for no longer; two of its reports would have come. */
+const caughtUpAt = ({ gapAt, metAt }: DatacenterRecord, { rules }: RuledContext): number =>
+  (metAt ?? gapAt) + 2 * rules.reportIntervalMs;
+
+/** Time at which the next datacenter is waited for no longer; null when none is waited for. */
+export function catchUpDueAt(context: RuledContext): number | null {
+  const moments = catchingUp(context).map(([, record]) => caughtUpAt(record, context));
+  return moments.length === 0 ? null : Math.min(...moments);
+}
+
+/** Running datacenters that were waited for long enough. */
+export function missing(context: RuledContext, at: number): readonly string[] {
+  return catchingUp(context)
+    .filter(([, record]) => at > caughtUpAt(record, context))
+    .map(([name]) => name);
+}
+
+/** Running datacenters that have still to be asked how things are; none once there is nothing to decide. */
+export function unasked(context: GateJobContext): readonly string[] {
+  if (context.rules === null || context.outcome !== null) return [];
+  return catchingUp(context)
+    .filter(([, { nonce }]) => nonce === null)
+    .map(([name]) => name);
+}
+
+const catchingUp = ({ datacenters }: GateJobContext) =>
+  running(datacenters).filter(([, record]) => !isCaughtUp(record));
 
 /** Names that a detail tells at most. */
 const NAMES_MAX = knob('detailNamesMax', 10);
@@ -122,7 +177,7 @@ export function detailOf(reason: GateReason, context: RuledContext, at: number):
     case 'datacenterTimeout':
       return `timed out: ${names(
         Object.entries(datacenters).filter(
-          ([, { phase, final }]) => phase === 'reported' || final?.status === 'timedOut',
+          ([, { run, final }]) => run === 'reported' || final?.status === 'timedOut',
         ),
       )}`;
     case 'allDatacentersStuck':

@@ -1,9 +1,10 @@
 /**
- * What the statechart of a gate's job can do, ask and wait for, by name. The chart is in gate-job.ts.
+ * Setup of the gate job's statechart: its actions, guards and delays, by name. The chart is in gate-job.ts.
  */
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Born, Timed } from '../../../runtime/machine.ts';
+import type { DatacenterMessage } from '../datacenter/context.ts';
 import type { CancelAnswer } from '../messages/client.ts';
 import type {
   AckReceived,
@@ -11,10 +12,13 @@ import type {
   RulesGiven,
   StatusFound,
   SubmissionAnswered,
+  SubmissionDeferred,
+  SubmissionResumed,
 } from '../messages/gate.ts';
 import type { LeadershipAcquired, MessageRefused } from '../messages/local.ts';
 import type { NoteParams } from '../notes.ts';
 import { answering, carryOut } from '../step.ts';
+import type { GateReason } from '../words.ts';
 import {
   cancelled,
   contradicting,
@@ -30,29 +34,29 @@ import {
   withdrawn,
   withLateEvent,
 } from './deciding.ts';
-import { answeredSubmission, dispatchClosed, dispatchDueAt, isDispatchOver } from './joining.ts';
+import { askedAnew, dispatchClosed, isDispatchOver, wasAway } from './joining.ts';
 import {
+  dispatchDueAt,
   type GateJobContext,
   type GateJobInput,
-  isRunning,
   type RuledContext,
-  recordOf,
   running,
   targets,
+  withStep,
 } from './record.ts';
-import { dueReason, overallDueAt, silenceDueAt } from './rules.ts';
+import * as rules from './rules.ts';
 import * as steps from './steps.ts';
 import { ruled, tookOffice } from './takeover.ts';
-import type { DatacenterMessage } from './taking.ts';
 
 export type GateJobEvent = Timed<
   | DatacenterMessage
   | AckReceived
   | SubmissionAnswered
+  | SubmissionDeferred
+  | SubmissionResumed
   | CancelRequested
   | StatusFound
   | RulesGiven
-  | { readonly type: 'deadlines.renew' }
   | LeadershipAcquired
   | MessageRefused
 >;
@@ -75,8 +79,6 @@ function rulesOf(context: GateJobContext): RuledContext {
   if (context.rules === null) throw new Error(`The job ${context.jobId} has no rules yet.`);
   return context as RuledContext;
 }
-
-const dueOf = (args: Args) => dueReason(rulesOf(args.context), momentOf(args));
 
 /** Due means after the deadline: a timer comes a millisecond later. */
 const until = (deadlineAt: number, args: Args): number =>
@@ -101,13 +103,18 @@ export const gateJobSetup = setup({
       for (const datacenter of Object.keys(context.datacenters))
         enqueue({ type: 'dispatchTo', params: { datacenter } } as never);
     }),
-    closeDispatch: assign(({ context }) => dispatchClosed(context)),
+    defer: assign(({ context, event }) => {
+      assertEvent(event, 'submission.deferred');
+      return withStep(context, event.datacenter, event);
+    }),
+    askAnew: assign(({ context, event }) => askedAnew(context, event.at)),
+    closeDispatch: assign((args) => dispatchClosed(args.context, momentOf(args))),
     dropPages: enqueueActions(({ context, enqueue }) =>
       carryOut(enqueue, steps.dropPages(context)),
     ),
-    takeSubmissionAnswer: assign(({ context, event }) => {
+    takeSubmissionAnswer: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'submission.answered');
-      return answeredSubmission(context, event, event.at);
+      carryOut(enqueue, steps.takeSubmissionAnswer(context, event, event.at));
     }),
     takeReport: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, REPORTS);
@@ -123,29 +130,27 @@ export const gateJobSetup = setup({
       if (datacenter !== '') enqueue({ type: 'findStatus', params: { datacenter } } as never);
       carryOut(enqueue, steps.takeRefusal(context, event, event.at));
     }),
-    takeStatus: enqueueActions(({ context, event, enqueue }) => {
+    takeStatus: assign(({ context, event }) => {
       assertEvent(event, 'status.found');
-      carryOut(enqueue, steps.takeStatus(context, event, event.at));
+      return withStep(context, event.datacenter, event);
     }),
-    noteOverall: assign({ overallDueAt: ({ context }) => overallDueAt(context) }),
-    noteSilence: assign({ silenceDueAt: ({ context }) => silenceDueAt(rulesOf(context)) ?? 0 }),
     askSilent: enqueueActions(({ context, event, enqueue }) =>
       carryOut(enqueue, steps.askSilent(rulesOf(context), event.at)),
     ),
-    askUnheard: enqueueActions(({ context, enqueue }) =>
-      carryOut(enqueue, steps.askUnheard(context)),
+    askUnasked: enqueueActions((args) =>
+      carryOut(args.enqueue, steps.askUnasked(args.context, momentOf(args))),
     ),
-    declare: assign((args) => declared(rulesOf(args.context), momentOf(args))),
+    giveUpMissing: assign((args) => steps.giveUpMissing(rulesOf(args.context), momentOf(args))),
+    declare: assign((args, reason: GateReason) =>
+      declared(rulesOf(args.context), reason, momentOf(args)),
+    ),
     decideCancel: assign((args) => cancelled(args.context, momentOf(args))),
-    withdraw: assign(({ context }) => withdrawn(context)),
+    withdraw: assign((args) => withdrawn(args.context, momentOf(args))),
     issueAgain: assign(({ context }) => issuedAgain(context)),
     tell: enqueueActions(({ context, event, enqueue }, names: readonly string[]) =>
       carryOut(enqueue, steps.tell(context, names, momentOf({ context, event }))),
     ),
-    shadow: assign((args) => {
-      const reason = dueOf(args);
-      return reason === null ? {} : { shadowed: { reason, at: args.event.at } };
-    }),
+    shadow: assign((args, reason: GateReason) => ({ shadowed: { reason, at: momentOf(args) } })),
     noteLate: assign(({ context, event }, what: string) => withLateEvent(context, what, event.at)),
     publish: assign((args) => published(args.context, momentOf(args))),
     answerCancel: enqueueActions(({ event, enqueue }, answer: CancelAnswer) => {
@@ -158,7 +163,7 @@ export const gateJobSetup = setup({
     }),
     takeRules: assign(({ context, event }) => {
       assertEvent(event, 'rules.given');
-      return ruled(context, event);
+      return ruled(context, event, event.at);
     }),
   },
   guards: {
@@ -168,24 +173,28 @@ export const gateJobSetup = setup({
       event.type === 'leadership.acquired' && event.fence > context.fence,
     hasIdlePages: ({ context }) => context.pages > 0 && isDispatchOver(context),
     isDispatchOver: ({ context }) => isDispatchOver(context),
+    wasAway: ({ context, event }) => wasAway(context, event.at),
     hasTarget: ({ context }) => targets(context.datacenters).length > 0,
-    isAnybodyRunning: ({ context }) => running(context.datacenters).length > 0,
-    isNobodyRunning: ({ context }) => running(context.datacenters).length === 0,
     hasEverybodyEnded: ({ context }) =>
       isDispatchOver(context) && running(context.datacenters).length === 0,
-    isRuleDue: (args) => args.context.terms.enforce !== false && dueOf(args) !== null,
-    isShadowDue: (args) =>
-      args.context.terms.enforce === false &&
-      args.context.shadowed === null &&
-      dueOf(args) !== null,
-    hasOverallMoved: ({ context }) => overallDueAt(context) !== context.overallDueAt,
-    hasSilenceMoved: ({ context }) => silenceDueAt(rulesOf(context)) !== context.silenceDueAt,
-    isEverybodyHeard: ({ context }) =>
-      context.unheard.every((name) => {
-        const phase = recordOf(context.datacenters, name)?.phase;
-        return phase === undefined || !isRunning(phase);
-      }),
+    isWatchedOnly: ({ context }) => context.terms.enforce === false,
+    isShadowed: ({ context }) => context.shadowed !== null,
+    isBudgetUsedUp: (args) =>
+      !rules.isCatchingUp(args.context) && rules.isBudgetUsedUp(args.context, momentOf(args)),
+    isQuorumMet: ({ context }) =>
+      rules.isQuorumMet(context.datacenters, rulesOf(context).rules.quorum),
+    isNothingMoving: ({ context }) => rules.isNothingMoving(rulesOf(context)),
+    isOverallDue: (args) => momentOf(args) > rules.overallDueAt(args.context),
+    isSilenceDue: ({ context }) => rules.silenceDueAt(rulesOf(context)) !== null,
+    isSilenceOver: ({ context }) => rules.silenceDueAt(rulesOf(context)) === null,
+    hasFallenSilent: (args) => rules.fallenSilent(rulesOf(args.context), momentOf(args)).length > 0,
+    isCatchingUp: ({ context }) => rules.isCatchingUp(context),
+    isCaughtUp: ({ context }) => !rules.isCatchingUp(context),
+    isAnybodyMissing: (args) => rules.missing(rulesOf(args.context), momentOf(args)).length > 0,
+    isAnybodyUnasked: ({ context }) => rules.unasked(context).length > 0,
     isTimeoutDecided: ({ context }) => context.decision?.kind === 'timeout',
+    isDecidedBy: ({ context: { decision } }, reason: GateReason) =>
+      decision?.kind === 'timeout' && decision.reason === reason,
     isCancelDecided: ({ context }) => context.decision?.kind === 'cancel',
     hasUntold: ({ context }) => untold(context).length > 0,
     isContradicted: ({ context }) => contradicting(context).length > 0,
@@ -200,8 +209,9 @@ export const gateJobSetup = setup({
   },
   delays: {
     dispatchLimit: (args) => until(dispatchDueAt(args.context), args),
-    overallLimit: (args) => until(args.context.overallDueAt, args),
-    silenceLimit: (args) => until(args.context.silenceDueAt, args),
+    overallLimit: (args) => until(rules.overallDueAt(args.context), args),
+    silenceLimit: (args) => until(rules.silenceDueAt(rulesOf(args.context)) ?? 0, args),
+    catchUpLimit: (args) => until(rules.catchUpDueAt(rulesOf(args.context)) ?? 0, args),
     settleLimit: (args) =>
       until((args.context.decision?.at ?? 0) + rulesOf(args.context).rules.settleLimitMs, args),
     lingerLimit: ({ context }) => rulesOf(context).rules.settleLimitMs,

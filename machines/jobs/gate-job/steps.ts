@@ -1,32 +1,27 @@
 /**
- * What taking an event means for a gate's job, as data: what it remembers then, what it says to whom.
+ * Steps of a gate's job, as data: for each event what it remembers then, and what it says to whom.
  */
 
 import { jobAddress, placeOf, submissionPageAddress } from '../addresses.ts';
-import type { AckReceived, StatusFound } from '../messages/gate.ts';
+import type { DatacenterMessage } from '../datacenter/context.ts';
+import { isAck } from '../datacenter/decision.ts';
+import type { AckReceived, SubmissionAnswered } from '../messages/gate.ts';
 import type { MessageRefused } from '../messages/local.ts';
 import type { NoteParams } from '../notes.ts';
 import type { Saying, Step } from '../step.ts';
-import { answered } from './answers.ts';
 import { order, told, withLateEvent } from './deciding.ts';
 import { isLateEnd, noteOf, notesOn } from './notes.ts';
-import {
-  type GateJobContext,
-  type RuledContext,
-  recordOf,
-  type ToldAnswer,
-  withDatacenter,
-} from './record.ts';
-import { toBeAsked } from './rules.ts';
-import { acknowledgement, type DatacenterMessage, isOutcome, taken, withEnd } from './taking.ts';
+import { type GateJobContext, type RuledContext, recordOf, withStep, withSteps } from './record.ts';
+import { fallenSilent, missing, unasked } from './rules.ts';
+import { acknowledgement, raised, taken } from './taking.ts';
 
 /**
  * A report is acknowledged whatever it is worth; a progress report as it came, without guarantee, but for
- * the first one: the job begins its work when it is acknowledged.
+ * the first one: the job begins its work when it is acknowledged. Nobody waits to hear that a correction came.
  */
 export function takeReport(
   context: GateJobContext,
-  message: DatacenterMessage,
+  message: DatacenterMessage & { readonly ageMs?: number },
   at: number,
 ): Step<GateJobContext> {
   const { jobId, datacenter, type } = message;
@@ -35,7 +30,7 @@ export function takeReport(
   const ack: Saying = {
     to: jobAddress(jobId, datacenter),
     event: acknowledgement(context, message),
-    isHint: isProgress && !isFirst,
+    isHint: (isProgress && !isFirst) || type === 'status.corrected',
   };
   const known = recordOf(context.datacenters, datacenter);
   // A gate that was rebuilt has not heard why: that was reported to the one before it.
@@ -51,13 +46,36 @@ export function takeReport(
   };
 }
 
-/** What a datacenter answered to a decision. */
+/**
+ * A datacenter that has ended the job already says so to nobody any more, if it told a gate that has lost it
+ * since. It is asked, so that it arrives: an end that is still under way comes before the answer, and that the
+ * question was refused is how the gate learns of one that is not.
+ */
+export function takeSubmissionAnswer(
+  context: GateJobContext,
+  answer: SubmissionAnswered,
+  at: number,
+): Step<GateJobContext> {
+  const { jobId, datacenter, hasEnded } = answer;
+  const isNews = recordOf(context.datacenters, datacenter)?.run === 'asked';
+  return {
+    next: withStep(context, datacenter, { ...answer, at }),
+    says: hasEnded && isNews ? [question(jobId, datacenter, `${context.fence}.${at}`)] : [],
+  };
+}
+
+/** Takes a datacenter's answer to a decision. */
 export function takeAck(
   context: GateJobContext,
   ack: AckReceived,
   at: number,
 ): Step<GateJobContext> {
-  const next = answered(context, ack, at);
+  const { datacenter, highestDecisionEpoch } = ack;
+  if (!isAck({ ...ack, at }) || recordOf(context.datacenters, datacenter)?.told == null) return {};
+  const next = {
+    ...withStep(context, datacenter, { ...ack, at }),
+    ...(highestDecisionEpoch !== null && raised(context, highestDecisionEpoch)),
+  };
   return { next, notes: notesOnBoot(context, next, at) };
 }
 
@@ -71,40 +89,57 @@ function notesOnBoot(
   return raised === gateBoot ? [] : [{ event: 'leader.fenceRaised', at, jobId, told: raised - 1 }];
 }
 
-const question = (jobId: string, datacenter: string, isHint = true): Saying => ({
+const question = (jobId: string, datacenter: string, nonce = ''): Saying => ({
   to: jobAddress(jobId, datacenter),
-  event: { type: 'status.requested', jobId, datacenter } as { type: string },
-  isHint,
+  event: {
+    type: 'status.requested',
+    jobId,
+    datacenter,
+    ...(nonce !== '' && { nonce }),
+  } as { type: string },
+  isHint: nonce === '',
 });
 
-/** Asks these datacenters how they are. */
-function ask({ jobId }: GateJobContext, names: readonly string[]): Step<GateJobContext> {
-  return { says: names.map((name) => question(jobId, name)) };
-}
-
 /**
- * Asks those that a gate has to hear before it decides. The question has to arrive: a job that has ended
- * takes none, and that it was refused is how a gate learns of an end that another life of it was told.
+ * Asks those that the gate catches up with. The question has to arrive: a job that has ended takes none, and
+ * that it was refused is how a gate learns of an end that another life of it was told. One is enough, however
+ * often the gate starts again before anything is heard.
  */
-export function askUnheard({ jobId, unheard }: GateJobContext): Step<GateJobContext> {
-  return { says: unheard.map((name) => question(jobId, name, false)) };
+export function askUnasked(context: GateJobContext, at: number): Step<GateJobContext> {
+  const { jobId, fence, datacenters } = context;
+  const names = unasked(context);
+  const nonceOf = (name: string) =>
+    recordOf(datacenters, name)?.isQuestioned === true ? '' : `${fence}.${at}`;
+  return {
+    next: withSteps(context, names, (name) => ({
+      type: 'datacenter.asked',
+      nonce: nonceOf(name),
+      at,
+    })),
+    says: names.map((name) => question(jobId, name, nonceOf(name))),
+  };
 }
 
-/** Who has fallen silent is asked at once, and again for as long as it is. */
+/** Asks silent datacenters at once, and again for as long as they are silent. */
 export function askSilent(context: RuledContext, at: number): Step<GateJobContext> {
-  const { jobId } = context;
-  const notes: NoteParams[] = [];
-  let { datacenters } = context;
-  const names = toBeAsked(context, at);
-  for (const datacenter of names) {
+  const { jobId, datacenters } = context;
+  const names = fallenSilent(context, at);
+  const notes = names.flatMap((datacenter): NoteParams[] => {
     const known = recordOf(datacenters, datacenter);
-    if (known?.askedAt === null) {
-      const silentMs = at - known.lastSeenAt;
-      notes.push({ event: 'datacenter.silent', at, jobId, datacenter, silentMs });
-    }
-    datacenters = withDatacenter(datacenters, datacenter, { askedAt: at });
-  }
-  return { ...ask(context, names), next: { datacenters }, notes };
+    if (known?.contact !== 'heard') return [];
+    const silentMs = at - known.lastSeenAt;
+    return [{ event: 'datacenter.silent', at, jobId, datacenter, silentMs }];
+  });
+  return {
+    next: withSteps(context, names, () => ({ type: 'silence.due', at })),
+    says: names.map((name) => question(jobId, name)),
+    notes,
+  };
+}
+
+/** Two reports have not come: what was in the queue has, or nobody is there. */
+export function giveUpMissing(context: RuledContext, at: number): Partial<GateJobContext> {
+  return withSteps(context, missing(context, at), () => ({ type: 'catchUp.due', at }));
 }
 
 /** Sends the decision, or what stands for it, to these datacenters. */
@@ -117,7 +152,7 @@ export function tell(
     to: jobAddress(context.jobId, name),
     event: order(context, name, at),
   }));
-  return { next: told(context, names), says };
+  return { next: told(context, names, at), says };
 }
 
 /** The workflows are at their datacenters, or nobody is waited for any more. */
@@ -130,27 +165,18 @@ export function dropPages({ jobId, digest, pages }: GateJobContext): Step<GateJo
   return { next: { pages: 0 }, says };
 }
 
-/**
- * A datacenter did not take a message for good. Only the decision matters, as it was last sent.
- *
- * A job that has ended has its final on the way. One that took part and is not known any more has
- * ended and was forgotten, or its datacenter lost its store: nobody will ever confirm, and the settle
- * limit presumes its end. It is the same where a datacenter refuses the gate itself.
- */
+/** A datacenter did not take a message for good. Only the decision matters, as it was last sent. */
 export function takeRefusal(
   context: GateJobContext,
-  { to, event, code }: MessageRefused,
+  refusal: MessageRefused,
   at: number,
 ): Step<GateJobContext> {
-  const datacenter = placeOf(to);
-  const isDecision = event.type === 'timeout.declared' || event.type === 'cancel.requested';
-  const sent = recordOf(context.datacenters, datacenter)?.told?.epoch;
-  const isCurrent = String(event.decisionEpoch) === String(sent);
-  if (!isDecision || !isCurrent) return {};
-  const answer = code === 'ACTOR_ENDED' ? 'ended' : 'gone';
-  const next = withAnswer(context, datacenter, answer);
-  if (answer === 'ended') return { next };
-  const about = { datacenter, status: 'unknown', code };
+  const datacenter = placeOf(refusal.to);
+  const was = recordOf(context.datacenters, datacenter)?.decision;
+  const next = withStep(context, datacenter, { ...refusal, at });
+  const isGone = recordOf(next.datacenters, datacenter)?.decision === 'gone' && was !== 'gone';
+  if (!isGone) return { next };
+  const about = { datacenter, status: 'unknown', code: refusal.code };
   return { next, notes: [{ ...noteOf('status.corrected', context, at), ...about }] };
 }
 
@@ -163,39 +189,4 @@ export function endedAt({ to, event, code }: MessageRefused): string {
   const isQuestion = event.type === 'status.requested';
   const isUnknown = isQuestion && code === 'ACTOR_UNKNOWN';
   return ((isDecision || isQuestion) && code === 'ACTOR_ENDED') || isUnknown ? placeOf(to) : '';
-}
-
-/** What the desk of a datacenter said about a job that takes no messages any more. */
-export function takeStatus(
-  context: GateJobContext,
-  { datacenter, found }: StatusFound,
-  at: number,
-): Step<GateJobContext> {
-  if (found === null) return { next: withoutJob(context, datacenter) };
-  const { status, reason, localReason, gateReason } = found;
-  if (!isOutcome(status)) return {};
-  return { next: withEnd(context, datacenter, { status, reason, localReason, gateReason }, at) };
-}
-
-/**
- * The datacenter has no such job. One that a gate without its data only took to run it never did; of
- * any other nobody will ever confirm an end.
- */
-function withoutJob(context: GateJobContext, datacenter: string): Partial<GateJobContext> {
-  const { datacenters, isRebuilt } = context;
-  const known = recordOf(datacenters, datacenter);
-  if (isRebuilt && known?.phase === 'running' && known.leaderFence === 0)
-    return { datacenters: withDatacenter(datacenters, datacenter, { phase: 'refused' }) };
-  return withAnswer(context, datacenter, 'gone');
-}
-
-function withAnswer(
-  context: GateJobContext,
-  datacenter: string,
-  answer: ToldAnswer,
-): Partial<GateJobContext> {
-  const { datacenters } = context;
-  const sent = recordOf(datacenters, datacenter)?.told ?? null;
-  if (sent === null) return {};
-  return { datacenters: withDatacenter(datacenters, datacenter, { told: { ...sent, answer } }) };
 }

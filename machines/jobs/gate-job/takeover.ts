@@ -1,12 +1,13 @@
 /**
- * What changes in a gate's record when another node, or the same one again, takes the gate's place.
+ * Takeover of a gate's job: changes in its record when another node, or the same one again, becomes the gate.
  *
  * Guarantees: the elapsed time of a job never decreases, whatever the new node's clock says, and
  * the number that decisions are made under never does either.
  */
 
 import type { RulesGiven } from '../messages/gate.ts';
-import { type Datacenters, type GateJobContext, running } from './record.ts';
+import { askedAnew } from './joining.ts';
+import { type Datacenters, type GateJobContext, running, withSteps } from './record.ts';
 
 /** Times of the record move together to where the new clock is behind the old one. */
 export function tookOffice(
@@ -15,21 +16,28 @@ export function tookOffice(
   at: number,
 ): Partial<GateJobContext> {
   const behindMs = Math.max(0, latestOf(context) - at);
-  return {
-    fence,
-    gateBoot: Math.max(fence, context.gateBoot),
-    unheard: running(context.datacenters).map(([name]) => name),
-    ...(behindMs > 0 && movedBack(context, behindMs)),
-  };
+  const moved = behindMs > 0 ? movedBack(context, behindMs) : {};
+  const gateBoot = Math.max(fence, context.gateBoot);
+  const now = { ...context, ...moved };
+  return { fence, gateBoot, ...moved, ...askedAnew(now, at), ...withoutTouch(now, at) };
 }
 
-/** A job that a datacenter has brought back to a gate that had lost it. */
+/** Marks what is known of the running datacenters as history: each is asked how things are. */
+function withoutTouch(context: GateJobContext, at: number): Pick<GateJobContext, 'datacenters'> {
+  const names = running(context.datacenters).map(([name]) => name);
+  return withSteps(context, names, () => ({ type: 'gate.restarted', at }));
+}
+
+/** A job that a datacenter has brought back to a gate that had lost it; it begins to listen now. */
 export function ruled(
-  { gateBoot }: GateJobContext,
+  context: GateJobContext,
   { rules, fence }: RulesGiven,
+  at: number,
 ): Partial<GateJobContext> {
+  const { gateBoot } = context;
   // A datacenter that obeyed a higher number than ours must not refuse us.
-  return { rules, fence, gateBoot: gateBoot > fence ? gateBoot + 1 : fence };
+  const known = { rules, fence, gateBoot: gateBoot > fence ? gateBoot + 1 : fence };
+  return { ...known, ...withoutTouch({ ...context, ...known }, at) };
 }
 
 function latestOf({ submittedAt, bornAt, decision, datacenters }: GateJobContext): number {
@@ -38,8 +46,9 @@ function latestOf({ submittedAt, bornAt, decision, datacenters }: GateJobContext
 }
 
 function movedBack(context: GateJobContext, byMs: number): Partial<GateJobContext> {
-  const { bornAt, submittedAt, decision, datacenters } = context;
+  const { bornAt, submittedAt, askedSince, decision, datacenters } = context;
   return {
+    ...(askedSince !== undefined && { askedSince: askedSince - byMs }),
     bornAt: bornAt - byMs,
     submittedAt: submittedAt - byMs,
     decision: decision === null ? null : { ...decision, at: decision.at - byMs },
@@ -56,7 +65,10 @@ function datacentersMovedBack(datacenters: Datacenters, byMs: number): Datacente
         lastSeenAt: record.lastSeenAt - byMs,
         lastProgressAt: record.lastProgressAt - byMs,
         holdUntil: Math.max(0, record.holdUntil - byMs),
+        ...(record.fullUntil !== undefined && { fullUntil: record.fullUntil - byMs }),
         askedAt: record.askedAt === null ? null : record.askedAt - byMs,
+        gapAt: Math.max(0, record.gapAt - byMs),
+        metAt: record.metAt === null ? null : record.metAt - byMs,
       },
     ]),
   );

@@ -1,8 +1,8 @@
 /**
- * What a job remembers, and the sums of its deadlines and credit. The statechart is in job.ts.
+ * Context of a job, and the sums of its deadlines and credit. The statechart is in job.ts.
  */
 
-import { knob } from '../../../runtime/knob.ts';
+import { knob } from '../../../runtime/base/knob.ts';
 import type { Born, Timed } from '../../../runtime/machine.ts';
 import type { ClockReading, DecisionEpoch } from '../messages/fields.ts';
 import type {
@@ -15,7 +15,6 @@ import type {
 import type {
   ExtensionCredited,
   LeadershipAcquired,
-  LeadershipLost,
   MessageRefused,
   WorkerLost,
   WorkflowChanged,
@@ -33,12 +32,11 @@ import type {
   Quorum,
   Reason,
 } from '../words.ts';
-import { hasAttemptOut, newTable, type WorkflowTable } from './workflows.ts';
+import type { WorkflowTable } from './table.ts';
+import { hasAttemptOut, newTable } from './workflows.ts';
 
 export type JobEvent = Timed<
   | { readonly type: 'job.assembled' }
-  /** From the repair sweep. */
-  | { readonly type: 'deadlines.renew' }
   | WorkflowChanged
   | WorkflowProgressed
   | WorkerLost
@@ -49,7 +47,6 @@ export type JobEvent = Timed<
   | AckReceived
   | ExtendRequested
   | LeadershipAcquired
-  | LeadershipLost
   | MessageRefused
 >;
 
@@ -57,11 +54,13 @@ export interface JobInput {
   readonly jobId: string;
   readonly datacenter: string;
   readonly managerId: string;
+  /** Address at which its peers reach it, if it knows. */
+  readonly managerUrl?: string | undefined;
   /** The fence of the datacenter's lease. */
   readonly term: number;
   /** null: this datacenter decides alone. */
   readonly gateId: string | null;
-  /** Of the body of the submission, without the id. */
+  /** Digest of the body of the submission, without the id. */
   readonly digest: string;
   readonly timeoutMs: number;
   readonly stuckThresholdMs: number;
@@ -80,7 +79,7 @@ export interface JobInput {
   readonly rules: JobRules;
   readonly ids: readonly string[];
   readonly dependsOn: Readonly<Record<string, readonly number[]>>;
-  /** By place in `ids`, see `WorkflowTable`. */
+  /** Lanes by place in `ids`, see `WorkflowView`. */
   readonly lanes?: readonly number[];
 }
 
@@ -106,11 +105,11 @@ export interface JobContext extends Omit<JobInput, 'ids' | 'dependsOn' | 'lanes'
   /** Rises with each change of status. */
   readonly seq: number;
   readonly table: WorkflowTable;
-  /** Why its first workflow failed for good. */
+  /** Reason for which its first workflow failed for good. */
   readonly failure: FailureReason | null;
   /** Wall time of the acceptance; never changes. */
   readonly startedAt: number;
-  /** What deadlines count from: `startedAt`, moved by a takeover on a clock that is behind. */
+  /** Moment that deadlines count from: `startedAt`, moved by a takeover on a clock that is behind. */
   readonly baseAt: number;
   /** The latest moment this actor has seen, on the clock of its leader. */
   readonly seenAt: number;
@@ -129,8 +128,6 @@ export interface JobContext extends Omit<JobInput, 'ids' | 'dependsOn' | 'lanes'
   readonly stuckGraceUntil: number;
   readonly leaderFence: number;
   readonly reportSeq: number;
-  /** The last report that is sent until it arrives, 0 once it has. */
-  readonly reliableReportSeq: number;
   readonly obeyedDecisionEpoch: DecisionEpoch | null;
   readonly highestDecisionEpoch: DecisionEpoch;
   /** The gate knows how it ended; true from the start where there is no gate. */
@@ -138,12 +135,12 @@ export interface JobContext extends Omit<JobInput, 'ids' | 'dependsOn' | 'lanes'
   /** Questions that are answered once no workflow can start any more. */
   readonly cancelAskers: readonly string[];
   readonly isCancelOfGate: boolean;
-  /** What would have ended it, had its timeouts been enforced. */
+  /** Deadlines that would have ended it, had its timeouts been enforced. */
   readonly shadows: ReadonlyArray<{ readonly reason: LocalReason; readonly at: number }>;
   readonly lateEvents: readonly LateEvent[];
   /** Its submission was never finished: nobody was told that it was taken. */
   readonly isAbandoned?: true;
-  /** What its gate decided before the job was whole: it is said once, and taken as soon as it can be. */
+  /** Decision of its gate from before the job was whole: sent once, and taken as soon as it can be. */
   readonly heldDecision?: TimeoutDeclared | CancelRequested | undefined;
 }
 
@@ -172,7 +169,6 @@ export function bornJob({ ids, dependsOn, lanes, at, ...input }: Born<JobInput>)
     stuckGraceUntil: 0,
     leaderFence: 1,
     reportSeq: 0,
-    reliableReportSeq: 0,
     failure: null,
     obeyedDecisionEpoch: null,
     highestDecisionEpoch: input.decisionEpoch,
@@ -210,8 +206,11 @@ export const operatorCreditMs = ({ operatorCredits }: JobContext): number =>
 export const extensionsMs = (context: JobContext): number =>
   creditMs(context) + operatorCreditMs(context);
 
+export const budgetDue = (context: JobContext): number =>
+  context.baseAt + context.timeoutMs + extensionsMs(context);
+
 export const overallDue = (context: JobContext): number =>
-  Math.max(context.baseAt + context.timeoutMs + extensionsMs(context), context.holdUntil);
+  Math.max(budgetDue(context), context.holdUntil);
 
 /** Only while it exists, see `isStuckWatched`. */
 export const stuckDue = (context: JobContext): number =>
@@ -238,7 +237,7 @@ export function progressed(context: JobContext, at: number): Partial<JobContext>
   return { lastProgressAt: at, longestGapMs: gapMs };
 }
 
-/** How it ended; the first end counts. */
+/** End of the job; the first end counts. */
 export function ending(
   context: JobContext,
   at: number,

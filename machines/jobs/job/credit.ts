@@ -1,8 +1,8 @@
 /**
- * More time for a job: what workers were granted, and what a person adds.
+ * Credit of a job: more time that workers were granted, and that a person adds.
  */
 
-import { knob } from '../../../runtime/knob.ts';
+import { knob } from '../../../runtime/base/knob.ts';
 import { gateJobAddress, workerHealthAddress } from '../addresses.ts';
 import type { ExtendAnswer, ExtendRefusal } from '../messages/client.ts';
 import { TIMEOUT_MS_MAX } from '../messages/fields.ts';

@@ -1,5 +1,5 @@
 /**
- * What a job makes of its gate's decisions and acknowledgements, and of those who cancel it.
+ * Decisions that a job is sent: those of its gate, the gate's acknowledgements, and cancels from clients.
  */
 
 import type { AckReceived, CancelRequested, TimeoutDeclared } from '../messages/gate.ts';
@@ -27,38 +27,53 @@ export function obey(context: JobContext, event: Taken<TimeoutDeclared>): JobSte
 }
 
 /** A decision that is not obeyed changes nothing but that the gate was heard. */
-export function answerDecision(
+export function refuse(
   context: JobContext,
   event: Taken<TimeoutDeclared | CancelRequested>,
+  why: gate.Refusal,
 ): JobStep {
-  const judgement = gate.judge(context, event);
-  if (judgement === 'obey') return {};
   const { at, decisionEpoch } = event;
-  const isEnded = context.endedAt !== null && judgement === 'final';
-  const fields = { rejection: judgement, decisionEpoch, echoedFence: event.leaderFence };
-  const corrected = judgement !== 'notLeader' && judgement !== 'duplicate';
+  const isEnded = why === 'final';
+  const fields = { rejection: why, decisionEpoch, echoedFence: event.leaderFence };
+  const corrected = why !== 'notLeader' && why !== 'duplicate';
   return {
     next: {
       seenAt: at,
       lastGateContactAt: at,
-      ...(isEnded && withLate(context, event.type, at, judgement)),
+      ...(isEnded && withLate(context, event.type, at, why)),
     },
-    says: gate.refuse(context, event, at, judgement),
+    says: gate.refuse(context, event, at, why),
     notes: [
-      ...(judgement === 'duplicate' ? [] : [note(context, 'timeout.rejected', at, fields)]),
+      ...(why === 'duplicate' ? [] : [note(context, 'timeout.rejected', at, fields)]),
       ...(isEnded ? [note(context, 'event.late', at, { kind: event.type })] : []),
       ...(corrected ? [note(context, 'status.corrected', at, fields)] : []),
     ],
   };
 }
 
-/** What the gate had decided before the job was whole: now it is obeyed, or answered. */
+/** Reason to refuse what the gate had decided before the job was whole; undefined where it is obeyed. */
+function refusalOfHeld(
+  context: JobContext,
+  held: TimeoutDeclared | CancelRequested,
+): gate.Refusal | undefined {
+  if (gate.isForAnotherLeader(context, held)) return 'notLeader';
+  if (gate.isForFormerLeader(context, held)) return 'staleLeaderFence';
+  return gate.isOutdated(context, held) ? 'staleDecision' : undefined;
+}
+
+export const isEndedByHeld = (
+  { heldDecision: held, ...context }: JobContext,
+  type: (TimeoutDeclared | CancelRequested)['type'],
+): boolean => held?.type === type && refusalOfHeld(context, held) === undefined;
+
+/** Takes what the gate had decided before the job was whole: now it is obeyed, or answered. */
 export function takeHeld(context: JobContext, at: number): JobStep {
   const { heldDecision } = context;
   if (heldDecision === undefined) return {};
   const event = { ...heldDecision, at };
-  const taken = gate.judge(context, event) === 'obey' ? follow : answerDecision;
-  const { next, ...step } = taken(context, event);
+  const why = refusalOfHeld(context, heldDecision);
+  const { next, ...step } =
+    why === undefined ? follow(context, event) : refuse(context, event, why);
   return { ...step, next: { ...next, heldDecision: undefined } };
 }
 
@@ -66,24 +81,12 @@ function follow(context: JobContext, event: Taken<TimeoutDeclared | CancelReques
   return event.type === 'timeout.declared' ? obey(context, event) : cancel(context, event);
 }
 
-/** Whoever does not lead obeys nobody, and says so. */
-export function answerNotLeader(
-  context: JobContext,
-  event: TimeoutDeclared | CancelRequested,
-): JobStep {
-  if (event.decisionEpoch === undefined) {
-    const { replyTo } = event as CancelRequested;
-    return { says: answering(replyTo, { accepted: false, reason: 'notLeader' }) };
-  }
-  return { says: gate.acknowledge(context, event, { accepted: false, reason: 'notLeader' }) };
-}
-
 /** Not accepted yet: to a client there is no such job. */
 export function answerUnaccepted({ replyTo }: CancelRequested): JobStep {
   return { says: answering(replyTo, { accepted: false, reason: 'unknown' }) };
 }
 
-/** Cancelled by its gate, or by whoever asked the desk; the answer waits until no workflow can start. */
+/** Cancelled by its gate, or by a client of the desk; the answer waits until no workflow can start. */
 export function cancel(context: JobContext, event: Taken<CancelRequested>): JobStep {
   const { at, decisionEpoch, replyTo } = event;
   const next = {
@@ -99,16 +102,18 @@ export function cancel(context: JobContext, event: Taken<CancelRequested>): JobS
   return { next, says: decisionEpoch === undefined ? [] : gate.acknowledge(after, event, {}) };
 }
 
-/** It has ended: whoever cancels it now hears how. */
-export function cancelLate(context: JobContext, event: Taken<CancelRequested>): JobStep {
-  if (event.decisionEpoch !== undefined) return answerDecision(context, event);
-  const { at, replyTo } = event;
-  if (context.status !== 'cancelled')
-    return {
-      next: withLate(context, event.type, at, context.status),
-      says: answering(replyTo, { accepted: false, reason: 'alreadyFinal' }),
-      notes: [note(context, 'event.late', at, { kind: event.type })],
-    };
+/** It has ended otherwise: a client that cancels it now hears so. */
+export function refuseCancel(context: JobContext, event: Taken<CancelRequested>): JobStep {
+  const { at, type, replyTo } = event;
+  return {
+    next: withLate(context, type, at, context.status),
+    says: answering(replyTo, { accepted: false, reason: 'alreadyFinal' }),
+    notes: [note(context, 'event.late', at, { kind: type })],
+  };
+}
+
+/** It is cancelled already: a client that cancels it again hears so as soon as no workflow can start. */
+export function joinCancel(context: JobContext, { replyTo }: CancelRequested): JobStep {
   if (replyTo === undefined) return {};
   if (isQuelled(context.table))
     return { says: answering(replyTo, { accepted: true, reason: 'alreadyCancelled' }) };
@@ -121,7 +126,6 @@ export function takeAck(context: JobContext, event: Taken<AckReceived>): JobStep
   const next = {
     ...gate.heardGate(context, at, gateBoot),
     isFinalKnown: context.isFinalKnown || event.ackOf === 'final.reported',
-    ...((event.reportSeq ?? 0) >= context.reliableReportSeq && { reliableReportSeq: 0 }),
   };
   const isReportRefused = event.ackOf === 'timeout.reported' && !accepted;
   const notes = isReportRefused ? [note(context, 'timeout.reportFailed', at, { reason })] : [];

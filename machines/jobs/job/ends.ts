@@ -1,5 +1,5 @@
 /**
- * How a job ends by itself: a deadline that is due, work that is done, and what follows from an end.
+ * Ends that a job comes to by itself: a deadline that is due, work that is done, and what follows from an end.
  */
 
 import { workerHealthAddress, workflowAddress } from '../addresses.ts';
@@ -22,7 +22,7 @@ import {
   overallDue,
 } from './context.ts';
 import * as gate from './gate.ts';
-import { failedParentOf, hasSucceeded, isQuelled, letStop } from './workflows.ts';
+import { failedParentOf, hasSucceeded, letStop } from './workflows.ts';
 
 export const toWorkflow = (
   { jobId, datacenter }: JobContext,
@@ -133,21 +133,18 @@ export function conclude(context: JobContext, at: number): JobStep {
   return { next: ending(context, at, 'failed', context.failure ?? 'workflowFailed') };
 }
 
-/** Begins to stop what is left, and says how it ended. */
+/** Begins to stop what is left. */
 export function windUp(context: JobContext, at: number): JobStep {
   const { status, reason, localReason, gateReason, jobId, datacenter } = context;
   const { table, stopped } = letStop(context.table, true);
-  const isAnswered = isQuelled(table);
   return {
-    next: { table, ...(isAnswered && { cancelAskers: [] }) },
+    next: { table },
     says: [
       ...stopping(context, stopped),
-      ...(context.isFinalKnown ? [] : gate.finalStatus(context, at)),
       ...Object.keys(context.creditByWorker).map((workerId) => ({
         to: workerHealthAddress(workerId, datacenter),
         event: { type: 'credit.closed', jobId },
       })),
-      ...(isAnswered ? cancelled(context) : []),
     ],
     notes: [
       note(context, 'job.ended', at, {
@@ -162,7 +159,7 @@ export function windUp(context: JobContext, at: number): JobStep {
   };
 }
 
-/** No workflow starts any more: whoever asked for the cancel hears so. */
+/** No workflow starts any more: the client that asked for the cancel hears so. */
 export function cancelled(context: JobContext): readonly Saying[] {
   return context.cancelAskers.flatMap((replyTo) =>
     answering(replyTo, { accepted: true, reason: null }),

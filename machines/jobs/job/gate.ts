@@ -1,5 +1,5 @@
 /**
- * What a job says to its gate, and what the gate's word means for it.
+ * Messages between a job and its gate: what the job says, and what the gate's word means for it.
  *
  * Two numbers guard a decision: the gate's own epoch, and the fence of the leader that the gate
  * has in mind. They are never compared with each other.
@@ -29,6 +29,7 @@ import {
   isLocal,
   type JobContext,
 } from './context.ts';
+import { viewOf } from './table.ts';
 import { isQueued, tallyOf } from './workflows.ts';
 
 const toGate = <TEvent extends { readonly type: string }>(
@@ -38,19 +39,22 @@ const toGate = <TEvent extends { readonly type: string }>(
 ): readonly Saying[] =>
   gateId === null ? [] : [{ to: gateJobAddress(jobId, gateId), event, isHint }];
 
-const originOf = ({ jobId, datacenter, managerId, leaderFence }: JobContext): Origin => ({
-  jobId,
-  datacenter,
-  managerId,
-  leaderFence,
-});
+/** Host and port of `ws://host:port/path`. */
+const PEER_URL = /^wss?:\/\/(\[[^\]]+\]|[^:/]+):(\d+)/;
+
+export function originOf(context: JobContext): Origin {
+  const { jobId, datacenter, managerId, managerUrl = '', leaderFence } = context;
+  const [, managerHost, port] = PEER_URL.exec(managerUrl) ?? [];
+  const address = managerHost === undefined ? {} : { managerHost, managerPort: Number(port) };
+  return { jobId, datacenter, managerId, ...address, leaderFence };
+}
 
 function figuresOf(context: JobContext, at: number): Figures {
   const grants = Object.values(context.creditByWorker).filter((grant) => grant > 0);
   return {
     elapsedMs: elapsedMs(context, at),
     timeoutMs: context.timeoutMs,
-    sinceProgressMs: Math.max(0, at - context.lastProgressAt),
+    sinceProgressMs: Math.max(0, (context.endedAt ?? at) - context.lastProgressAt),
     queued: isQueued(context.table),
     extensionsMs: extensionsMs(context),
     maxWorkerExtensionMs: Math.max(0, ...grants),
@@ -63,15 +67,13 @@ function figuresOf(context: JobContext, at: number): Figures {
 }
 
 /**
- * A progress report. One at a time is sent until it arrives, so a gate that lost its memory hears of
- * the job, and one that is away finds at most one; those in between may be lost, unless they announce
- * changed credit.
+ * A progress report. It may be lost, overtaken or replaced by a later one, and nothing waits behind it; one that
+ * must arrive is sent until it does.
  */
 export function report(context: JobContext, at: number, mustArrive = false): Step<JobContext> {
   if (context.gateId === null) return {};
   const figures = figuresOf(context, at);
   const reportSeq = context.reportSeq + 1;
-  const isReliable = mustArrive || context.reliableReportSeq === 0;
   const event: ProgressReported = {
     type: 'progress.reported',
     ...originOf(context),
@@ -81,12 +83,12 @@ export function report(context: JobContext, at: number, mustArrive = false): Ste
     hasRecentProgress: figures.sinceProgressMs <= context.rules.reportIntervalMs,
   };
   return {
-    next: { seenAt: at, reportSeq, ...(isReliable && { reliableReportSeq: reportSeq }) },
-    says: toGate(context, event, !isReliable),
+    next: { seenAt: at, reportSeq },
+    says: toGate(context, event, !mustArrive),
   };
 }
 
-/** What a gate that has no record of the job begins again from. */
+/** State that a gate without a record of the job begins again from. */
 export function rebuilt(context: JobContext, gateId: string, at: number): GateJobRebuilt {
   const { jobId, digest, timeoutMs, stuckThresholdMs, failFast, enforce } = context;
   const { targetDatacenters, datacenterTimeoutQuorum, rules } = context;
@@ -107,10 +109,18 @@ export function rebuilt(context: JobContext, gateId: string, at: number): GateJo
         ...(datacenterTimeoutQuorum !== undefined && { datacenterTimeoutQuorum }),
       },
       digest,
-      workflowsTotal: context.table.ids.length,
+      workflowsTotal: viewOf(context.table).ids.length,
       highestDecisionEpoch: context.highestDecisionEpoch,
     },
   };
+}
+
+/** For people: what was due. */
+function detailOf(context: JobContext, reason: LocalReason, at: number): string {
+  const extended = extensionsMs(context);
+  return reason === 'overall'
+    ? `${elapsedMs(context, at)} ms of ${context.timeoutMs} ms and ${extended} ms of extensions`
+    : `no progress for ${at - context.lastProgressAt} ms, more than ${context.stuckThresholdMs} ms`;
 }
 
 export function timeoutReport(
@@ -123,7 +133,7 @@ export function timeoutReport(
     ...originOf(context),
     figures: figuresOf(context, at),
     reason,
-    detail: '',
+    detail: detailOf(context, reason, at),
     sinceDetectedMs: Math.max(0, at - (context.timeoutReportedAt ?? at)),
   };
   return toGate(context, event);
@@ -166,6 +176,7 @@ export function correction(
   at: number,
   why: StatusCorrected['correction'],
   rejectedDecisionEpoch: DecisionEpoch | null,
+  nonce?: string,
 ): readonly Saying[] {
   const event: StatusCorrected = {
     type: 'status.corrected',
@@ -177,6 +188,7 @@ export function correction(
     ...endOf(context, at),
     rejectedDecisionEpoch,
     highestDecisionEpoch: context.highestDecisionEpoch,
+    ...(nonce !== undefined && { nonce }),
   };
   // How it ended is on its way already, and an asked-for status is asked for again: neither waits
   // behind what the gate has not taken yet.
@@ -206,45 +218,47 @@ export function acknowledge(
   return toGate(context, event);
 }
 
-/** What becomes of a decision of the gate, in the order of the rules JB-7. */
-export type Judgement =
-  | 'notLeader'
-  | 'duplicate'
-  | 'final'
-  | 'staleLeaderFence'
-  | 'staleDecision'
-  | 'obey';
+type Decision = Pick<TimeoutDeclared | CancelRequested, 'leaderFence' | 'decisionEpoch'>;
 
-export function judge(
-  context: JobContext,
-  {
-    leaderFence = 0,
-    decisionEpoch = [0, 0],
-  }: Pick<TimeoutDeclared | CancelRequested, 'leaderFence' | 'decisionEpoch'>,
-): Judgement {
-  const { obeyedDecisionEpoch: obeyed } = context;
-  if (isLocal(context) || leaderFence > context.leaderFence) return 'notLeader';
-  if (obeyed !== null && compareEpochs(decisionEpoch, obeyed) === 0) return 'duplicate';
-  if (context.endedAt !== null) return 'final';
-  if (leaderFence < context.leaderFence) return 'staleLeaderFence';
-  if (compareEpochs(decisionEpoch, context.highestDecisionEpoch) < 0) return 'staleDecision';
-  return 'obey';
+const NO_EPOCH: DecisionEpoch = [0, 0];
+
+/** JB-7, row 1: the gate has a later leader in mind, or the job has no gate. */
+export const isForAnotherLeader = (context: JobContext, { leaderFence = 0 }: Decision): boolean =>
+  isLocal(context) || leaderFence > context.leaderFence;
+
+/** Row 3. */
+export function isObeyedAlready(
+  { obeyedDecisionEpoch: obeyed }: JobContext,
+  { decisionEpoch = NO_EPOCH }: Decision,
+): boolean {
+  return obeyed !== null && compareEpochs(decisionEpoch, obeyed) === 0;
 }
 
-/** What the gate is answered when a decision is not obeyed. */
+/** Row 5. */
+export const isForFormerLeader = (context: JobContext, { leaderFence = 0 }: Decision): boolean =>
+  leaderFence < context.leaderFence;
+
+/** Row 6. */
+export const isOutdated = (context: JobContext, { decisionEpoch = NO_EPOCH }: Decision): boolean =>
+  compareEpochs(decisionEpoch, context.highestDecisionEpoch) < 0;
+
+/** Reason not to obey a decision. */
+export type Refusal = 'notLeader' | 'duplicate' | 'final' | 'staleLeaderFence' | 'staleDecision';
+
+/** Answer to the gate when a decision is not obeyed. */
 export function refuse(
   context: JobContext,
   event: TimeoutDeclared | CancelRequested,
   at: number,
-  judgement: Exclude<Judgement, 'obey'>,
+  why: Refusal,
 ): readonly Saying[] {
-  switch (judgement) {
+  switch (why) {
     case 'notLeader':
       return acknowledge(context, event, { accepted: false, reason: 'notLeader' });
     case 'duplicate':
       return acknowledge(context, event, { duplicate: true });
     default:
-      return correction(context, at, judgement, event.decisionEpoch ?? null);
+      return correction(context, at, why, event.decisionEpoch ?? null);
   }
 }
 

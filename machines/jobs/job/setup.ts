@@ -1,13 +1,15 @@
 /**
- * What the statechart of a job can do, ask and wait for, by name. The chart is in job.ts.
+ * Setup of the job's statechart: its actions, guards and delays, by name. The chart is in job.ts.
  */
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Born } from '../../../runtime/machine.ts';
+import type { CancelRequested, TimeoutDeclared } from '../messages/gate.ts';
 import type { NoteParams } from '../notes.ts';
 import { carryOut } from '../step.ts';
-import type { LocalReason, Outcome } from '../words.ts';
+import type { LocalReason } from '../words.ts';
 import {
+  budgetDue,
   fallbackDue,
   isLocal,
   isStuckWatched,
@@ -22,21 +24,29 @@ import * as decisions from './decisions.ts';
 import * as ends from './ends.ts';
 import * as gate from './gate.ts';
 import * as steps from './steps.ts';
-import { hasFailure, isOver } from './workflows.ts';
+import { hasFailure, hasSucceeded, isOver, isQuelled } from './workflows.ts';
 
-/** How long a submission may take to have all its workflows. */
+/** Limit for a submission to have all its workflows. */
 const ASSEMBLY_LIMIT_MS = 60_000;
 
 type Due = { readonly reason: LocalReason };
 type Args = { readonly context: JobContext; readonly event: JobEvent };
+type Decision = (TimeoutDeclared | CancelRequested) & { readonly at: number };
 
 /** The gate may count the datacenter as one without progress. */
 const stallDue = ({ lastProgressAt, rules }: JobContext): number =>
   lastProgressAt + rules.allStuckThresholdMs;
 
-/** Both due in one step: the time budget comes first. */
-const reasonOf = ({ context, event }: Args, reason: LocalReason): LocalReason =>
-  event.at > overallDue(context) ? 'overall' : reason;
+/** True for what the gate says must be so; a cancel of the desk has no epoch. */
+const isOfGate = (event: JobEvent): event is Decision =>
+  (event.type === 'timeout.declared' || event.type === 'cancel.requested') &&
+  event.decisionEpoch !== undefined;
+
+/** Guard that holds for decisions of the gate, and for nothing else. */
+const ofDecision =
+  (isSo: (context: JobContext, decision: Decision) => boolean) =>
+  ({ context, event }: Args): boolean =>
+    isOfGate(event) && isSo(context, event);
 
 export const jobSetup = setup({
   types: {
@@ -58,7 +68,8 @@ export const jobSetup = setup({
     /** A job that is not accepted yet has nothing to say to anybody. */
     learnLeader: assign(({ context, event }) => {
       assertEvent(event, 'leadership.acquired');
-      return { term: event.fence, managerId: event.node ?? context.managerId };
+      const { fence, node, url } = event;
+      return { term: fence, managerId: node ?? context.managerId, managerUrl: url };
     }),
     holdDecision: assign(({ event }) => {
       assertEvent(event, ['timeout.declared', 'cancel.requested']);
@@ -114,16 +125,13 @@ export const jobSetup = setup({
       carryOut(enqueue, steps.takeOverEnded(context, event));
     }),
     timeOut: enqueueActions(({ context, event, enqueue }, { reason }: Due) => {
-      carryOut(enqueue, ends.timeOut(context, reasonOf({ context, event }, reason), event.at));
+      carryOut(enqueue, ends.timeOut(context, reason, event.at));
     }),
     reportTimeout: enqueueActions(({ context, event, enqueue }, { reason }: Due) => {
-      carryOut(
-        enqueue,
-        ends.reportTimeout(context, reasonOf({ context, event }, reason), event.at),
-      );
+      carryOut(enqueue, ends.reportTimeout(context, reason, event.at));
     }),
     shadow: enqueueActions(({ context, event, enqueue }, { reason }: Due) => {
-      carryOut(enqueue, ends.shadow(context, reasonOf({ context, event }, reason), event.at));
+      carryOut(enqueue, ends.shadow(context, reason, event.at));
     }),
     fallBack: enqueueActions(({ context, event, enqueue }) => {
       carryOut(enqueue, ends.fallBack(context, event.at));
@@ -131,37 +139,50 @@ export const jobSetup = setup({
     report: enqueueActions(({ context, event, enqueue }) => {
       carryOut(enqueue, gate.report(context, event.at));
     }),
+    announce: enqueueActions(({ context, event, enqueue }) => {
+      carryOut(enqueue, gate.report(context, event.at, true));
+    }),
+    giveBack: enqueueActions(({ context, event, enqueue }) => {
+      carryOut(enqueue, { says: steps.givingBack(context, event.at) });
+    }),
     answerStatus: enqueueActions(({ context, event, enqueue }) => {
+      assertEvent(event, 'status.requested');
       carryOut(enqueue, {
         next: gate.heardGate(context, event.at, null),
-        says: gate.correction(context, event.at, 'requested', null),
+        says: gate.correction(context, event.at, 'requested', null, event.nonce),
       });
     }),
     obey: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'timeout.declared');
       carryOut(enqueue, decisions.obey(context, event));
     }),
-    answerDecision: enqueueActions(({ context, event, enqueue }) => {
+    refuse: enqueueActions(({ context, event, enqueue }, { why }: { why: gate.Refusal }) => {
       assertEvent(event, ['timeout.declared', 'cancel.requested']);
-      carryOut(enqueue, decisions.answerDecision(context, event));
-    }),
-    answerNotLeader: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, ['timeout.declared', 'cancel.requested']);
-      carryOut(enqueue, decisions.answerNotLeader(context, event));
+      carryOut(enqueue, decisions.refuse(context, event, why));
     }),
     cancel: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'cancel.requested');
       carryOut(enqueue, decisions.cancel(context, event));
     }),
-    cancelLate: enqueueActions(({ context, event, enqueue }) => {
+    joinCancel: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'cancel.requested');
-      carryOut(enqueue, decisions.cancelLate(context, event));
+      carryOut(enqueue, decisions.joinCancel(context, event));
+    }),
+    refuseCancel: enqueueActions(({ context, event, enqueue }) => {
+      assertEvent(event, 'cancel.requested');
+      carryOut(enqueue, decisions.refuseCancel(context, event));
     }),
     conclude: enqueueActions(({ context, event, enqueue }) => {
       carryOut(enqueue, ends.conclude(context, event.at));
     }),
     windUp: enqueueActions(({ context, event, enqueue }) => {
       carryOut(enqueue, ends.windUp(context, event.at));
+    }),
+    answerCancelAskers: enqueueActions(({ context, enqueue }) => {
+      carryOut(enqueue, { next: { cancelAskers: [] }, says: ends.cancelled(context) });
+    }),
+    tellFinal: enqueueActions(({ context, event, enqueue }) => {
+      if (!context.isFinalKnown) carryOut(enqueue, { says: gate.finalStatus(context, event.at) });
     }),
     takeAck: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'ack.received');
@@ -179,41 +200,53 @@ export const jobSetup = setup({
       beginsBefore === undefined || (beginsBefore.term === term && event.at < beginsBefore.at),
     /** The gate has taken a report: it knows that the job is here, and waits for its end. */
     isCountedOn: ({ event }) => event.type === 'ack.received' && event.accepted,
+    /** The gate has lost its memory: there is no such job for it. */
+    isUnknownToGate: ({ event }) => event.type === 'ack.received' && event.reason === 'unknown',
     isGateJobOver: ({ context, event }) =>
       event.type === 'message.refused' && gate.isGateJobOver(context, event),
-    isEndedByHeld: ({ context }) =>
-      context.heldDecision !== undefined && gate.judge(context, context.heldDecision) === 'obey',
-    isOfGate: ({ event }) => event.type === 'cancel.requested' && event.decisionEpoch !== undefined,
-    isReported: ({ context }) => context.timeoutReportedAt !== null,
+    isTimedOutByHeld: ({ context }) => decisions.isEndedByHeld(context, 'timeout.declared'),
+    isCancelledByHeld: ({ context }) => decisions.isEndedByHeld(context, 'cancel.requested'),
+    isOfGate: ({ event }) => isOfGate(event),
+    isOfDesk: ({ event }) => event.type === 'cancel.requested' && !isOfGate(event),
+    isForAnotherLeader: ofDecision(gate.isForAnotherLeader),
+    isForFormerLeader: ofDecision(gate.isForFormerLeader),
+    isObeyedAlready: ofDecision(gate.isObeyedAlready),
+    isOutdated: ofDecision(gate.isOutdated),
+    isCancelled: ({ context }) => context.status === 'cancelled',
     isShadow: ({ context }) => !context.enforce,
-    isShadowed: ({ context }) => context.shadows.length > 0,
+    isOverallDue: ({ context, event }) => event.at > overallDue(context),
+    /** The budget is used up before the hold is over. */
+    isOverallHeld: ({ context, event }) =>
+      event.at <= context.holdUntil && context.holdUntil > budgetDue(context),
+    isStuckHeld: ({ context, event }) =>
+      event.at <= context.holdUntil && context.holdUntil === stuckDue(context),
+    isInGrace: ({ context, event }) =>
+      event.at <= context.stuckGraceUntil && context.stuckGraceUntil === stuckDue(context),
     isStuckWatched: ({ context }) => isStuckWatched(context),
     isNotStuckWatched: ({ context }) => !isStuckWatched(context),
     isRunning: ({ context }) => context.status === 'running',
-    isObeyed: ({ context, event }) =>
-      event.type === 'timeout.declared' && gate.judge(context, event) === 'obey',
-    /** From the desk always, from the gate by the rules of its decisions. */
-    isCancelObeyed: ({ context, event }) =>
-      event.type === 'cancel.requested' &&
-      (event.decisionEpoch === undefined || gate.judge(context, event) === 'obey'),
-    /** From the gate, and not to be obeyed. */
-    isRefused: ({ context, event }) =>
-      (event.type === 'timeout.declared' || event.type === 'cancel.requested') &&
-      event.decisionEpoch !== undefined &&
-      gate.judge(context, event) !== 'obey',
     isNotStalled: ({ context, event }) => event.at <= stallDue(context),
     hasFailedFast: ({ context }) => context.failFast && hasFailure(context.table),
     isOver: ({ context }) => isOver(context.table),
-    isDone: ({ context }, { status }: { status: Outcome }) =>
-      context.status === status && context.isFinalKnown && isOver(context.table),
+    hasSucceeded: ({ context }) => hasSucceeded(context.table),
+    isFinalKnown: ({ context }) => context.isFinalKnown,
+    isQuelled: ({ context }) => isQuelled(context.table),
+    isNewTerm: ({ context, event }) =>
+      event.type === 'leadership.acquired' && event.fence > context.term,
+    /** Its workflows have stopped, and its gate knows. */
+    isDone: ({ context }) => context.isFinalKnown && isOver(context.table),
   },
   delays: {
     assemblyLimit: ASSEMBLY_LIMIT_MS,
     overallLimit: ({ context, event }) => Math.max(0, overallDue(context) + 1 - event.at),
+    /** Time in which nothing fires because of a worker's credit that is gone. */
+    holdLimit: ({ context, event }) => Math.max(0, context.holdUntil + 1 - event.at),
+    /** Time in which a new leader may not know of progress. */
+    graceLimit: ({ context, event }) => Math.max(0, context.stuckGraceUntil + 1 - event.at),
     stuckLimit: ({ context, event }) => Math.max(0, stuckDue(context) + 1 - event.at),
     fallbackLimit: ({ context, event }) => Math.max(0, fallbackDue(context) + 1 - event.at),
     reportInterval: ({ context }) => context.rules.reportIntervalMs,
-    /** When the gate's own threshold for lack of progress is passed. */
+    /** Time until the gate's own threshold for lack of progress is passed. */
     stallLimit: ({ context, event }) => Math.max(0, stallDue(context) + 1 - event.at),
   },
 });

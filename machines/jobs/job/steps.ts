@@ -1,11 +1,12 @@
 /**
- * What each event means for a job: what it remembers, whom it tells. The statechart, with its
+ * Steps of a job: for each event what it remembers, and whom it tells. The statechart, with its
  * deadlines and its ends, is in job.ts; what ends it is in job/ends.ts and job/decisions.ts.
  */
 
 import { SPAWN_EVENT } from '../../../runtime/machine.ts';
 import { gateJobAddress } from '../addresses.ts';
 import type {
+  LeadershipAcquired,
   MessageRefused,
   WorkerLost,
   WorkflowChanged,
@@ -13,11 +14,10 @@ import type {
 } from '../messages/local.ts';
 import type { Saying } from '../step.ts';
 import { type JobContext, type JobStep, note, progressed, takenOver, withLate } from './context.ts';
-import { cancelled, stopping, toWorkflow } from './ends.ts';
+import { stopping, toWorkflow } from './ends.ts';
 import * as gate from './gate.ts';
 import {
   failureOf,
-  isQuelled,
   letAsk,
   letStop,
   withChange,
@@ -51,27 +51,24 @@ export function takeChange(context: JobContext, event: Taken<WorkflowChanged>): 
   const hasEnded = context.endedAt !== null;
   const changed = withChange(context.table, event);
   const isFailure = changed !== context.table && event.state === 'FAILED' && event.final;
-  // Whoever failed because of a parent was told by us, and so are all that depend on it.
+  // A workflow that failed because of a parent was told by us, and so are all that depend on it.
   const isFirst = isFailure && event.cause !== 'parentFailed';
   const left = isFirst && !hasEnded ? withDoomed(changed, workflowId) : changed;
   const asking = hasEnded ? { table: left, ready: [] } : letAsk(left, context.rules.readyMax);
   const { table, stopped } = letStop(asking.table, hasEnded);
   const isStart = context.status === 'submitted' && event.state === 'DISPATCHED';
-  const isAnswered = context.cancelAskers.length > 0 && isQuelled(table);
   return {
     next: {
       table,
       seenAt: at,
-      ...progressed(context, at),
+      ...(!hasEnded && progressed(context, at)),
       ...(isStart && { status: 'running' as const, seq: context.seq + 1 }),
       ...(isFirst && context.failure === null && { failure: failureOf(event) }),
-      ...(isAnswered && { cancelAskers: [] }),
       ...(lateEvent !== null && withLate(context, lateEvent, at, workflowId)),
     },
     says: [
       ...asking.ready.map((id) => toWorkflow(context, id, { type: 'workflow.ready' })),
       ...stopping({ ...context, table }, stopped),
-      ...(isAnswered ? cancelled(context) : []),
     ],
     notes:
       lateEvent === null ? [] : [note(context, 'event.late', at, { kind: lateEvent, workflowId })],
@@ -105,13 +102,10 @@ export function loseWorker(context: JobContext, { at, workerId }: Taken<WorkerLo
 }
 
 /** A new leader: elapsed time goes on, the fence rises, and everybody is told. */
-export function takeOver(
-  context: JobContext,
-  event: { readonly fence: number; readonly node?: string; readonly at: number },
-): JobStep {
-  const { at, fence, node = context.managerId } = event;
+export function takeOver(context: JobContext, event: Taken<LeadershipAcquired>): JobStep {
+  const { at, fence, node = context.managerId, url } = event;
   if (fence <= context.term) return {};
-  const next = { ...takenOver(context, at), term: fence, managerId: node };
+  const next = { ...takenOver(context, at), term: fence, managerId: node, managerUrl: url };
   const after = { ...context, ...next };
   const { localReason, timeoutReportedAt } = after;
   const isReported = timeoutReportedAt !== null && localReason !== null;
@@ -129,20 +123,16 @@ export function takeOver(
 }
 
 /** A new leader of a job that has ended: only that is still to be known. */
-export function takeOverEnded(
-  context: JobContext,
-  event: { readonly fence: number; readonly node?: string; readonly at: number },
-): JobStep {
-  const { at, fence, node = context.managerId } = event;
+export function takeOverEnded(context: JobContext, event: Taken<LeadershipAcquired>): JobStep {
+  const { at, fence, node = context.managerId, url } = event;
   if (fence <= context.term) return {};
   const { leaderFence } = takenOver(context, at);
-  const next = { leaderFence: leaderFence as number, term: fence, managerId: node, seenAt: at };
-  const after = { ...context, ...next };
-  const final = context.isFinalKnown ? [] : gate.finalStatus(after, at);
-  return { next, says: [...final, ...restarting(context, at)] };
+  const led = { term: fence, managerId: node, managerUrl: url };
+  const next = { leaderFence: leaderFence as number, ...led, seenAt: at };
+  return { next, says: restarting(context, at) };
 }
 
-/** Whoever waits for seconds waits by the clock of this leader from now on, when it is behind. */
+/** Deadlines of seconds count by the clock of this leader from now on, when it is behind. */
 function restarting(context: JobContext, at: number): readonly Saying[] {
   if (at >= context.seenAt) return [];
   const ids = withShortLimits(context.table);
@@ -165,27 +155,27 @@ export function takeRefusal(
   if (gate.isGateJobOver(context, { to, code }))
     return { next: { isFinalKnown: context.endedAt !== null } };
   if (code !== 'ACTOR_UNKNOWN' || event.type === SPAWN_EVENT) return {};
-  const birth = { type: SPAWN_EVENT, input: gate.rebuilt(context, gateId, at) };
   const isReport = event.type === 'timeout.reported';
   return {
     notes: isReport ? [note(context, 'timeout.reportFailed', at, { reason: code })] : [],
-    says: [
-      { to, event: birth },
-      { to, event: ofNow(context, event) },
-    ],
+    says: [...givingBack(context, at), { to, event: ofNow(context, event) }],
   };
+}
+
+/** To a gate that has nothing of this job: all that it needs to begin again. */
+export function givingBack(context: JobContext, at: number): readonly Saying[] {
+  const { gateId, jobId } = context;
+  if (gateId === null) return [];
+  const birth = { type: SPAWN_EVENT, input: gate.rebuilt(context, gateId, at) };
+  return [{ to: gateJobAddress(jobId, gateId), event: birth }];
 }
 
 /** It may be older than the last takeover, and the gate takes nothing of an earlier leader any more. */
-function ofNow({ leaderFence, managerId }: JobContext, event: MessageRefused['event']) {
-  return {
-    ...event,
-    ...('leaderFence' in event && { leaderFence }),
-    ...('managerId' in event && { managerId }),
-  };
+function ofNow(context: JobContext, event: MessageRefused['event']) {
+  return 'leaderFence' in event ? { ...event, ...gate.originOf(context) } : event;
 }
 
-/** What a workflow would have said, had it not been lost: it cannot be done, or has nothing to stop. */
+/** Message that a lost workflow would have sent: it cannot be done, or has nothing to stop. */
 function gone({ jobId, endedAt }: JobContext, address: string, at: number): Taken<WorkflowChanged> {
   const workflowId = address.slice(`workflow/${jobId}/`.length, address.lastIndexOf('@'));
   const state = endedAt === null ? 'FAILED' : 'CANCELLED';

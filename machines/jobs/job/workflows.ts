@@ -1,21 +1,11 @@
 /**
- * A job's table of its workflows: which depend on which, and how each stands, one letter each.
- *
- * The table is in the job's record and is written with each of its turns, so it is kept short.
+ * Table of a job's workflows: which depend on which, and how each stands, one letter each.
  */
 
-import { knob } from '../../../runtime/knob.ts';
+import { knob } from '../../../runtime/base/knob.ts';
 import type { WorkflowChanged } from '../messages/local.ts';
 import type { FailureReason, WorkflowState } from '../words.ts';
-
-export interface WorkflowTable {
-  readonly ids: readonly string[];
-  /** By place in `ids`; what depends on nothing is left out. */
-  readonly dependsOn: Readonly<Record<string, readonly number[]>>;
-  /** By place in `ids`: equal numbers want equal cores for the same handler; left out where all do. */
-  readonly lanes?: readonly number[];
-  readonly standing: string;
-}
+import { standingAt, tableOf, viewOf, type WorkflowTable } from './table.ts';
 
 /**
  * `w` waits for what it depends on · `a` asks for a worker · `p` asks again, or will after a pause
@@ -34,7 +24,7 @@ const FAILED = 'f';
 const CANCELLED = 'c';
 
 /** Workflows of one lane of a job that may ask at a time, where its rules do not say. */
-export const READY_MAX = 16;
+const READY_MAX = 16;
 
 /** Workflows of one job that may be told at a time that they are over: a turn that tells ten thousand takes long. */
 const UNHEARD_MAX = knob('workflowsUnheardMax', 256);
@@ -45,22 +35,7 @@ export function newTable(
   lanes?: readonly number[],
 ): WorkflowTable {
   const fixed = { ids, dependsOn, ...(lanes !== undefined && { lanes }) };
-  return standingAt(fixed, WAITING.repeat(ids.length));
-}
-
-/** What never changes is frozen: the engine writes it once, and not with each turn. */
-function standingAt(
-  { ids, dependsOn, lanes }: Omit<WorkflowTable, 'standing'>,
-  standing: string,
-): WorkflowTable {
-  if (!Object.isFrozen(dependsOn))
-    for (const parents of Object.values(dependsOn)) Object.freeze(parents);
-  return {
-    ids: Object.freeze(ids),
-    dependsOn: Object.freeze(dependsOn),
-    ...(lanes !== undefined && { lanes: Object.freeze(lanes) }),
-    standing,
-  };
+  return tableOf({ ...fixed, standing: WAITING.repeat(ids.length) });
 }
 
 function letterOf({ state, final }: WorkflowChanged): string {
@@ -85,8 +60,9 @@ function letterOf({ state, final }: WorkflowChanged): string {
   }
 }
 
-/** How the job knows a workflow to stand, in the words of a workflow. */
-export function stateIn({ ids, standing }: WorkflowTable, workflowId: string): WorkflowState {
+/** State of a workflow as the job knows it, in the words of a workflow. */
+export function stateIn(table: WorkflowTable, workflowId: string): WorkflowState {
+  const { ids, standing } = viewOf(table);
   switch (standing[ids.indexOf(workflowId)]?.toLowerCase()) {
     case 'd':
       return 'DISPATCHED';
@@ -105,15 +81,18 @@ export function stateIn({ ids, standing }: WorkflowTable, workflowId: string): W
   }
 }
 
-/** What has come to its end stays there, and what was told stays told until it stops. */
+/**
+ * Table after a change. What has come to its end stays there, and what was told stays told until it
+ * stops.
+ */
 export function withChange(table: WorkflowTable, event: WorkflowChanged): WorkflowTable {
-  const index = table.ids.indexOf(event.workflowId);
-  const before = table.standing[index];
+  const { ids, standing } = viewOf(table);
+  const index = ids.indexOf(event.workflowId);
+  const before = standing[index];
   if (before === undefined || isTerminal(before)) return table;
   const letter = letterOf(event);
   const isHeard = !isTold(before) || letter === STOPPING || isTerminal(letter);
-  // By slices: a list of ten thousand letters would be made anew for each of ten thousand changes.
-  const { standing } = table;
+  // By slices: a list of ten thousand letters would be made again for each of ten thousand changes.
   const now = isHeard ? letter : letter.toUpperCase();
   return standingAt(table, standing.slice(0, index) + now + standing.slice(index + 1));
 }
@@ -123,7 +102,7 @@ function withLetters(
   indexes: readonly number[],
   letterAt: (index: number) => string,
 ): WorkflowTable {
-  const letters = [...table.standing];
+  const letters = [...viewOf(table).standing];
   for (const index of indexes) letters[index] = letterAt(index);
   return standingAt(table, letters.join(''));
 }
@@ -133,45 +112,53 @@ const isTerminal = (letter: string): boolean =>
 
 const isTold = (letter: string): boolean => letter < 'a';
 
-const countOf = ({ standing }: WorkflowTable, letter: string): number =>
-  standing.split(letter).length - 1;
+const countOf = (table: WorkflowTable, letter: string): number =>
+  viewOf(table).standing.split(letter).length - 1;
 
 /** Those that have still to begin, or to begin again. */
 export const waitingIn = (table: WorkflowTable): number =>
   countOf(table, WAITING) + countOf(table, ASKING) + countOf(table, ASKING_AGAIN);
 
-export const hasAttemptOut = ({ standing }: WorkflowTable): boolean =>
-  standing.includes('d') || standing.includes('r');
+export function hasAttemptOut(table: WorkflowTable): boolean {
+  const { standing } = viewOf(table);
+  return standing.includes('d') || standing.includes('r');
+}
 
 /** Nothing of the job runs, and something waits for a worker. */
 export const isQueued = (table: WorkflowTable): boolean =>
-  !hasAttemptOut(table) && /[ap]/.test(table.standing);
+  !hasAttemptOut(table) && /[ap]/.test(viewOf(table).standing);
 
-export const hasSucceeded = (table: WorkflowTable): boolean => /^s+$/.test(table.standing);
+export const hasSucceeded = (table: WorkflowTable): boolean => /^s+$/.test(viewOf(table).standing);
 
-export const isOver = (table: WorkflowTable): boolean => /^[sfc]+$/.test(table.standing);
+export const isOver = (table: WorkflowTable): boolean => /^[sfc]+$/.test(viewOf(table).standing);
 
-/** Of a job that has ended: no workflow can start any more. One that still waits is not told to begin. */
-export const isQuelled = (table: WorkflowTable): boolean => /^[sfcqwk]*$/i.test(table.standing);
+/**
+ * True when no workflow of a job that has ended can start any more. One that still waits is not told
+ * to begin.
+ */
+export const isQuelled = (table: WorkflowTable): boolean =>
+  /^[sfcqwk]*$/i.test(viewOf(table).standing);
 
 /**
  * Those that may wait for an answer, or for the end of a pause. No more than are told of an end at a
  * time: the others only wait longer.
  */
 export const withShortLimits = (table: WorkflowTable): readonly string[] =>
-  idsOf(table, foundIn(table.standing, /[apdq]/gi, UNHEARD_MAX.value));
+  idsOf(table, foundIn(viewOf(table).standing, /[apdq]/gi, UNHEARD_MAX.value));
 
-export const hasFailure = (table: WorkflowTable): boolean => table.standing.includes(FAILED);
+export const hasFailure = (table: WorkflowTable): boolean =>
+  viewOf(table).standing.includes(FAILED);
 
 export const tallyOf = (table: WorkflowTable) => ({
-  workflowsTotal: table.ids.length,
+  workflowsTotal: viewOf(table).ids.length,
   workflowsCompleted: countOf(table, SUCCEEDED),
   workflowsFailed: countOf(table, FAILED),
 });
 
 /**
- * Those that may ask for a worker now, the first in the submission first: so many of each lane, before
- * their first run. Those that ask again hold back nobody: who waits for one worker keeps no other idle.
+ * Workflows that may ask for a worker now, the first in the submission first: at most `readyMax` of each
+ * lane before their first run. Those that ask again hold back nobody: a workflow that waits for one worker
+ * keeps no other worker idle.
  */
 export function letAsk(
   table: WorkflowTable,
@@ -180,7 +167,7 @@ export function letAsk(
   readonly table: WorkflowTable;
   readonly ready: readonly string[];
 } {
-  const { ids, dependsOn, lanes, standing } = table;
+  const { ids, dependsOn, lanes, standing } = viewOf(table);
   if (!standing.includes(WAITING)) return { table, ready: [] };
   const asking = new Map<number, number>();
   const laneAt = (index: number): number => lanes?.[index] ?? 0;
@@ -205,29 +192,36 @@ export function letAsk(
   return { table: withLetters(table, ready, () => ASKING), ready: idsOf(table, ready) };
 }
 
-const idsOf = ({ ids }: WorkflowTable, indexes: readonly number[]): readonly string[] =>
-  indexes.map((index) => ids[index] as string);
+function idsOf(table: WorkflowTable, indexes: readonly number[]): readonly string[] {
+  const { ids } = viewOf(table);
+  return indexes.map((index) => ids[index] as string);
+}
 
-/** With all that can never begin because this one has failed, but for what is over anyway. */
+/**
+ * Table in which all that can never begin because this one has failed is doomed, but for what is over
+ * anyway.
+ */
 export function withDoomed(table: WorkflowTable, workflowId: string): WorkflowTable {
-  const parentsOf = Object.entries(table.dependsOn);
+  const { ids, dependsOn, standing } = viewOf(table);
+  const parentsOf = Object.entries(dependsOn);
   if (parentsOf.length === 0) return table;
-  const children = table.ids.map((): number[] => []);
+  const children = ids.map((): number[] => []);
   for (const [index, parents] of parentsOf)
     for (const parent of parents) children[parent]?.push(Number(index));
-  const doomed = new Set([table.ids.indexOf(workflowId)]);
+  const doomed = new Set([ids.indexOf(workflowId)]);
   // A set goes on to what is added while it is gone through.
   for (const index of doomed) for (const child of children[index] ?? []) doomed.add(child);
-  const waiting = [...doomed].filter((index) => table.standing[index] === WAITING);
+  const waiting = [...doomed].filter((index) => standing[index] === WAITING);
   return waiting.length === 0 ? table : withLetters(table, waiting, () => DOOMED);
 }
 
-/** What a doomed one hears of: something it depends on that failed, or never begins either. */
+/** Dependency that a doomed workflow is told of: one that failed, or never begins either. */
 export function failedParentOf(table: WorkflowTable, workflowId: string): string {
-  const parents = table.dependsOn[table.ids.indexOf(workflowId)] ?? [];
-  const failed = parents.find((parent) => table.standing[parent] === FAILED);
-  const doomed = parents.find((parent) => table.standing[parent]?.toLowerCase() === DOOMED);
-  return table.ids[failed ?? doomed ?? -1] ?? '';
+  const { ids, dependsOn, standing } = viewOf(table);
+  const parents = dependsOn[ids.indexOf(workflowId)] ?? [];
+  const failed = parents.find((parent) => standing[parent] === FAILED);
+  const doomed = parents.find((parent) => standing[parent]?.toLowerCase() === DOOMED);
+  return ids[failed ?? doomed ?? -1] ?? '';
 }
 
 /**
@@ -239,7 +233,7 @@ export function letStop(
   hasEnded: boolean,
 ): { readonly table: WorkflowTable; readonly stopped: readonly string[] } {
   const nobody = { table, stopped: [] };
-  const { standing } = table;
+  const { standing } = viewOf(table);
   const search = hasEnded ? [/[apdr]/g, /[wk]/g] : [/k/g];
   if (!search.some((letters) => standing.search(letters) >= 0)) return nobody;
   const room = UNHEARD_MAX.value - standing.replace(/[a-z]+/g, '').length;

@@ -1,10 +1,11 @@
 /**
- * What clients ask the desk of a datacenter or a gate, and what they are answered.
+ * Messages between clients and the desk of a datacenter or a gate: the questions, and their answers.
  *
  * All of it are questions: the client asks again until it is answered, under the same request id.
  */
 
 import { z } from 'zod';
+import type { ContactState, DecisionState } from '../datacenter/context.ts';
 import {
   type Authority,
   JOB_STATUSES,
@@ -60,11 +61,13 @@ export type JobTerms = z.infer<typeof jobTerms>;
 /** JobSubmission, a page of it. The answer to the last page that was missing is a SubmissionAnswer; to others, `null`. */
 export const jobSubmitted = z.strictObject({
   type: z.literal('job.submitted'),
+  /** In each of several pages: what tells them from those of another submission of the job. */
+  requestId: requestId.optional(),
   jobId: id,
   terms: jobTerms,
   gate: gateTerms.optional(),
   workflows: z.array(workflowSpec).max(500).readonly(),
-  /** Whose job it is: believed of gates and HTTP APIs. */
+  /** Owner of the job: believed of gates and HTTP APIs. */
   client: text.optional(),
   ...paging,
   replyTo,
@@ -110,7 +113,7 @@ export const jobsAsked = z.strictObject({
   replyTo,
 });
 
-/** JobWatch: answered as soon as the job's view has another `seq` than the one that was seen. */
+/** JobWatch: answered as soon as the job's view has another `seq` than the client has seen. */
 export const jobWatched = z.strictObject({
   type: z.literal('job.watched'),
   requestId,
@@ -200,9 +203,9 @@ export interface WorkerView {
   readonly freeCores: number;
   /** Runs that it has, as far as the datacenter knows. */
   readonly attempts: number;
-  /** How many handlers it offers. */
+  /** Number of handlers that it offers. */
   readonly handlers: number;
-  /** Until it is suspected when nothing is heard of it, 0 when it is. */
+  /** Time until it is suspected when nothing is heard of it, 0 when it is. */
   readonly deadlineInMs: number;
 }
 
@@ -243,14 +246,14 @@ export interface JobView {
   readonly elapsedMs: number;
   readonly timeoutMs: number;
   readonly extensionsMs: number;
-  /** Until the overall deadline; null once the job has ended. */
+  /** Time until the overall deadline; null once the job has ended. */
   readonly dueInMs: number | null;
   readonly sinceProgressMs: number;
   readonly queued: boolean;
   /** The manager that leads, or the gate. */
   readonly leader: string;
   readonly leaderFence: number;
-  /** What would have ended it first, where its timeouts only watch. */
+  /** Deadline that would have ended it first, where its timeouts only watch. */
   readonly shadow: { readonly reason: Reason; readonly atMs: number } | null;
   /** Rises with each change of status. */
   readonly seq: number;
@@ -260,14 +263,18 @@ export interface JobView {
   readonly workflows: readonly WorkflowView[];
   readonly page: number;
   readonly pages: number;
-  /** At a gate: how the job stands in each. */
+  /** State of the job in each datacenter, at a gate. */
   readonly datacenters?: readonly DatacenterView[];
 }
 
 export interface DatacenterView {
   readonly datacenter: string;
-  readonly status: JobStatus | 'reported' | 'silent' | 'unheard';
+  readonly status: JobStatus | 'reported' | 'silent' | 'unheard' | 'full';
   readonly reason: Reason | null;
+  /** State of the gate's decision there. */
+  readonly decision: DecisionState;
+  /** Contact: whether the gate knows how things are there now. */
+  readonly contact: ContactState;
   readonly leaderFence: number;
   readonly extensionsMs: number;
   readonly sinceProgressMs: number;

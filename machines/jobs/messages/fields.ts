@@ -1,5 +1,5 @@
 /**
- * The fields that messages are made of, each checked once where a message enters a place.
+ * Fields of messages, each checked once where a message enters a place.
  *
  * Durations are whole milliseconds and counters whole numbers up to 2^48, fences up to 2^40, so that
  * what is added to one is exact; progress is a finite number from 0 to 1. Unknown fields are refused.
@@ -27,7 +27,7 @@ export const count = z.int().min(0).max(COUNT_MAX);
 export const fence = z.int().min(1).max(FENCE_MAX);
 /** The fence of a leader's lease; 0 before a worker has heard of any. */
 export const term = z.int().min(0).max(FENCE_MAX);
-/** When a worker was started, by its clock. */
+/** Time at which a worker was started, by its clock. */
 export const bootEpoch = z.int().min(1).max(COUNT_MAX);
 export const durationMs = z.int().min(0).max(COUNT_MAX);
 export const timeoutMs = z.int().min(1).max(TIMEOUT_MS_MAX);
@@ -43,11 +43,11 @@ export const requestId = z.string().regex(/^[A-Za-z0-9._:~-]{1,128}$/);
 export const decisionEpoch = z.tuple([term, term]).readonly();
 export type DecisionEpoch = z.infer<typeof decisionEpoch>;
 
-/** What the clock of a place reads, by the leader of that term: another leader has another clock. */
+/** Reading of a place's clock, by the leader of that term: another leader has another clock. */
 export const clockReading = z.strictObject({ term: fence, at: count }).readonly();
 export type ClockReading = z.infer<typeof clockReading>;
 
-/** What a gate adds when it sends a job to a datacenter. */
+/** Terms that a gate adds when it sends a job to a datacenter. */
 export const gateTerms = z
   .strictObject({
     gateId: id,
@@ -63,21 +63,28 @@ export const replyTo = z.string().max(512).optional();
 
 export const paging = { page: z.int().min(1), pages: z.int().min(1) };
 
-/** Who a manager's message about a job comes from. */
+/**
+ * Origin of a manager's message about a job. A manager whose transport knows the address at which its peers
+ * reach it says so; that is for people, and answers go to the node that has proved to be the sender.
+ */
 export const origin = {
   jobId: id,
   datacenter: id,
   managerId: id,
+  managerHost: z.string().max(255).optional(),
+  managerPort: z.int().min(1).max(65_535).optional(),
   leaderFence: fence,
 };
 export type Origin = {
   readonly jobId: string;
   readonly datacenter: string;
   readonly managerId: string;
+  readonly managerHost?: string | undefined;
+  readonly managerPort?: number | undefined;
   readonly leaderFence: number;
 };
 
-/** How a job stands in one datacenter: what a gate decides by, and rebuilds itself from. */
+/** Figures of a job in one datacenter: what a gate decides by, and rebuilds itself from. */
 export const figures = z
   .strictObject({
     elapsedMs: durationMs,
@@ -101,7 +108,7 @@ export const tally = {
   workflowsFailed: count,
 };
 
-/** What a worker says about one attempt. */
+/** Report of a worker about one attempt. */
 export const attemptReport = z
   .strictObject({
     jobId: id,

@@ -1,8 +1,8 @@
 /**
- * What managers and gates say to each other about a job, from `job` to `gate-job` and back.
+ * Messages between managers and gates about a job, from `job` to `gate-job` and back.
  *
- * All but progress reports are kept by the sender's outbox until they are taken. Receivers answer
- * with `ack.received`: that a message was taken says nothing of whether it was obeyed.
+ * All but progress reports, most of which may be lost, are kept by the sender's outbox until they are taken.
+ * Receivers answer with `ack.received`: that a message was taken says nothing of whether it was obeyed.
  */
 
 import { z } from 'zod';
@@ -26,7 +26,10 @@ import {
   timeoutMs,
 } from './fields.ts';
 
-/** JobProgressReport. A `tell` when it announces changed credit, otherwise a hint. */
+/**
+ * JobProgressReport. It may be lost or overtaken, but for the first, one that announces changed credit, and one
+ * after which nothing was acknowledged.
+ */
 export const progressReported = z.strictObject({
   type: z.literal('progress.reported'),
   ...origin,
@@ -97,6 +100,8 @@ export const statusCorrected = z.strictObject({
   ...end,
   rejectedDecisionEpoch: decisionEpoch.nullable(),
   highestDecisionEpoch: decisionEpoch,
+  /** Nonce of the question that it answers. */
+  nonce: requestId.optional(),
 });
 
 /** JobGlobalTimeout */
@@ -129,6 +134,8 @@ export const statusRequested = z.strictObject({
   type: z.literal('status.requested'),
   jobId: id,
   datacenter: id,
+  /** Nonce of this question, where an answer to an earlier one would not do. */
+  nonce: requestId.optional(),
 });
 
 /** JobExtend from a gate, or from the desk of a datacenter. */
@@ -184,9 +191,9 @@ export const ackReceived = z.strictObject({
   leaderFence: fence,
   gateBoot: term.nullable(),
   highestDecisionEpoch: decisionEpoch.nullable(),
-  /** Of an acknowledged `timeout.declared` or `cancel.requested`. */
+  /** Epoch of an acknowledged `timeout.declared` or `cancel.requested`. */
   decisionEpoch: decisionEpoch.nullable(),
-  /** Of an acknowledged `progress.reported`. */
+  /** Number of an acknowledged `progress.reported`. */
   reportSeq: count.nullable(),
 });
 
@@ -197,10 +204,23 @@ export const submissionAnswered = z.strictObject({
   datacenter: id,
   accepted: z.boolean(),
   created: z.boolean(),
+  /** It had the job before, of a gate that has lost it, and has ended it. */
+  hasEnded: z.literal(true).optional(),
   reason: text.nullable(),
   leaderFence: fence,
   managerId: z.string(),
 });
+
+/**
+ * Answer of a datacenter that has too much to do to a gate: the gate's program tries again, and tells
+ * the job.
+ */
+export interface SubmissionDeferred {
+  readonly type: 'submission.deferred';
+  readonly jobId: string;
+  readonly datacenter: string;
+  readonly retryAfterMs: number;
+}
 
 /** Birth of a `gate-job` at a gate that has no record of it, by the job of a datacenter that has. */
 export const gateJobRebuilt = z
@@ -212,7 +232,7 @@ export const gateJobRebuilt = z
         ...origin,
         figures,
         terms: jobTerms,
-        /** Of the submission's body. */
+        /** Digest of the submission's body. */
         digest: text,
         workflowsTotal: count,
         highestDecisionEpoch: decisionEpoch,
@@ -222,7 +242,19 @@ export const gateJobRebuilt = z
   .readonly();
 export type GateJobRebuilt = z.infer<typeof gateJobRebuilt>;
 
-/** What a gate's program found at a datacenter's desk, about a job that takes no messages any more. */
+/**
+ * Notice from a gate's program before it asks for a job again that it may have left unasked for a
+ * while.
+ */
+export interface SubmissionResumed {
+  readonly type: 'submission.resumed';
+  readonly jobId: string;
+}
+
+/**
+ * Answer that a gate's program found at a datacenter's desk, about a job that takes no messages any
+ * more.
+ */
 export interface StatusFound {
   readonly type: 'status.found';
   readonly datacenter: string;
@@ -235,7 +267,7 @@ export interface StatusFound {
   } | null;
 }
 
-/** What a gate's program gives a rebuilt `gate-job`. */
+/** Rules that a gate's program gives a rebuilt `gate-job`. */
 export interface RulesGiven {
   readonly type: 'rules.given';
   readonly rules: GateRules;

@@ -1,5 +1,5 @@
 /**
- * What the actors of one datacenter say to each other. It never leaves the place.
+ * Messages between the actors of one datacenter. They never leave the place.
  *
  * Each is kept by its sender until it is taken, but for `workflow.progressed`: progress that a
  * crash swallowed is told again by the worker's next heartbeat.
@@ -16,9 +16,9 @@ export interface WorkflowChanged {
   /** Nothing more will come of it. */
   readonly final: boolean;
   readonly workerId: string | null;
-  /** Why it failed last. */
+  /** Cause of its last failure. */
   readonly cause: FailureCause | null;
-  /** What came too late to count: `job` notes it. */
+  /** Event that came too late to count: `job` notes it. */
   readonly lateEvent: string | null;
 }
 
@@ -103,7 +103,7 @@ export interface SlotRenew {
 export interface Waiting {
   readonly jobId: string;
   readonly attemptId: string;
-  /** What the lane is sorted by. */
+  /** Sort key within the lane. */
   readonly order: string;
   /** Registrations and workers not to be used while another worker is large enough; left out where there are none. */
   readonly avoid?: readonly number[];
@@ -197,6 +197,11 @@ export interface AttemptEnded {
   readonly jobId: string;
   readonly attemptId: string;
   readonly registration: number;
+  /**
+   * True by the worker's own word: it refused, gave a result, or has stopped. Workflows of earlier
+   * releases do not say.
+   */
+  readonly heard?: boolean;
 }
 
 /** `worker-health` → `workflow`, a hint: what a heartbeat said, where it rose. */
@@ -238,12 +243,9 @@ export interface CreditClosed {
 export interface LeadershipAcquired {
   readonly type: 'leadership.acquired';
   readonly fence: number;
-  /** The node that leads now. */
+  /** The node that leads now, and where its peers reach it if it knows. */
   readonly node?: string;
-}
-
-export interface LeadershipLost {
-  readonly type: 'leadership.lost';
+  readonly url?: string;
 }
 
 /** From the runtime: a receiver refused one of the actor's own messages for good. */

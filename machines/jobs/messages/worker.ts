@@ -1,5 +1,5 @@
 /**
- * What workers and managers say to each other.
+ * Messages between workers and managers.
  *
  * A worker lives in memory alone, so commands to it are hints, each with a deadline of its own for
  * the answer: a worker that is gone for good leaves nothing behind in anybody's outbox. What a

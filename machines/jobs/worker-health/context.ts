@@ -1,9 +1,9 @@
 /**
- * What is remembered of a worker, and what its registrations and heartbeats do to it.
+ * Context of a worker's health, and what registrations and heartbeats of the worker change in it.
  * The statechart is in worker-health.ts, extensions are in worker-health/grants.ts.
  */
 
-import type { Born, Timed } from '../../../runtime/machine.ts';
+import { type Born, Table, type Timed } from '../../../runtime/machine.ts';
 import { operationIdOf } from '../addresses.ts';
 import type { AttemptReport } from '../messages/fields.ts';
 import type {
@@ -13,7 +13,6 @@ import type {
   CreditAnswered,
   CreditClosed,
   LeadershipAcquired,
-  LeadershipLost,
   MessageRefused,
   RegistrationTold,
 } from '../messages/local.ts';
@@ -24,7 +23,6 @@ import type {
   HeartbeatReceived,
 } from '../messages/worker.ts';
 import type { HealthRules } from '../rules.ts';
-import { copy } from '../tables.ts';
 
 export type WorkerHealthEvent = Timed<
   | RegistrationTold
@@ -37,7 +35,6 @@ export type WorkerHealthEvent = Timed<
   | CreditAnswered
   | CreditClosed
   | LeadershipAcquired
-  | LeadershipLost
   | MessageRefused
 >;
 
@@ -51,7 +48,7 @@ export interface WorkerHealthInput {
 export interface Operation {
   /** The last heartbeat sent before the worker took it; set once it is RUNNING. */
   readonly heartbeatSeq?: number;
-  /** As last heard in a heartbeat. */
+  /** Figures as last heard in a heartbeat. */
   readonly progress?: number;
   readonly completedItems?: number;
   /** Extensions granted. */
@@ -74,7 +71,7 @@ export interface PendingAnswer {
 
 /** An answer kept for its request, should that come again. */
 export interface GivenAnswer extends ExtensionAnswer {
-  /** Whose request it was; left out in records of earlier releases. */
+  /** Operation that requested it; left out in records of earlier releases. */
   readonly operationId?: string;
 }
 
@@ -84,17 +81,24 @@ export interface WorkerHealthContext extends WorkerHealthInput {
   readonly registration: number;
   readonly bootEpoch: number;
   readonly deadline: number;
+  /** Its last heartbeat, registration, answer or report. A takeover counts as one: until then nobody listened. */
+  readonly lastHeardAt: number;
   /** Heard since this leader took over. */
   readonly heard: boolean;
-  readonly operations: Readonly<Record<string, Operation>>;
+  readonly operations: Table<Operation>;
+  /** Those that hold grants, in the order of the latest grant of each. */
+  readonly grantHolders: Table<string>;
   readonly grantCount: number;
   readonly denials: number;
   readonly pending: readonly PendingAnswer[];
-  /** For requests that come again: the last answer to each operation, and a few of those that are over. */
+  /**
+   * Answers for requests that come again: the last one to each operation, and a few of those that are
+   * over.
+   */
   readonly answers: readonly GivenAnswer[];
   /** Jobs that have credit of this registration. */
   readonly creditedJobs: readonly string[];
-  /** Of a heartbeat whose other pages are still to come. */
+  /** List of attempts in a heartbeat whose other pages are still to come. */
   readonly listed: {
     readonly heartbeatSeq: number;
     /** The pages that have come. */
@@ -117,8 +121,10 @@ export function bornWorkerHealth({
     registration: 0,
     bootEpoch: 0,
     deadline: at,
+    lastHeardAt: at,
     heard: false,
-    operations: {},
+    operations: Table.of(),
+    grantHolders: Table.of(),
     grantCount: 0,
     denials: 0,
     pending: [],
@@ -135,30 +141,59 @@ export function registered(
 ): Partial<WorkerHealthContext> {
   const { registration, bootEpoch, term } = event;
   const base = at + context.rules.baseDeadlineMs;
+  const known = { term, heard: true, lastHeardAt: at };
   if (registration === context.registration)
-    return { term, heard: true, deadline: Math.max(context.deadline, base) };
-  return { ...emptied(), term, registration, bootEpoch, heard: true, deadline: base };
+    return { ...known, deadline: Math.max(context.deadline, base) };
+  return { ...emptied(), ...known, registration, bootEpoch, deadline: base };
 }
 
 /** Everything that belongs to one registration. */
 export function emptied(): Partial<WorkerHealthContext> {
-  return { operations: {}, denials: 0, pending: [], creditedJobs: [], listed: null };
+  return {
+    operations: Table.of(),
+    grantHolders: Table.of(),
+    denials: 0,
+    pending: [],
+    creditedJobs: [],
+    listed: null,
+  };
 }
+
+/** Changes an operation to what it is from now on, or takes it away. */
+export function withOperation(
+  { operations, grantHolders }: Pick<WorkerHealthContext, 'operations' | 'grantHolders'>,
+  id: string,
+  operation: Operation | undefined,
+): Pick<WorkerHealthContext, 'operations' | 'grantHolders'> {
+  const { grantOrder: before } = operations.get(id) ?? {};
+  const { grantOrder: now } = operation ?? {};
+  const others =
+    before === undefined || before === now ? grantHolders : grantHolders.without(inOrder(before));
+  return {
+    operations: operation === undefined ? operations.without(id) : operations.with(id, operation),
+    grantHolders: now === undefined ? others : others.with(inOrder(now), id),
+  };
+}
+
+/** A number as a key that lies in its order. */
+const inOrder = (number: number): string => String(number).padStart(16, '0');
 
 /** A suspect worker that is heard again starts from nothing. */
 export function recovered(context: WorkerHealthContext, at: number): Partial<WorkerHealthContext> {
-  const operations: Record<string, Operation> = {};
-  for (const [id, operation] of Object.entries(context.operations)) {
+  let { operations } = context;
+  for (const id of context.grantHolders.values()) {
     const {
       grants: _,
       grantedProgress: __,
       grantedItems: ___,
       grantOrder: ____,
       ...rest
-    } = operation;
-    operations[id] = rest;
+    } = operations.get(id) as Operation;
+    operations = operations.with(id, rest);
   }
-  return { operations, denials: 0, heard: true, deadline: at + context.rules.baseDeadlineMs };
+  const deadline = at + context.rules.baseDeadlineMs;
+  const grantHolders = Table.of<string>();
+  return { operations, grantHolders, denials: 0, heard: true, lastHeardAt: at, deadline };
 }
 
 export interface HeardAttempts {
@@ -170,41 +205,34 @@ export interface HeardAttempts {
   readonly unknown: readonly string[];
 }
 
-/** What one page of a heartbeat says. Only a list that is whole shows what is missing. */
+/** Takes one page of a heartbeat. Only a list that is whole shows what is missing. */
 export function heard(
   context: WorkerHealthContext,
   event: HeartbeatReceived,
   at: number,
 ): HeardAttempts {
-  const operations = copy(context.operations);
+  let known = { operations: context.operations, grantHolders: context.grantHolders };
   const risen: Array<readonly [string, AttemptReport]> = [];
   const unknown: string[] = [];
   const ids: string[] = [];
   for (const report of event.attempts) {
     const id = operationIdOf(report.jobId, report.attemptId);
     ids.push(id);
-    const operation = operations[id];
+    const operation = known.operations.get(id);
     if (operation === undefined) {
       if (!report.finished) unknown.push(id);
       continue;
     }
     if (!isFurther(report, operation.progress ?? 0, operation.completedItems ?? 0)) continue;
     const { progress, completedItems } = report;
-    operations[id] = {
-      ...operation,
-      progress,
-      ...(completedItems !== undefined && { completedItems }),
-    };
+    const items = completedItems !== undefined && { completedItems };
+    known = withOperation(known, id, { ...operation, progress, ...items });
     risen.push([id, report]);
   }
   const { listed, missing } = completed(context, event, ids);
-  for (const id of missing) delete operations[id];
-  const next = {
-    operations,
-    listed,
-    heard: true,
-    deadline: Math.max(context.deadline, at + context.rules.baseDeadlineMs),
-  };
+  for (const id of missing) known = withOperation(known, id, undefined);
+  const deadline = Math.max(context.deadline, at + context.rules.baseDeadlineMs);
+  const next = { ...known, listed, heard: true, lastHeardAt: at, deadline };
   return { next, risen, missing, unknown };
 }
 
@@ -220,14 +248,13 @@ function completed(
   const all = { heartbeatSeq, pages: seen, ids: [...before.ids, ...ids] };
   if (seen.length < pages) return { listed: all, missing: [] };
   const present = new Set(all.ids);
-  const missing = Object.keys(operations).filter((id) => {
-    const takenAfter = operations[id]?.heartbeatSeq;
-    return takenAfter !== undefined && takenAfter < heartbeatSeq && !present.has(id);
-  });
+  const missing: string[] = [];
+  for (const [id, { heartbeatSeq: takenAfter }] of operations)
+    if (takenAfter !== undefined && takenAfter < heartbeatSeq && !present.has(id)) missing.push(id);
   return { listed: null, missing };
 }
 
-/** By items where both sides know them, otherwise by progress. */
+/** True when it got further: by items where both sides know them, otherwise by progress. */
 export function isFurther(
   report: { readonly progress: number; readonly completedItems?: number | undefined },
   progress: number,

@@ -4,57 +4,64 @@
 
 import { jobAddress } from '../addresses.ts';
 import type { CreditAnswered, ExtensionCredited, MessageRefused } from '../messages/local.ts';
-import type { ExtensionAnswer, ExtensionRequested } from '../messages/worker.ts';
+import type { DenialReason, ExtensionAnswer, ExtensionRequested } from '../messages/worker.ts';
 import { answering, type Saying, type Step } from '../step.ts';
-import type { WorkerHealthContext } from './context.ts';
-import { creditSettled, denialOf, denied, granted, remembered } from './grants.ts';
+import type { PendingAnswer, WorkerHealthContext } from './context.ts';
+import { creditSettled, denied, granted, remembered } from './grants.ts';
 import { note } from './steps.ts';
 
 type Context = WorkerHealthContext;
 type HealthStep = Step<Context>;
 type Taken<TEvent> = TEvent & { readonly at: number };
 
-/** Same request, same answer; otherwise granted or denied, and a grant is credited before it is told. */
-export function decide(
+/** A request that was answered gets the same answer. */
+export function answerAgain({ answers }: Context, event: Taken<ExtensionRequested>): HealthStep {
+  const { requestId, replyTo } = event;
+  const known = answers.find((answer) => answer.requestId === requestId);
+  if (known === undefined) return {};
+  const { operationId: _, ...answer } = known;
+  return { says: answering(replyTo, answer) };
+}
+
+/** A request whose credit is on its way is answered where it came from last. */
+export function keepAsker({ pending }: Context, event: Taken<ExtensionRequested>): HealthStep {
+  const { requestId, replyTo = '' } = event;
+  const asking = (one: PendingAnswer): PendingAnswer =>
+    one.answer.requestId === requestId ? { ...one, replyTo } : one;
+  return { next: { pending: pending.map(asking) } };
+}
+
+export function deny(
   context: Context,
   event: Taken<ExtensionRequested>,
-  isTrusted: boolean,
+  denialReason: DenialReason,
 ): HealthStep {
-  const { requestId, replyTo = '', operationId } = event;
-  const known = context.answers.find((answer) => answer.requestId === requestId);
-  if (known !== undefined) {
-    const { operationId: _, ...answer } = known;
-    return { says: answering(replyTo, answer) };
-  }
-  const waiting = context.pending.find(({ answer }) => answer.requestId === requestId);
-  if (waiting !== undefined) {
-    const pending = context.pending.map((one) => (one === waiting ? { ...one, replyTo } : one));
-    return { next: { pending } };
-  }
-  const asked = { operationId, requestId, reason: event.reason, ...estimateOf(event) };
-  const denial = denialOf(context, event, event.at, isTrusted);
-  if (denial !== undefined) {
-    const { next, answer } = denied(context, event, event.at, denial);
-    const fields = { ...asked, denialReason: denial };
-    return {
-      next: { ...next, answers: remembered(context, answer, operationId) },
-      says: answering(replyTo, answer),
-      notes: [note(context, 'extension.denied', event.at, fields)],
-    };
-  }
-  const { next, answer, jobs } = granted(context, event, event.at);
-  const pending = [...context.pending, { answer, replyTo, waitingFor: jobs, operationId }];
-  const { grants } = next.operations?.[operationId] ?? {};
-  const fields = { ...asked, extensionMs: answer.extensionMs, grants };
+  const answer = denied(context, event, event.at, denialReason);
+  const fields = { ...askedIn(event), denialReason };
   return {
-    next: { ...next, pending },
-    says: jobs.map((jobId) => credit(context, jobId, answer, operationId)),
-    notes: [note(context, 'extension.granted', event.at, fields)],
+    next: { answers: remembered(context, answer, event.operationId) },
+    says: answering(event.replyTo, answer),
+    notes: [note(context, 'extension.denied', event.at, fields)],
   };
 }
 
-function estimateOf({ estimatedRemainingMs, currentProgress }: ExtensionRequested): object {
-  return { estimatedRemainingMs, progress: currentProgress };
+/** A grant is credited to every job concerned before it is told. */
+export function grant(context: Context, event: Taken<ExtensionRequested>): HealthStep {
+  const { replyTo = '', operationId, at } = event;
+  const { next, answer, jobs } = granted(context, event, at);
+  const pending = [...context.pending, { answer, replyTo, waitingFor: jobs, operationId }];
+  const { grants } = next.operations?.get(operationId) ?? {};
+  const fields = { ...askedIn(event), extensionMs: answer.extensionMs, grants };
+  return {
+    next: { ...next, pending },
+    says: jobs.map((jobId) => credit(context, jobId, answer, operationId)),
+    notes: [note(context, 'extension.granted', at, fields)],
+  };
+}
+
+function askedIn(event: ExtensionRequested): object {
+  const { operationId, requestId, reason, estimatedRemainingMs, currentProgress } = event;
+  return { operationId, requestId, reason, estimatedRemainingMs, progress: currentProgress };
 }
 
 function credit(
@@ -75,7 +82,7 @@ function credit(
 }
 
 /**
- * A job has the credit on disk, or is gone: once all have, the worker is answered. Whoever did not
+ * A job has the credit on disk, or is gone: once all have, the worker is answered. A job that did not
  * want the credit is decided or over, and need not hear that the worker is lost.
  */
 export function settleCredit(

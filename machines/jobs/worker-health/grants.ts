@@ -1,57 +1,56 @@
 /**
- * The sums of AD-26: who is granted an extension, for how long, and what it does to the deadline.
+ * Grants of AD-26: who is granted an extension, for how long, and what it does to the deadline.
  *
  * Grant n of one attempt is half of the one before, and needs more progress than there was at it.
  */
 
-import { knob } from '../../../runtime/knob.ts';
+import { knob } from '../../../runtime/base/knob.ts';
+import type { Table } from '../../../runtime/machine.ts';
 import { operationParts } from '../addresses.ts';
 import type { DenialReason, ExtensionAnswer, ExtensionRequested } from '../messages/worker.ts';
 import type { HealthRules } from '../rules.ts';
-import { withEntry, without } from '../tables.ts';
 import type { WorkerState } from '../words.ts';
 import {
+  type WorkerHealthContext as Context,
   type GivenAnswer,
   isFurther,
   type Operation,
   type PendingAnswer,
-  type WorkerHealthContext,
+  withOperation,
 } from './context.ts';
 
 /** Answers kept for requests of operations that are over. */
 const ANSWERS_MAX = knob('grantAnswersMax', 64);
 
 /** The state that follows the latest grant among live operations. */
-export function standingOf({ operations, rules, grantCount }: WorkerHealthContext): WorkerState {
-  if (grantCount === 0) return 'healthy';
-  let latest: Operation | undefined;
-  for (const operation of Object.values(operations))
-    if ((operation.grantOrder ?? 0) > (latest?.grantOrder ?? 0)) latest = operation;
+export function standingOf({ operations, grantHolders, rules }: Context): WorkerState {
+  const [, latest] = grantHolders.last() ?? [];
   if (latest === undefined) return 'healthy';
-  return (latest.grants ?? 0) < rules.maxExtensions ? 'extended' : 'exhausted';
+  const { grants = 0 } = operations.get(latest) as Operation;
+  return grants < rules.maxExtensions ? 'extended' : 'exhausted';
 }
 
-/** Why a request is denied, or nothing when it is granted. */
-export function denialOf(
-  { operations, rules, deadline }: WorkerHealthContext,
-  request: ExtensionRequested,
-  at: number,
-  isTrusted: boolean,
-): DenialReason | undefined {
+/** The request came before, and was answered. */
+export const isAnswered = ({ answers }: Context, { requestId }: ExtensionRequested): boolean =>
+  answers.some((answer) => answer.requestId === requestId);
+
+/** The request came before, and its grant is being credited. */
+export const isAwaited = ({ pending }: Context, { requestId }: ExtensionRequested): boolean =>
+  pending.some(({ answer }) => answer.requestId === requestId);
+
+export const isMalformed = ({ currentProgress: progress }: ExtensionRequested): boolean =>
+  typeof progress !== 'number' || !(progress >= 0 && progress <= 1);
+
+export const grantsLeft = ({ operations, rules }: Context, operationId: string): number =>
+  rules.maxExtensions - (operations.get(operationId)?.grants ?? 0);
+
+/** No more than at its last grant. */
+export function lacksProgress({ operations }: Context, request: ExtensionRequested): boolean {
+  const known = operations.get(request.operationId);
+  const { grants = 0, grantedProgress = -1, grantedItems } = known ?? {};
   const { currentProgress, completedItems } = request;
-  if (typeof currentProgress !== 'number' || !(currentProgress >= 0 && currentProgress <= 1))
-    return 'malformed';
-  if (!isTrusted || at > deadline) return 'suspect';
-  const operation = operations[request.operationId];
-  if (operation === undefined) return 'unknownOperation';
-  const grants = operation.grants ?? 0;
-  if (grants >= rules.maxExtensions) return 'maxReached';
-  const hasRisen = isFurther(
-    { progress: currentProgress, completedItems },
-    operation.grantedProgress ?? -1,
-    operation.grantedItems,
-  );
-  return grants === 0 || hasRisen ? undefined : 'noProgress';
+  const report = { progress: currentProgress as number, completedItems };
+  return grants > 0 && !isFurther(report, grantedProgress, grantedItems);
 }
 
 /** AD-26: half as much each time, and never less than the least. */
@@ -60,18 +59,18 @@ function grantMs({ baseDeadlineMs, minGrantMs }: HealthRules, grants: number): n
 }
 
 export function granted(
-  context: WorkerHealthContext,
+  context: Context,
   request: ExtensionRequested,
   at: number,
 ): {
-  readonly next: Partial<WorkerHealthContext>;
+  readonly next: Partial<Context>;
   readonly answer: ExtensionAnswer;
   readonly jobs: readonly string[];
 } {
   const { operations, rules, deadline, grantCount, creditedJobs } = context;
   const { operationId, requestId, completedItems } = request;
   // Items of an earlier grant say nothing about the last one.
-  const { grantedItems: _, ...operation } = operations[operationId] as Operation;
+  const { grantedItems: _, ...operation } = operations.get(operationId) as Operation;
   const grants = operation.grants ?? 0;
   const extensionMs = grantMs(rules, grants);
   const remainingExtensions = rules.maxExtensions - grants - 1;
@@ -79,7 +78,7 @@ export function granted(
     operation.warned !== true && remainingExtensions <= rules.extensionWarningRemaining;
   const jobs = runningJobs(operations, operationParts(operationId).jobId);
   const next = {
-    operations: withEntry(operations, operationId, {
+    ...withOperation(context, operationId, {
       ...operation,
       grants: grants + 1,
       grantedProgress: request.currentProgress as number,
@@ -105,49 +104,46 @@ export function granted(
   return { next, answer, jobs };
 }
 
-export function denied(
-  context: WorkerHealthContext,
-  request: ExtensionRequested,
+export const denied = (
+  context: Context,
+  { requestId, operationId }: ExtensionRequested,
   at: number,
   denialReason: DenialReason,
-): { readonly next: Partial<WorkerHealthContext>; readonly answer: ExtensionAnswer } {
-  const { operations, rules, deadline, denials } = context;
-  const isCounted = denialReason === 'maxReached' || denialReason === 'noProgress';
-  const grants = operations[request.operationId]?.grants ?? 0;
-  const answer = {
-    requestId: request.requestId,
-    granted: false,
-    extensionMs: 0,
-    deadlineInMs: Math.max(0, deadline - at),
-    remainingExtensions: Math.max(0, rules.maxExtensions - grants),
-    denialReason,
-    exhaustionWarning: false,
-  };
-  return { next: { denials: isCounted ? denials + 1 : denials }, answer };
-}
+): ExtensionAnswer => ({
+  requestId,
+  granted: false,
+  extensionMs: 0,
+  deadlineInMs: Math.max(0, context.deadline - at),
+  remainingExtensions: Math.max(0, grantsLeft(context, operationId)),
+  denialReason,
+  exhaustionWarning: false,
+});
 
-/** The jobs with an attempt RUNNING on the worker, and the one that asks. */
-function runningJobs(
-  operations: Readonly<Record<string, Operation>>,
-  asking: string,
-): readonly string[] {
+/** The jobs with an attempt RUNNING on the worker, and the job that asks. */
+function runningJobs(operations: Table<Operation>, asking: string): readonly string[] {
   const jobs = new Set([asking]);
-  for (const [id, { heartbeatSeq }] of Object.entries(operations))
+  for (const [id, { heartbeatSeq }] of operations)
     if (heartbeatSeq !== undefined) jobs.add(operationParts(id).jobId);
   return [...jobs].sort();
 }
 
-/** The operation is over; when no other one holds grants, the deadline is judged by heartbeats again. */
+/** The operation is over, by the worker's own word or without it. */
 export function ended(
-  context: WorkerHealthContext,
+  context: Context,
   operationId: string,
-  at: number,
-): Partial<WorkerHealthContext> {
-  if (context.operations[operationId] === undefined) return {};
-  const operations = without(context.operations, operationId);
-  const isHeld = Object.values(operations).some(({ grants = 0 }) => grants > 0);
-  if (isHeld) return { operations };
-  return { operations, deadline: at + context.rules.baseDeadlineMs };
+  lastHeardAt: number,
+): Partial<Context> {
+  const left = withOperation(context, operationId, undefined);
+  return { ...left, lastHeardAt, ...rebased({ ...context, ...left, lastHeardAt }) };
+}
+
+/** Deadline once no operation holds grants any more: the last word of the worker is all that counts. */
+export function rebased(context: Context): Pick<Context, 'deadline'> {
+  const { grantHolders, rules, deadline, lastHeardAt } = context;
+  return {
+    deadline:
+      grantHolders.size > 0 ? deadline : Math.min(deadline, lastHeardAt + rules.baseDeadlineMs),
+  };
 }
 
 /** One job has the credit on disk, or does not want it. */
@@ -170,13 +166,12 @@ export function creditSettled(
  * be pushed out by requests of others: a request that came again would count twice.
  */
 export function remembered(
-  { answers, operations }: Pick<WorkerHealthContext, 'answers' | 'operations'>,
+  { answers, operations }: Pick<Context, 'answers' | 'operations'>,
   answer: ExtensionAnswer,
   operationId: string | undefined,
 ): readonly GivenAnswer[] {
   const others = answers.filter((one) => one.operationId !== operationId);
-  const isOver = ({ operationId: id }: GivenAnswer) =>
-    id === undefined || operations[id] === undefined;
+  const isOver = ({ operationId: id }: GivenAnswer) => id === undefined || !operations.has(id);
   const outdated = new Set(others.filter(isOver).slice(0, -ANSWERS_MAX.value));
   const kept = others.filter((one) => !outdated.has(one));
   return [...kept, { ...answer, ...(operationId !== undefined && { operationId }) }];

@@ -1,9 +1,9 @@
 /**
- * What each event means for a worker's health: whom it concerns, and what they are told.
+ * Steps of a worker's health: for each event whom it concerns, and what they are told.
  * The statechart is in worker-health.ts.
  */
 
-import { knob } from '../../../runtime/knob.ts';
+import { knob } from '../../../runtime/base/knob.ts';
 import {
   jobAddress,
   operationIdOf,
@@ -14,9 +14,11 @@ import {
   workflowIdOf,
 } from '../addresses.ts';
 import type {
+  AttemptEnded,
   AttemptLost,
   AttemptPlaced,
   AttemptProgressed,
+  AttemptRunning,
   RegistrationTold,
   WorkerChanged,
   WorkerLost,
@@ -30,10 +32,16 @@ import type {
 } from '../messages/worker.ts';
 import type { NoteParams } from '../notes.ts';
 import type { Saying, Step } from '../step.ts';
-import { withEntry } from '../tables.ts';
 import type { WorkerState } from '../words.ts';
-import { emptied, heard, recovered, registered, type WorkerHealthContext } from './context.ts';
-import { ended, standingOf } from './grants.ts';
+import {
+  emptied,
+  heard,
+  recovered,
+  registered,
+  type WorkerHealthContext,
+  withOperation,
+} from './context.ts';
+import { ended, rebased, standingOf } from './grants.ts';
 
 type Context = WorkerHealthContext;
 type HealthStep = Step<Context>;
@@ -73,7 +81,7 @@ export function tellPool(context: Context, state: WorkerState = standingOf(conte
   return { to: workerPoolAddress(datacenter), event };
 }
 
-/** It registered: anew, which ends the registration before, or once more. */
+/** It registered: newly, which ends the registration before, or once more. */
 export function takeRegistration(context: Context, event: Taken<RegistrationTold>): HealthStep {
   const next = registered(context, event, event.at);
   const isNew = event.registration !== context.registration;
@@ -86,7 +94,7 @@ export function takeRegistration(context: Context, event: Taken<RegistrationTold
     reason: null,
     term,
     deadlineInMs: Math.max(0, (next.deadline ?? context.deadline) - event.at),
-    stopAttempts: event.attempts.filter((id) => isNew || context.operations[id] === undefined),
+    stopAttempts: event.attempts.filter((id) => isNew || !context.operations.has(id)),
   };
   const { says, notes } = isNew ? loss(context, 'replaced', event.at) : { says: [], notes: [] };
   const fields = { registration: event.registration, bootEpoch: event.bootEpoch };
@@ -108,21 +116,20 @@ function loss(
   const event: WorkerLost = { type: 'worker.lost', workerId, registration, cause };
   const concerned = [
     workerPoolAddress(datacenter),
-    ...Object.keys(operations).map((id) => workflowOf(context, id)),
+    ...Array.from(operations.keys(), (id) => workflowOf(context, id)),
     ...creditedJobs.map((jobId) => jobAddress(jobId, datacenter)),
   ];
   return {
     says: concerned.map((to) => ({ to, event })),
-    notes: Object.keys(operations).map((operationId) =>
+    notes: Array.from(operations.keys(), (operationId) =>
       note(context, 'worker.attemptLost', at, { operationId, cause }),
     ),
   };
 }
 
-export function evict(context: Context, at: number): HealthStep {
+export function evict(context: Context, at: number, reason: 'silent' | 'denials'): HealthStep {
   const { says, notes } = loss(context, 'evicted', at);
-  const { registration, deadline, rules } = context;
-  const reason = at > deadline + rules.suspectGraceMs ? 'silent' : 'denials';
+  const { registration } = context;
   const evicted = note(context, 'worker.evicted', at, { registration, reason });
   return { next: emptied(), says, notes: [evicted, ...notes] };
 }
@@ -130,7 +137,8 @@ export function evict(context: Context, at: number): HealthStep {
 /** Only a worker of this registration counts; an earlier life of it is somebody else. */
 export function takeHeartbeat(context: Context, event: Taken<HeartbeatReceived>): HealthStep {
   const { risen, missing, unknown, ...taken } = heard(context, event, event.at);
-  const next = { ...taken.next, ...raised(context, event.term) };
+  const told = { ...taken.next, ...raised(context, event.term) };
+  const next = missing.length === 0 ? told : { ...told, ...rebased({ ...context, ...told }) };
   const after = { ...context, ...next };
   const { workerId, heard: wasHeard } = context;
   const { term } = after;
@@ -177,7 +185,7 @@ function attemptLost(context: Context, operationId: string): Saying {
   return { to: workflowOf(context, operationId), event };
 }
 
-/** Whoever is not known under the life it speaks for has to register again. */
+/** A worker that is not known under the life it speaks for has to register again. */
 export function askToRegister(context: Context, event: Taken<HeartbeatReceived>): HealthStep {
   const { workerId, term } = context;
   const acked: HeartbeatAcked = {
@@ -195,17 +203,17 @@ export function recover(context: Context, at: number): HealthStep {
   return { next: recovered(context, at), notes: [note(context, 'worker.recovered', at)] };
 }
 
-/** The new leader gives every worker its deadline anew, keeps what it knows, and says who it is. */
+/** The new leader gives every worker its deadline again, keeps what it knows, and says who it is. */
 export function takeOver(context: Context, fence: number, at: number): HealthStep {
   const deadline = Math.max(context.deadline, at + context.rules.baseDeadlineMs);
   const term = Math.max(fence, context.term);
-  const next = { term, heard: false, listed: null, deadline };
+  const next = { term, heard: false, listed: null, deadline, lastHeardAt: at };
   return { next, says: announce({ ...context, ...next }) };
 }
 
-/** The worker has heard the announcement: that is as good as a heartbeat for whoever waits for one. */
+/** The worker has heard the announcement: that is as good as a heartbeat for any actor that waits for one. */
 export function takeAnswer(context: Context, { term, at }: Taken<AnnounceAnswered>): HealthStep {
-  const next = { heard: true, ...raised(context, term) };
+  const next = { heard: true, lastHeardAt: at, ...raised(context, term) };
   const after = { ...context, ...next };
   return {
     next,
@@ -231,7 +239,7 @@ const raisedNotes = (before: Context, after: Context, at: number): NoteParams[] 
     : [note(after, 'leader.fenceRaised', at, { told: after.term - 1, term: after.term })];
 
 function announce(context: Context): readonly Saying[] {
-  const ids = Object.keys(context.operations);
+  const ids = [...context.operations.keys()];
   const pages = Math.max(1, Math.ceil(ids.length / PAGE_MAX.value));
   return Array.from({ length: pages }, (_, index) => {
     const attempts = ids.slice(index * PAGE_MAX.value, (index + 1) * PAGE_MAX.value);
@@ -252,15 +260,29 @@ export function takeAttempt(
   event: Taken<AttemptPlaced>,
   isLost: boolean,
 ): HealthStep {
-  const { workerId, operations } = context;
+  const { workerId } = context;
   const { jobId, attemptId, registration } = event;
   const id = operationIdOf(jobId, attemptId);
   if (!isLost && registration === context.registration)
-    return { next: { operations: withEntry(operations, id, {}) } };
+    return { next: withOperation(context, id, {}) };
   const lost: WorkerLost = { type: 'worker.lost', workerId, registration, cause: 'evicted' };
   return { says: [{ to: workflowOf(context, id), event: lost }] };
 }
 
-export function endAttempt(context: Context, operationId: string, at: number): HealthStep {
-  return { next: ended(context, operationId, at) };
+/** The worker has taken it. */
+export function beginAttempt(context: Context, event: Taken<AttemptRunning>): HealthStep {
+  const { at: lastHeardAt, heartbeatSeq } = event;
+  const id = operationIdOf(event.jobId, event.attemptId);
+  const operation = context.operations.get(id);
+  if (operation === undefined) return { next: { lastHeardAt } };
+  const begun = withOperation(context, id, { ...operation, heartbeatSeq });
+  return { next: { lastHeardAt, ...begun } };
+}
+
+/** An attempt that was given up without a word of the worker is no sign of life. */
+export function endAttempt(context: Context, event: Taken<AttemptEnded>): HealthStep {
+  const id = operationIdOf(event.jobId, event.attemptId);
+  const lastHeardAt = event.heard === true ? event.at : context.lastHeardAt;
+  if (!context.operations.has(id)) return { next: { lastHeardAt } };
+  return { next: ended(context, id, lastHeardAt) };
 }

@@ -1,5 +1,5 @@
 /**
- * The lanes of a worker pool: of each the first that wait, in the order of acceptance.
+ * Lanes of a worker pool: the first waiting workflows of each, in the order of acceptance.
  *
  * Every waiting workflow stands in the store's index under its lane (ranks.ts); the pool has the
  * first ones of each in memory, and knows up to where it has all of them.
@@ -19,7 +19,7 @@ export interface Lane {
   readonly barrenFor: readonly number[];
 }
 
-/** By name. */
+/** Lanes by name. */
 export type Lanes = Readonly<Record<string, Lane>>;
 
 /** A lane nobody has looked into yet, or one that is known to be empty. */
@@ -46,7 +46,7 @@ export function asWaiting(asked: Omit<SlotRequested, 'type'>): Waiting {
   };
 }
 
-/** With one more in its place; the same lane when it is there already. */
+/** Lane with one more in its place; the same lane when it is there already. */
 export function inserted(lane: Lane, one: Waiting): Lane {
   const { waiting } = lane;
   let at = waiting.length;
@@ -68,7 +68,7 @@ function shortened(lane: Lane): Lane {
 const waitingCount = (lanes: Lanes): number =>
   Object.values(lanes).reduce((total, { waiting }) => total + waiting.length, 0);
 
-/** No more than so many in all, but for one of each lane: the longest lanes give up their last. */
+/** No more than `max` in all, but for one of each lane: the longest lanes give up their last. */
 export function within(lanes: Lanes, max: number): { lanes: Lanes; changed: readonly string[] } {
   const changed = new Set<string>();
   let now = lanes;
@@ -90,6 +90,6 @@ export function withoutEmpty(lanes: Lanes): Lanes {
   return Object.fromEntries(Object.entries(lanes).filter(([, lane]) => !isEmpty(lane)));
 }
 
-/** How many of each lane the pool has room for. */
+/** Number of workflows of each lane that the pool has room for. */
 export const shareOf = (lanes: Lanes, max: number): number =>
   Math.max(1, Math.floor(max / Math.max(1, Object.keys(lanes).length)));

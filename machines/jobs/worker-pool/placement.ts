@@ -1,5 +1,5 @@
 /**
- * Which workflow goes to which worker, as pure sums over what the worker pool remembers.
+ * Placement of workflows on workers, as pure sums over what the worker pool remembers.
  *
  * Between two turns nothing that the pool has in memory fits anywhere. So a new request is tried
  * alone, and when a worker changes only that worker is tried, for all lanes in the order of acceptance.
@@ -20,7 +20,7 @@ export interface PooledWorker {
   readonly heard: boolean;
 }
 
-/** By worker id. */
+/** Workers by id. */
 export type Workers = Readonly<Record<string, PooledWorker>>;
 
 export interface Placement {
@@ -35,7 +35,7 @@ export interface Placed {
   readonly placements: readonly Placement[];
 }
 
-/** What a lane wants of a worker. */
+/** Demands of a lane on a worker. */
 type Wanted = Pick<Lane, 'handler' | 'cores'>;
 
 /**
@@ -75,7 +75,7 @@ export function place(workers: Workers, lanes: Lanes, only?: string): Placed {
   return { workers: now, lanes: changed, placements };
 }
 
-/** Of those that are next in each lane the one that was accepted first. */
+/** Earliest accepted of the workflows that are next in their lanes. */
 function firstInOrder(
   open: ReadonlyArray<readonly [string, Lane]>,
   next: readonly number[],
@@ -121,11 +121,11 @@ export function bestWorker(
   return best;
 }
 
-/** Whether any registered worker could ever take what is in the lane. */
+/** True when some registered worker could ever take what is in the lane. */
 export const isServed = (workers: Workers, lane: Wanted): boolean =>
   Object.values(workers).some((worker) => isLargeEnough(worker, lane));
 
-/** Whether the worker may be given something of the lane now. */
+/** True when the worker may be given something of the lane now. */
 export function hasRoom(worker: PooledWorker | undefined, lane: Wanted): boolean {
   if (worker === undefined) return false;
   const { state, heard, coresTotal, coresReserved } = worker;
@@ -133,14 +133,14 @@ export function hasRoom(worker: PooledWorker | undefined, lane: Wanted): boolean
   return isLargeEnough(worker, lane) && coresTotal - coresReserved >= lane.cores;
 }
 
-/** Whether nothing but a lack of room keeps it from that worker. */
+/** True when nothing but a lack of room keeps it from that worker. */
 export function mayTake(workers: Workers, lane: Wanted, asked: Waiting, workerId: string): boolean {
   const worker = workers[workerId];
   if (worker === undefined || !isLargeEnough(worker, lane)) return false;
   return !isAvoided(workerId, worker, asked) || !hasOther(workers, lane, asked);
 }
 
-/** Whether another registered worker is large enough, so that those to avoid need not be taken. */
+/** True when another registered worker is large enough, so that those to avoid need not be taken. */
 function hasOther(workers: Workers, lane: Wanted, asked: Waiting): boolean {
   return Object.entries(workers).some(
     ([workerId, worker]) => isLargeEnough(worker, lane) && !isAvoided(workerId, worker, asked),

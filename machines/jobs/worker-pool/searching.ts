@@ -1,12 +1,12 @@
 /**
- * Searches: how the pool learns from the store's index who waits behind those it has in memory.
+ * Searches: they tell the pool, from the store's index, who waits behind those it has in memory.
  *
  * One search at a time. Which one is worth making follows from what the pool remembers, so one that
  * was lost is made again, by whichever leader. An answer counts only for what has not changed since:
  * whatever began to wait, or stopped to, while a search was under way is kept beside it.
  */
 
-import { knob } from '../../../runtime/knob.ts';
+import { knob } from '../../../runtime/base/knob.ts';
 import type { LanesFound, Waiting, WaitingFound } from '../messages/local.ts';
 import { laneParts, lanesOf } from '../ranks.ts';
 import { inserted, isSame, type Lane, type Lanes, newLane, shareOf } from './lanes.ts';
@@ -19,18 +19,18 @@ import {
   type Workers,
 } from './placement.ts';
 
-/** What the pool asks its program. */
+/** Questions of the pool to its program. */
 export type Sought =
   /** In which lanes of these handlers anybody waits. */
   | { readonly what: 'lanes'; readonly handlers: readonly string[] }
-  /** Who waits next in a lane, in its order. */
+  /** Question for those who wait next in a lane, in its order. */
   | {
       readonly what: 'next';
       readonly lane: string;
       readonly after: string;
       readonly max: number;
     }
-  /** Who waits there and does not avoid this worker. */
+  /** Question for those who wait there and do not avoid this worker. */
   | {
       readonly what: 'fitting';
       readonly lane: string;
@@ -79,7 +79,7 @@ export function nextSearch({ workers, lanes, queueMax, unexplored }: Known): Sou
   return best ?? fittingSearch(workers, lanes);
 }
 
-/** Where nobody is left goes first, then where the earliest wait. */
+/** Urgency of lanes: first where nobody is left, then where the earliest wait. */
 function isMoreUrgent(one: Lane, other: Lane): boolean {
   const isEmpty = one.waiting.length === 0;
   if (isEmpty !== (other.waiting.length === 0)) return isEmpty;
@@ -205,6 +205,6 @@ export function withoutBarren(lanes: Lanes): Lanes {
   );
 }
 
-/** Whether lanes of this handler that the pool does not have may have somebody waiting. */
+/** True when lanes of this handler that the pool does not have may have somebody waiting. */
 export const isUnexplored = ({ unexplored }: Known, lane: string): boolean =>
   unexplored.some((handler) => lane.startsWith(lanesOf(handler)));

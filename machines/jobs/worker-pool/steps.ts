@@ -1,5 +1,5 @@
 /**
- * What each event does to the workers of a pool, to its lanes, and to what it looks for. The
+ * Steps of a worker pool: what each event does to its workers, to its lanes, and to what it looks for. The
  * statechart is in worker-pool.ts.
  */
 
@@ -36,7 +36,7 @@ import {
   withoutBarren,
 } from './searching.ts';
 
-/** What changes, and who gets what. */
+/** Changes of the pool, and the placements made. */
 export interface Settled {
   readonly workers?: Workers;
   readonly lanes?: Lanes;
@@ -133,7 +133,7 @@ function givenBack(event: WorkerPoolEvent): GivenBack | undefined {
   return isGrant ? (event.event as unknown as GivenBack) : undefined;
 }
 
-/** What is given back, when it is more than is reserved. */
+/** Cores that are given back, when they are more than are reserved. */
 export function overdrawn(
   { workers }: WorkerPoolContext,
   event: WorkerPoolEvent,
@@ -172,7 +172,7 @@ function lost({ workers, lanes, search }: WorkerPoolContext, event: WorkerLost):
   return { ...place(rest, withoutBarren(servedLanes(rest, lanes))), search: recast(search) };
 }
 
-/** Who avoids whom may have changed. */
+/** Search to make again, since who avoids whom may have changed. */
 const recast = (search: Search | null): Search | null =>
   search?.what === 'fitting' ? outrun(search, search) : search;
 
@@ -195,7 +195,10 @@ export function withWorker(
   };
 }
 
-/** What a new leader has to look for: nobody knows what the one before had found. */
+/**
+ * Handlers that workers offer: a new leader looks for all of them, as it does not know what the one
+ * before had found.
+ */
 export const offeredHandlers = (workers: Workers): readonly string[] => [
   ...new Set(Object.values(workers).flatMap(({ handlers }) => handlers)),
 ];

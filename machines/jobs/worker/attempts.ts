@@ -1,12 +1,13 @@
 /**
- * The attempts that a worker holds, and the sums it does with them. The statechart is in worker.ts.
+ * Attempts that a worker holds, and the sums it does with them. The statechart is in worker.ts.
  *
  * An attempt is held from its dispatch until nobody waits for its result any more, and takes up
  * cores until its handler is over. What was held is remembered a while, so that a dispatch that
  * comes late is not run a second time.
  */
 
-import { knob } from '../../../runtime/knob.ts';
+import { knob } from '../../../runtime/base/knob.ts';
+import type { Table } from '../../../runtime/machine.ts';
 import { operationParts } from '../addresses.ts';
 import { type AttemptReport, PAGE_ENTRIES_MAX } from '../messages/fields.ts';
 import type {
@@ -19,21 +20,21 @@ import type {
 export interface HeldAttempt {
   /** 0 once its handler is over. */
   readonly cores: number;
-  /** Of the leader that dispatched it. */
+  /** Term of the leader that dispatched it. */
   readonly term: number;
   readonly isFinished: boolean;
 }
 
-/** By operation id. */
-export type HeldAttempts = Readonly<Record<string, HeldAttempt>>;
+/** Attempts by operation id. */
+export type HeldAttempts = Table<HeldAttempt>;
 
-/** What the process knows of an attempt's progress. */
+/** Figures of an attempt's progress that the process knows. */
 export type ProgressFigures = Pick<
   AttemptReport,
   'progress' | 'completedItems' | 'totalItems' | 'sinceProgressMs'
 >;
 
-/** By operation id; an attempt that has not begun may be missing. */
+/** Progress by operation id; an attempt that has not begun may be missing. */
 export type ProgressByOperation = Readonly<Record<string, ProgressFigures>>;
 
 /** An announcement of which not every page has come. */
@@ -55,13 +56,14 @@ const PAST_MAX = knob('attemptsRememberedMax', 256);
 const NOTHING_HEARD = { pagesHeard: [], listed: [] } as const;
 const NO_PROGRESS: ProgressFigures = { progress: 0, sinceProgressMs: 0 };
 
-/** What a dispatch is judged by. */
+/** View of a worker by which a dispatch is judged. */
 export interface DispatchView {
   readonly datacenter: string;
   readonly term: number;
   readonly coresTotal: number;
   readonly handlers: readonly string[];
   readonly attempts: HeldAttempts;
+  readonly coresHeld: number;
   readonly past: readonly string[];
   readonly unseen: readonly string[];
 }
@@ -73,15 +75,11 @@ export function judgeDispatch(
 ): 'new' | 'known' | DispatchRefusal {
   const operationId = `${asked.jobId}/${asked.attemptId}`;
   if (asked.term < view.term) return 'staleTerm';
-  if (view.attempts[operationId] !== undefined || view.past.includes(operationId)) return 'known';
+  if (view.attempts.has(operationId) || view.past.includes(operationId)) return 'known';
   if (asked.datacenter !== view.datacenter || view.unseen.includes(operationId)) return 'refused';
   if (!view.handlers.includes(asked.handler)) return 'unknownHandler';
-  if (asked.cores > freeCores(view.coresTotal, view.attempts)) return 'noCores';
-  return Object.keys(view.attempts).length < ATTEMPTS_MAX.value ? 'new' : 'refused';
-}
-
-export function freeCores(coresTotal: number, attempts: HeldAttempts): number {
-  return Object.values(attempts).reduce((free, { cores }) => free - cores, coresTotal);
+  if (asked.cores > view.coresTotal - view.coresHeld) return 'noCores';
+  return view.attempts.size < ATTEMPTS_MAX.value ? 'new' : 'refused';
 }
 
 /** The last ones of a list, with one more. */
@@ -89,9 +87,9 @@ export function remembered(past: readonly string[], operationId: string): readon
   return past.includes(operationId) ? past : [...past, operationId].slice(-PAST_MAX.value);
 }
 
-/** What the worker says of every attempt it holds. */
+/** Reports of the worker on every attempt it holds. */
 export function reportsOf(attempts: HeldAttempts, known: ProgressByOperation): AttemptReport[] {
-  return Object.entries(attempts).map(([operationId, { isFinished }]) => ({
+  return Array.from(attempts, ([operationId, { isFinished }]) => ({
     ...operationParts(operationId),
     ...(known[operationId] ?? NO_PROGRESS),
     finished: isFinished,
@@ -117,7 +115,7 @@ export function withPage(
 ): Announcement {
   const isSame = announcement?.term === term;
   if (isSame && (announcement.isWhole || isHeard(announcement, pages, page))) return announcement;
-  // A list that was made anew has other pages: those of the one before say nothing about it.
+  // A list that was made again has other pages: those of the one before say nothing about it.
   const begun = isSame && announcement.pages === pages ? announcement : NOTHING_HEARD;
   const pagesHeard = [...begun.pagesHeard, page];
   const isWhole = pagesHeard.length >= pages;
@@ -134,7 +132,7 @@ export function unlisted(
   { term, listed }: Announcement,
 ): readonly string[] {
   const isListed = new Set(listed);
-  return Object.entries(attempts)
+  return [...attempts]
     .filter(([operationId, attempt]) => attempt.term < term && !isListed.has(operationId))
     .map(([operationId]) => operationId);
 }

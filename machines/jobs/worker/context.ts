@@ -1,8 +1,8 @@
 /**
- * What a worker takes, remembers and says. The statechart is in worker.ts.
+ * Context of a worker: the events it takes, what it remembers and what it says. The statechart is in worker.ts.
  */
 
-import { type Timed, to } from '../../../runtime/machine.ts';
+import { Table, type Timed, to } from '../../../runtime/machine.ts';
 import { attemptAddress, operationParts } from '../addresses.ts';
 import type { AttemptStop, StopCause } from '../attempt.ts';
 import type { MessageRefused } from '../messages/local.ts';
@@ -18,7 +18,7 @@ import type {
 import type { WorkerRules } from '../rules.ts';
 import {
   type Announcement,
-  freeCores,
+  type HeldAttempt,
   type HeldAttempts,
   type ProgressByOperation,
   pagesOf,
@@ -57,19 +57,21 @@ export interface WorkerInput {
 }
 
 export interface WorkerContext extends WorkerInput {
-  /** Of the latest leader heard of. */
+  /** Term of the latest leader heard of. */
   readonly term: number;
-  /** Of the last heartbeat sent. */
+  /** Number of the last heartbeat sent. */
   readonly heartbeatSeq: number;
   /** Registrations sent since the last answer. */
   readonly registerTries: number;
   readonly attempts: HeldAttempts;
+  /** The sum of the cores that these take up. */
+  readonly coresHeld: number;
   /** Attempts that were held, and those that were cancelled before they were dispatched. */
   readonly past: readonly string[];
   readonly unseen: readonly string[];
   readonly announcement: Announcement | null;
   readonly stopLimitMs: number;
-  /** Why the datacenter does not take this worker. */
+  /** Reason for which the datacenter does not take this worker. */
   readonly refusal: string | null;
 }
 
@@ -91,7 +93,8 @@ export function bornWorker({
     term: 0,
     heartbeatSeq: 0,
     registerTries: 0,
-    attempts: {},
+    attempts: Table.of(),
+    coresHeld: 0,
     past: [],
     unseen: [],
     announcement: null,
@@ -111,23 +114,39 @@ export function registrationOf(
 
 /** The pages of the next heartbeat. */
 export function heartbeatOf(
-  { workerId, bootEpoch, term, heartbeatSeq, coresTotal, attempts }: WorkerContext,
+  { workerId, bootEpoch, term, heartbeatSeq, coresTotal, coresHeld, attempts }: WorkerContext,
   progress: ProgressByOperation,
 ): HeartbeatReceived[] {
   const named = { type: 'heartbeat.received', workerId, bootEpoch, term } as const;
-  const coresFree = freeCores(coresTotal, attempts);
-  const beat = { ...named, heartbeatSeq: heartbeatSeq + 1, coresTotal, coresFree };
+  const cores = { coresTotal, coresFree: coresTotal - coresHeld };
+  const beat = { ...named, heartbeatSeq: heartbeatSeq + 1, ...cores };
   return pagesOf(reportsOf(attempts, progress)).map((page) => ({ ...beat, ...page }));
 }
 
-/** What is told to whom to stop those of the attempts that are held. */
+/**
+ * Changes an attempt to what it is from now on, or takes it away, and counts the cores that are taken
+ * up then.
+ */
+export function withAttempt(
+  { attempts, coresHeld }: WorkerContext,
+  operationId: string,
+  attempt: HeldAttempt | undefined,
+): Pick<WorkerContext, 'attempts' | 'coresHeld'> {
+  const given = attempts.get(operationId)?.cores ?? 0;
+  if (attempt === undefined)
+    return { attempts: attempts.without(operationId), coresHeld: coresHeld - given };
+  const held = attempts.with(operationId, attempt);
+  return { attempts: held, coresHeld: coresHeld - given + attempt.cores };
+}
+
+/** Messages that stop those of the attempts that are held. */
 export function stops(
   { attempts, workerId }: WorkerContext,
-  operations: readonly string[],
+  operations: Iterable<string>,
   cause: StopCause,
 ): Array<readonly [ReturnType<typeof to>, AttemptStop]> {
-  return operations
-    .filter((operationId) => attempts[operationId] !== undefined)
+  return [...operations]
+    .filter((operationId) => attempts.has(operationId))
     .map((operationId) => {
       const { jobId, attemptId } = operationParts(operationId);
       return [to(attemptAddress(jobId, attemptId, workerId)), { type: 'attempt.stop', cause }];

@@ -1,8 +1,8 @@
 /**
- * What a worker does with what its datacenter orders: the region `work` of worker.ts.
+ * Orders of the datacenter to a worker: the region `work` of worker.ts.
  *
- * Guarantees: each order is answered, a late leader's with the term of the one that it does not
- * know of. Without room, without a handler or while the worker stops, a dispatch is refused; one
+ * Guarantees: each order is answered, a late leader's with the term of the newer leader, which
+ * it does not know of. Without room, without a handler or while the worker stops, a dispatch is refused; one
  * that was taken before is answered as it was then. A worker that stops says so, by a registration
  * without handlers, so that it is not asked again.
  */
@@ -12,7 +12,7 @@ import { judgeDispatch } from './attempts.ts';
 import type { WorkerContext } from './context.ts';
 import { workerSetup } from './setup.ts';
 
-/** Of a dispatch that is not taken just now; null when it was taken before. */
+/** Refusal of a dispatch that is not taken just now; null when it was taken before. */
 function refusalOf(
   context: WorkerContext,
   asked: DispatchRequested,
@@ -33,7 +33,7 @@ const refusing = workerSetup.createStateConfig({
           type: 'answerDispatch',
           params: ({ context, event }) => ({ ...event, refusal: refusalOf(context, event, true) }),
         },
-        // Whoever asks has not heard of it, or not yet.
+        // The sender has not heard of it, or not yet.
         'announceLeaving',
       ],
     },

@@ -1,5 +1,5 @@
 /**
- * What a worker does and asks for, by name. The statechart is in worker.ts.
+ * Setup of the worker's statechart: its actions, guards and delays, by name. The chart is in worker.ts.
  */
 
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
@@ -24,7 +24,6 @@ import type {
   RegisterAnswered,
 } from '../messages/worker.ts';
 import type { NoteParams } from '../notes.ts';
-import { withEntry, without } from '../tables.ts';
 import { judgeDispatch, remembered, unlisted, withPage } from './attempts.ts';
 import {
   heartbeatOf,
@@ -33,6 +32,7 @@ import {
   type WorkerContext,
   type WorkerEvent,
   type WorkerInput,
+  withAttempt,
 } from './context.ts';
 
 type Args = { readonly context: WorkerContext };
@@ -40,7 +40,7 @@ type Named = { readonly jobId: string; readonly attemptId: string };
 
 /** After the first, second, … try that nobody answered; the last one for good. */
 const REGISTER_PAUSES_MS = [1_000, 2_000, 4_000, 5_000] as const;
-/** What attempts have after their grace to get their last report out. */
+/** Time that attempts have after their grace to get their last report out. */
 const CLOSING_MARGIN_MS = 5_000;
 
 const health = ({ context: { workerId, datacenter } }: Args) =>
@@ -83,12 +83,12 @@ export const workerSetup = setup({
     takeAttempt: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'dispatch.requested');
       const { jobId, attemptId, handler, payload, cores, term } = event;
-      const { datacenter, workerId, attempts, rules } = context;
+      const { datacenter, workerId, rules } = context;
       const { cancelGraceMs } = rules;
       const held = { cores, term, isFinished: false };
       enqueue.assign({
         term: Math.max(context.term, term),
-        attempts: withEntry(attempts, operationIdOf(jobId, attemptId), held),
+        ...withAttempt(context, operationIdOf(jobId, attemptId), held),
       });
       const input = { jobId, attemptId, datacenter, workerId, handler, payload, cancelGraceMs };
       const address = attemptAddress(jobId, attemptId, workerId);
@@ -159,35 +159,37 @@ export const workerSetup = setup({
         enqueue.sendTo(attempt, stop);
     }),
     dropAll: enqueueActions(({ context, enqueue }) => {
-      for (const [attempt, stop] of stops(context, Object.keys(context.attempts), 'unwanted'))
+      for (const [attempt, stop] of stops(context, context.attempts.keys(), 'unwanted'))
         enqueue.sendTo(attempt, stop);
     }),
     leaveAll: enqueueActions(({ context, enqueue }) => {
-      for (const [attempt, stop] of stops(context, Object.keys(context.attempts), 'leaving'))
+      for (const [attempt, stop] of stops(context, context.attempts.keys(), 'leaving'))
         enqueue.sendTo(attempt, stop);
     }),
     finishAttempt: assign(({ context }, { operationId }: { operationId: string }) => {
-      const held = context.attempts[operationId];
+      const held = context.attempts.get(operationId);
       if (held === undefined) return {};
-      const finished = { ...held, cores: 0, isFinished: true };
-      return { attempts: withEntry(context.attempts, operationId, finished) };
+      return withAttempt(context, operationId, { ...held, cores: 0, isFinished: true });
     }),
     endAttempt: assign(({ context }, { operationId }: { operationId: string }) => ({
-      attempts: without(context.attempts, operationId),
+      ...withAttempt(context, operationId, undefined),
       past: remembered(context.past, operationId),
     })),
-    /** Of an attempt that could not be born nothing will ever be heard. */
+    /** Nothing will ever be heard of an attempt that could not be created. */
     dropUnborn: assign(({ context }, { event }: MessageRefused) => {
       if (event.type !== SPAWN_EVENT) return {};
       const { jobId, attemptId } = event.input as AttemptInput;
-      return { attempts: without(context.attempts, operationIdOf(jobId, attemptId)) };
+      return withAttempt(context, operationIdOf(jobId, attemptId), undefined);
     }),
-    /** What has no handlers is given nothing. */
+    /** Closing: a worker without handlers is given nothing. */
     closeDown: assign((_, { limitMs }: { limitMs: number }) => ({
       stopLimitMs: limitMs,
       handlers: [],
     })),
-    /** To a leader that has taken this worker; another one is told nothing by it. */
+    /**
+     * Announces to a leader that has taken this worker that it leaves; another one is told nothing by
+     * it.
+     */
     announceLeaving: enqueueActions(({ context, enqueue }) => {
       if (context.term === 0 || context.refusal !== null) return;
       for (const registered of registrationOf(context, {}))
@@ -215,10 +217,10 @@ export const workerSetup = setup({
     isUnseen: ({ context, event }) => {
       if (event.type !== 'cancel.ordered' || event.term < context.term) return false;
       const operationId = operationIdOf(event.jobId, event.attemptId);
-      const isHeld = context.attempts[operationId] !== undefined;
+      const isHeld = context.attempts.has(operationId);
       return ![...context.past, ...context.unseen].includes(operationId) && !isHeld;
     },
-    holdsNothing: ({ context }) => Object.keys(context.attempts).length === 0,
+    holdsNothing: ({ context }) => context.attempts.size === 0,
   },
   delays: {
     registerPause: ({ context: { registerTries } }) =>

@@ -1,5 +1,5 @@
 /**
- * What a workflow remembers, and the sums it does with it. The statechart is in workflow.ts.
+ * Context of a workflow, and the sums it does with it. The statechart is in workflow.ts.
  */
 
 import type { Born, Timed } from '../../../runtime/machine.ts';
@@ -54,7 +54,7 @@ export interface WorkflowInput {
   readonly handler: string;
   readonly payload: string;
   readonly cores: number;
-  /** When the job was accepted: what the queue is ordered by. */
+  /** Time at which the job was accepted: what the queue is ordered by. */
   readonly acceptedAt: number;
   readonly rules: WorkflowRules;
 }
@@ -73,7 +73,7 @@ export interface WorkflowContext extends WorkflowInput {
   readonly dispatchFailures: number;
   readonly cause: FailureCause | null;
   readonly slot: Slot | null;
-  /** Who had its last attempt, for people. */
+  /** Worker that had its last attempt, for people. */
   readonly lastWorkerId: string | null;
   /** The highest known, by grants and by answers of workers. */
   readonly term: number;
@@ -92,7 +92,7 @@ export interface WorkflowContext extends WorkflowInput {
   readonly retryable: boolean;
   readonly hasSucceeded: boolean;
   readonly hasFailed: boolean;
-  /** Why it is to stop. */
+  /** Reason for which it is to stop. */
   readonly cancelCause: string | null;
   readonly cancelsSent: number;
   /** Nobody confirmed that the attempt has stopped. */
@@ -130,7 +130,7 @@ export function bornWorkflow(input: Born<WorkflowInput>): WorkflowContext {
   };
 }
 
-/** What it asks the worker pool for. */
+/** Request to the worker pool. */
 export const requestOf = (context: WorkflowContext): Omit<SlotRequested, 'type'> => ({
   jobId: context.jobId,
   attemptId: attemptOf(context),
@@ -142,7 +142,7 @@ export const requestOf = (context: WorkflowContext): Omit<SlotRequested, 'type'>
   index: context.index,
 });
 
-/** Where it stands while it waits for cores. */
+/** Rank while it waits for cores. */
 export function rankOfWorkflow({
   value,
   context,
@@ -246,7 +246,10 @@ export function nextRun({ run }: WorkflowContext): Partial<WorkflowContext> {
 
 type Report = Pick<AttemptProgressed, 'progress' | 'completedItems' | 'sinceProgressMs'>;
 
-/** By items where the worker counts them, otherwise by progress; strictly above what was known. */
+/**
+ * True when the report is strictly above what was known: by items where the worker counts them,
+ * otherwise by progress.
+ */
 export function hasRisen(context: WorkflowContext, report: Report): boolean {
   const { completedItems, progress } = context;
   if (report.completedItems !== undefined) return report.completedItems > completedItems;

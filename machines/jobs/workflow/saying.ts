@@ -1,4 +1,7 @@
-/** How the chart in workflow.ts says what becomes of a workflow, and that a limit begins anew. */
+/**
+ * Notes and moves of the chart in workflow.ts: what happens to a workflow, and that a limit begins
+ * again.
+ */
 
 import type { NoteName } from '../notes.ts';
 import type { WorkflowState } from '../words.ts';

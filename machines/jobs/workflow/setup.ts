@@ -1,9 +1,9 @@
 /**
- * What the statechart of a workflow can do, ask and wait for, by name. The chart is in workflow.ts.
+ * Setup of the workflow's statechart: its actions, guards and delays, by name. The chart is in workflow.ts.
  */
 
 import { assertEvent, assign, sendTo, setup } from 'xstate';
-import { knob } from '../../../runtime/knob.ts';
+import { knob } from '../../../runtime/base/knob.ts';
 import { type Born, hint, to } from '../../../runtime/machine.ts';
 import { jobAddress, workerAddress, workerHealthAddress, workerPoolAddress } from '../addresses.ts';
 import type {
@@ -42,6 +42,13 @@ type Args = { readonly context: WorkflowContext; readonly event: WorkflowEvent }
 
 /** Sends of a cancel before it is given up. */
 const CANCELS_MAX = knob('workflowCancelsMax', 3);
+
+/** Messages by which a worker says that an attempt is over. */
+const LAST_WORDS: ReadonlySet<WorkflowEvent['type']> = new Set<WorkflowEvent['type']>([
+  'dispatch.answered',
+  'result.received',
+  'attempt.stopped',
+]);
 
 const health = ({ context }: Args) =>
   to(workerHealthAddress(context.slot?.workerId ?? '', context.datacenter));
@@ -131,6 +138,7 @@ export const workflowSetup = setup({
         type: 'attempt.ended',
         ...attempt(args),
         registration: args.context.slot?.registration ?? 0,
+        heard: LAST_WORDS.has(args.event.type),
       }),
     ),
     sendDispatch: sendTo(
