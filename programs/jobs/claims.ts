@@ -1,14 +1,14 @@
 /**
- * How far the numbers are believed that peers tell of: terms, leader fences, decision epochs, starts.
+ * Belief in the numbers that peers tell of: terms, leader fences, decision epochs, starts.
  *
- * Whoever is told of a higher one goes above it and keeps that on disk, because its data may have come
+ * A node that is told of a higher one goes above it and keeps that on disk, because its data may have come
  * from an old copy. So nobody may tell of one that is further above what is on disk than
  * `fenceStepMax`, or of a start that is further ahead of the clock than `bootAheadMaxMs`: going above
  * it would use the numbers up, or lock out who has the right ones.
  */
 
 import type { DecisionEpoch } from '../../machines/jobs/messages/fields.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 import type { JobsConfiguration } from './configuration.ts';
 
 export interface ClaimsParts {
@@ -18,7 +18,7 @@ export interface ClaimsParts {
   readonly runtime: { readonly fence: number };
 }
 
-/** Why a number is not believed, or nothing. `known`: the one of its kind that is on disk. */
+/** Reason not to believe a number, or nothing. `known`: the number of its kind that is on disk. */
 export function refuseNumber(
   { config, runtime }: ClaimsParts,
   name: string,
@@ -45,7 +45,7 @@ export function refuseEpoch(
   );
 }
 
-/** Why the start of a worker is not believed, or nothing. */
+/** Reason not to believe the start of a worker, or nothing. */
 export function refuseStart(
   { clock, config }: ClaimsParts,
   bootEpoch: number | undefined,

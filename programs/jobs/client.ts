@@ -1,5 +1,5 @@
 /**
- * A client of a datacenter or a gate: submits jobs, looks at them, waits for their end.
+ * Client of a datacenter or a gate: submits jobs, looks at them, waits for their end.
  *
  * It is a node of its own, and asks the desk over a transport that it is given, or over sockets to
  * the addresses that it is given. In the process of a manager or a gate `localClient` asks without.
@@ -8,23 +8,26 @@
 import { createRuntime } from '../../create-runtime.ts';
 import { deskAddress } from '../../machines/jobs/addresses.ts';
 import { deskMachine } from '../../machines/jobs/desk.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
-import type { Random } from '../../runtime/random.ts';
-import { systemClock } from '../../runtime/system-clock.ts';
-import { systemRandom } from '../../runtime/system-random.ts';
-import type { Transport } from '../../runtime/transport.ts';
-import { openClientSockets, type SocketAddress } from './client-sockets.ts';
-import { DEFAULT_TIMEOUT_MS, DeskClient, type JobsClient } from './desk-client.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import { type Logger, SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import type { Transport } from '../../runtime/ports/transport.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
+import { systemRandom } from '../../runtime/system/random.ts';
+import { DEFAULT_TIMEOUT_MS, DeskClient, type JobsClient } from './client/desk-client.ts';
+import { openClientSockets, type SocketAddress } from './client/sockets.ts';
 import { JOBS_LIMITS } from './limits.ts';
 
-export type { JobsClient, NewJob, NewWorkflow, WaitOptions } from './desk-client.ts';
+export type { JobsClient, NewJob, NewWorkflow, WaitOptions } from './client/desk-client.ts';
 
 interface ClientConduct {
-  /** How long a question is asked before it is given up with ASK_TIMED_OUT. Default 30,000. */
+  /** Time for which a question is asked before it is given up with ASK_TIMED_OUT. Default 30,000. */
   readonly timeoutMs?: number;
-  /** Whether a job that is refused as overload is submitted again, for as long as `timeoutMs` says. Default true. */
+  /**
+   * True when a job that is refused as overload is submitted again, for as long as `timeoutMs` says.
+   * Default true.
+   */
   readonly waitsForRoom?: boolean;
   readonly clock?: Clock;
   readonly random?: Random;

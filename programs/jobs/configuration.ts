@@ -1,9 +1,9 @@
 /**
- * The configuration of the jobs system: checked once where a process starts, then trusted.
+ * Configuration of the jobs system: checked once where a process starts, then trusted.
  *
  * Guarantees: what `resolveConfiguration` returns is complete and keeps every range and every
  * relation between options, and cannot be changed. The rules that machines go by are made of it
- * here and nowhere else. It reads no file and no environment: whoever starts a process does.
+ * here and nowhere else. It reads no file and no environment: the code that starts a process does.
  */
 
 import type { JobTerms } from '../../machines/jobs/messages/client.ts';
@@ -15,7 +15,7 @@ import type {
   WorkerRules,
   WorkflowRules,
 } from '../../machines/jobs/rules.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 import { findMistakes } from './configuration/checks.ts';
 import { JOBS_OPTIONS, type JobsConfiguration } from './configuration/options.ts';
 
@@ -45,7 +45,7 @@ export function resolveConfiguration(given: Partial<JobsConfiguration> = {}): Jo
   return Object.freeze(resolved);
 }
 
-/** How a job goes about its deadlines; what its terms say comes before the configuration. */
+/** Rules for a job's deadlines; what its terms say comes before the configuration. */
 export function jobRules(config: JobsConfiguration, terms: JobTerms): JobRules {
   return {
     gateFallbackMs: config.gateFallbackMs,
@@ -82,7 +82,7 @@ export function healthRules(config: JobsConfiguration): HealthRules {
   };
 }
 
-/** How a gate decides about a job; what its terms say comes before the configuration. */
+/** Rules by which a gate decides about a job; what its terms say comes before the configuration. */
 export function gateRules(config: JobsConfiguration, terms: JobTerms): GateRules {
   return {
     allStuckThresholdMs: terms.allStuckThresholdMs ?? config.allStuckThresholdMs,

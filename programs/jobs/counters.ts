@@ -1,5 +1,5 @@
 /**
- * The counters of a program of the jobs system, by the names of its documentation.
+ * Counters of a program of the jobs system, by the names of its documentation.
  *
  * Labels come from closed lists, never from what a client could choose, so there is a bounded
  * number of them. A program's numbers begin with its process.
@@ -41,7 +41,7 @@ export class Counters {
     return Object.fromEntries(all.sort(([one], [other]) => (one < other ? -1 : 1)));
   }
 
-  /** As Prometheus reads them. */
+  /** Text of the counters as Prometheus reads it. */
   text(): string {
     let text = '';
     let last = '';

@@ -1,27 +1,27 @@
 /**
- * A lease that nodes elect a holder of among themselves, over a board that all of them reach.
+ * Elected lease: nodes elect its holder among themselves, over a board that all of them reach.
  *
  * Each claim is an actor `leadership/<name>@<node>` in a small runtime of its own, in memory: it
- * decides, and this file asks the board and tells whoever wants to lead. Guarantees, besides
+ * decides, and this file asks the board and tells the program that wants to lead. Guarantees, besides
  * those of every lease: a holder stops `leaseMarginMs` before the board can give the lease to
  * another, whether or not it reaches the board, and a process that was paused holds nothing when
- * it wakes. Who gives the lease up is followed at once where the board tells of it, otherwise
- * within a renewal's pause.
+ * it wakes. A holder that gives the lease up is followed at once where the board tells of
+ * it, otherwise within a renewal's pause.
  */
 
 import { createRuntime } from '../../create-runtime.ts';
 import { type LeadershipEvent, leadershipMachine } from '../../machines/jobs/leadership.ts';
 import type { LeaseRules } from '../../machines/jobs/rules.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { messageOf } from '../../runtime/errors.ts';
-import { checkFence } from '../../runtime/fence.ts';
-import type { InspectionReader } from '../../runtime/inspection.ts';
-import type { Performer } from '../../runtime/kind.ts';
-import type { Lease, LeaseClaim, LeaseHolder } from '../../runtime/lease.ts';
-import type { LeaseBoard } from '../../runtime/lease-board.ts';
+import type { Performer } from '../../runtime/actor.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
+import { checkFence } from '../../runtime/base/fence.ts';
+import type { InspectionReader } from '../../runtime/base/inspection.ts';
+import { type Logger, SILENT_LOGGER } from '../../runtime/base/limits.ts';
 import type { Sent } from '../../runtime/machine.ts';
-import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
-import type { Random } from '../../runtime/random.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Lease, LeaseClaim, LeaseHolder } from '../../runtime/ports/lease.ts';
+import type { LeaseBoard } from '../../runtime/ports/lease-store.ts';
+import type { Random } from '../../runtime/ports/random.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 
 export interface ElectedLeaseOptions {
@@ -108,7 +108,7 @@ class ElectedClaim implements LeaseClaim {
 
   async #start(): Promise<Runtime<Kinds>> {
     const { node, clock, random, rules, inspect } = this.#options;
-    // Not inside the call of whoever wants to hold it.
+    // Not inside the call of the program that wants to hold it.
     await Promise.resolve();
     const runtime = await createRuntime({
       node,
@@ -144,7 +144,10 @@ class ElectedClaim implements LeaseClaim {
     await runtime.stop();
   }
 
-  /** What the machine asks for. Every answer names its request and brings a number for the next pause. */
+  /**
+   * Performers of what the machine asks for. Every answer names its request and brings a number for
+   * the next pause.
+   */
   #performers(): Record<string, Performer> {
     const name = this.#name;
     const { board, node, random } = this.#options;
@@ -213,7 +216,7 @@ class ElectedClaim implements LeaseClaim {
     if (this.#heldUntil !== NEVER) this.#heldUntil = until;
   }
 
-  /** Whoever was told that it is over is not told otherwise by a renewal that is under way. */
+  /** A program that was told that it is over is not told otherwise by a renewal that is under way. */
   #expire(): void {
     if (this.#heldUntil === NEVER) return;
     this.#heldUntil = NEVER;

@@ -1,5 +1,5 @@
 /**
- * A gate: takes jobs that run in several datacenters, and decides about each of them as a whole.
+ * Gate: takes jobs that run in several datacenters, and decides about each of them as a whole.
  *
  * Guarantees: what it has acknowledged survives it; a decision that was made is delivered, also
  * after a restart; a gate without its data is given its jobs back by the datacenters that run them.
@@ -7,38 +7,41 @@
 
 import { createRuntime } from '../../create-runtime.ts';
 import { deskAddress } from '../../machines/jobs/addresses.ts';
-import { deskMachine } from '../../machines/jobs/desk.ts';
+import { deskMachine, READS } from '../../machines/jobs/desk.ts';
+import { chartsOf } from '../../machines/jobs/gate-job/record.ts';
 import { type GateJobContext, gateJobMachine } from '../../machines/jobs/gate-job.ts';
 import type { JobView } from '../../machines/jobs/messages/client.ts';
 import type { StatusFound } from '../../machines/jobs/messages/gate.ts';
 import type { NoteParams } from '../../machines/jobs/notes.ts';
 import { submissionPageMachine } from '../../machines/jobs/submission-page.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { messageOf, RuntimeError } from '../../runtime/errors.ts';
-import type { InspectionReader } from '../../runtime/inspection.ts';
-import type { Lease } from '../../runtime/lease.ts';
-import { type Logger, type RuntimeLimits, SILENT_LOGGER } from '../../runtime/options.ts';
-import type { Random } from '../../runtime/random.ts';
-import type { Store } from '../../runtime/store.ts';
-import { systemClock } from '../../runtime/system-clock.ts';
-import { systemRandom } from '../../runtime/system-random.ts';
-import type { Transport } from '../../runtime/transport.ts';
+import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
+import type { InspectionReader } from '../../runtime/base/inspection.ts';
+import { type Logger, type RuntimeLimits, SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import { SPAWN_EVENT } from '../../runtime/machine.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Lease } from '../../runtime/ports/lease.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import type { Store } from '../../runtime/ports/store.ts';
+import type { Transport } from '../../runtime/ports/transport.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
+import { systemRandom } from '../../runtime/system/random.ts';
 import { gateRules, type JobsConfiguration, resolveConfiguration } from './configuration.ts';
 import { Counters } from './counters.ts';
-import { admitToDesk } from './desk-admission.ts';
-import { admitNobody, admitToGateJobOf } from './gate/admission.ts';
+import { admitToDesk } from './desk/admission.ts';
+import { jobRank } from './desk/job-order.ts';
+import { type ClientGrant, Permissions } from './desk/permissions.ts';
+import { admitNobody, admitToGateJobOf, answerForAbsent } from './gate/admission.ts';
 import { DatacenterClocks, readClocks } from './gate/clocks.ts';
 import { deskPerformers } from './gate/desk.ts';
 import { dispatch } from './gate/dispatch.ts';
+import { GATE_JOB_OPTIONS } from './gate/migrations.ts';
 import { type GateKinds, type GateNode, readGateJob } from './gate/node.ts';
 import { Rooms } from './gate/rooms.ts';
-import { startSweep } from './gate/sweep.ts';
 import { viewAt } from './gate/views.ts';
-import { jobRank } from './job-order.ts';
 import { jobsLimits } from './limits.ts';
 import { notePerformer } from './notes.ts';
-import { type ClientGrant, Permissions } from './permissions.ts';
-import { Submitters } from './submitter.ts';
+import { onceThereIsRoom } from './room.ts';
+import { startSweep } from './sweep.ts';
 
 export interface GateOptions {
   /** Name of the gate: the place of its actors, and of its node unless that has another one. */
@@ -57,9 +60,9 @@ export interface GateOptions {
   readonly clientRequestsPerMinute?: number;
   /** Limits of its runtime that differ from those of the jobs system. */
   readonly limits?: Partial<RuntimeLimits>;
-  /** Where jobs live; nodes of one gate share it. Default: in memory. */
+  /** Store of the jobs; nodes of one gate share it. Default: in memory. */
   readonly store?: Store;
-  /** Who hosts the gate. Default: this process, without asking anybody. */
+  /** Lease that says who hosts the gate. Default: this process, without asking anybody. */
   readonly lease?: Lease;
   readonly clock?: Clock;
   readonly random?: Random;
@@ -83,9 +86,11 @@ export interface Gate {
   readonly config: JobsConfiguration;
   readonly counters: Counters;
   stop(): Promise<void>;
-  /** As if the process had died; for tests. */
+  /** Ends as if the process had died; for tests. */
   crash(): void;
 }
+
+const SWEPT = [{ kind: 'gate-job', machine: gateJobMachine, strategy: 'gateSweep' }];
 
 /** @throws {RuntimeError} OPTION_INVALID, ABORTED */
 export async function startGate(options: GateOptions): Promise<Gate> {
@@ -94,8 +99,9 @@ export async function startGate(options: GateOptions): Promise<Gate> {
   checkDatacenters(datacenters);
   const counters = new Counters();
   const ending = new AbortController();
-  let node: GateNode | undefined;
+  const perform = { note: notePerformer(logger, counters, options.onNote) };
   const { operators, transport, store, lease, onFatal, telemetry, inspect } = options;
+  let program!: GateNode;
   const runtime = await createRuntime<GateKinds>({
     node: options.node ?? gate,
     place: gate,
@@ -103,8 +109,24 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     random: options.random ?? systemRandom(),
     logger,
     limits: jobsLimits(config, options),
+    prepare: (born) => {
+      program = {
+        gate,
+        datacenters,
+        permissions: new Permissions({ clients: options.clients, operators, gates: [] }),
+        config,
+        clock,
+        logger,
+        counters,
+        clocks: new DatacenterClocks(),
+        runtime: born,
+        rooms: new Rooms(),
+        ending: ending.signal,
+      };
+      registerKinds(program, perform);
+    },
     onHosting: (fence) => {
-      if (node !== undefined) openDesk(node);
+      openDesk(program);
       options.onHosting?.(fence);
     },
     ...(transport !== undefined && { transport }),
@@ -115,26 +137,8 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     ...(telemetry !== undefined && { telemetry }),
     ...(inspect !== undefined && { inspect }),
   });
-  const program: GateNode = {
-    gate,
-    datacenters,
-    permissions: new Permissions({ clients: options.clients, operators, gates: [] }),
-    config,
-    clock,
-    logger,
-    counters,
-    clocks: new DatacenterClocks(),
-    runtime,
-    rooms: new Rooms(),
-    submitters: new Submitters(),
-    ending: ending.signal,
-  };
-  node = program;
-  const perform = { note: notePerformer(logger, counters, options.onNote) };
-  registerKinds(program, perform);
-  if (runtime.isHosting) openDesk(program);
   const endClocks = readClocks(program);
-  const endSweep = startSweep(program, (params) => void perform.note({ params } as never));
+  const endSweep = startSweep(program, perform.note, config.gateCheckIntervalMs, SWEPT);
   const end = (): void => {
     endSweep();
     endClocks();
@@ -170,8 +174,13 @@ function registerKinds(
 ): void {
   const { runtime, config } = node;
   // First, because jobs that are being dispatched go on as soon as their kind is known.
-  runtime.register('submission-page', submissionPageMachine, { admit: admitNobody });
+  runtime.register('submission-page', submissionPageMachine, {
+    admit: admitNobody,
+    newWork: [SPAWN_EVENT],
+  });
   runtime.register('gate-job', gateJobMachine, {
+    ...GATE_JOB_OPTIONS,
+    charts: chartsOf,
     rank: jobRank<GateJobContext>(({ submittedAt, outcome }) => ({
       since: submittedAt,
       hasEnded: outcome !== null,
@@ -181,7 +190,13 @@ function registerKinds(
       dispatchTo: {
         durable: true,
         run: async ({ params: { datacenter }, address, signal, send }) =>
-          tell(send, await dispatch(node, jobIdOf(address), datacenter, signal)),
+          tell(
+            send,
+            // How often something is said on the way differs from try to try: only the answer has a number.
+            await dispatch(node, jobIdOf(address), datacenter, signal, (word) =>
+              tell((said) => runtime.actor(address as `gate-job/${string}`).send(said), word),
+            ),
+          ),
       },
       findStatus: {
         durable: true,
@@ -203,10 +218,14 @@ function registerKinds(
       },
     },
     admit: admitToGateJobOf(node),
+    absent: answerForAbsent(node),
+    newWork: [SPAWN_EVENT],
   });
   runtime.register('desk', deskMachine, {
     perform: deskPerformers(node),
     admit: admitToDesk(node),
+    questions: READS,
+    newWork: ['job.submitted'],
     openToClients: true,
   });
 }
@@ -220,15 +239,16 @@ async function tell<TEvent>(send: (event: TEvent) => Promise<void>, event: TEven
   }
 }
 
-function openDesk({ runtime, gate, logger }: GateNode): void {
-  runtime
-    .spawn(deskAddress(gate) as `desk/${string}`, { ifAbsent: true })
-    .catch((thrown: unknown) => {
-      logger.error({ gate, error: messageOf(thrown) }, 'the desk of the gate could not be opened');
-    });
+function openDesk(node: GateNode): void {
+  const { runtime, gate, logger } = node;
+  onceThereIsRoom(node, () =>
+    runtime.spawn(deskAddress(gate) as `desk/${string}`, { ifAbsent: true }),
+  ).catch((thrown: unknown) => {
+    logger.error({ gate, error: messageOf(thrown) }, 'the desk of the gate could not be opened');
+  });
 }
 
-/** What a datacenter's view says of an end: the words are its own, checked when they were set. */
+/** End that a datacenter's view tells of: the words are its own, checked when they were set. */
 function endIn({ status, reason, localReason, gateReason }: JobView): StatusFound['found'] {
   return { status, reason, localReason, gateReason } as StatusFound['found'];
 }

@@ -37,6 +37,7 @@ export type {
   TimeoutReason,
   WorkflowStatus,
 } from '../../machines/jobs/words.ts';
+export { type LocalClientOptions, localClient } from './client/local-client.ts';
 export {
   type ClientByTransport,
   type ClientByUrl,
@@ -49,11 +50,10 @@ export {
 } from './client.ts';
 export { type JobsConfiguration, leaseRules, resolveConfiguration } from './configuration.ts';
 export type { Counters, Labels } from './counters.ts';
+export type { ClientGrant, ClientRole } from './desk/permissions.ts';
 export { type ElectedLeaseOptions, electedLease } from './elected-lease.ts';
 export { type Gate, type GateOptions, startGate } from './gate.ts';
-export { type LocalClientOptions, localClient } from './local-client.ts';
 export { type Manager, type ManagerOptions, startManager } from './manager.ts';
-export type { ClientGrant, ClientRole } from './permissions.ts';
 export {
   type ObservedJob,
   type Recommendation,

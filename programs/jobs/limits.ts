@@ -5,7 +5,7 @@
  * A job of ten thousand workflows speaks to each of them in one turn, and has a large record.
  */
 
-import { DEFAULT_LIMITS, type RuntimeLimits } from '../../runtime/options.ts';
+import { DEFAULT_LIMITS, type RuntimeLimits } from '../../runtime/base/limits.ts';
 import type { JobsConfiguration } from './configuration.ts';
 
 export const JOBS_LIMITS = {
@@ -23,7 +23,7 @@ interface OwnLimits {
   readonly limits?: Partial<RuntimeLimits>;
 }
 
-/** Of a manager or a gate. */
+/** Limits of a manager or a gate. */
 export function jobsLimits(
   config: JobsConfiguration,
   { clientRequestsPerMinute, limits }: OwnLimits,
@@ -41,7 +41,7 @@ export function jobsLimits(
 }
 
 /**
- * How long whoever has taken a message knows it again. Who has sent one is kept at least as long, so
+ * Time for which a receiver knows a message again. Its sender is kept at least as long, so
  * it is never longer than jobs are kept: they would be kept for it.
  */
 export function dedupRetentionMs({

@@ -1,5 +1,5 @@
 /**
- * A manager: hosts a datacenter's jobs while it leads, stands by while another does.
+ * Manager: hosts a datacenter's jobs while it leads, stands by while another does.
  *
  * Guarantees: what it has acknowledged survives it; whichever manager of the datacenter leads next
  * goes on at the same deadlines. All managers of a datacenter share one store and one lease.
@@ -7,26 +7,29 @@
 
 import { createRuntime } from '../../create-runtime.ts';
 import { deskAddress, workerPoolAddress } from '../../machines/jobs/addresses.ts';
-import { deskMachine } from '../../machines/jobs/desk.ts';
+import { deskMachine, READS } from '../../machines/jobs/desk.ts';
 import { type JobContext, jobMachine } from '../../machines/jobs/job.ts';
 import type { NoteParams } from '../../machines/jobs/notes.ts';
 import { workerHealthMachine } from '../../machines/jobs/worker-health.ts';
 import { workerPoolMachine } from '../../machines/jobs/worker-pool.ts';
 import { workflowMachine } from '../../machines/jobs/workflow.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { messageOf } from '../../runtime/errors.ts';
-import type { InspectionReader } from '../../runtime/inspection.ts';
-import type { Lease } from '../../runtime/lease.ts';
-import { type Logger, type RuntimeLimits, SILENT_LOGGER } from '../../runtime/options.ts';
-import type { Random } from '../../runtime/random.ts';
-import type { Store } from '../../runtime/store.ts';
-import { systemClock } from '../../runtime/system-clock.ts';
-import { systemRandom } from '../../runtime/system-random.ts';
-import type { Transport } from '../../runtime/transport.ts';
+import type { Performer } from '../../runtime/actor.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
+import type { InspectionReader } from '../../runtime/base/inspection.ts';
+import { type Logger, type RuntimeLimits, SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import { SPAWN_EVENT } from '../../runtime/machine.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Lease } from '../../runtime/ports/lease.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import type { Store } from '../../runtime/ports/store.ts';
+import type { Transport } from '../../runtime/ports/transport.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
+import { systemRandom } from '../../runtime/system/random.ts';
 import { healthRules, type JobsConfiguration, resolveConfiguration } from './configuration.ts';
 import { Counters } from './counters.ts';
-import { admitToDesk } from './desk-admission.ts';
-import { jobRank } from './job-order.ts';
+import { admitToDesk } from './desk/admission.ts';
+import { jobRank } from './desk/job-order.ts';
+import { type ClientGrant, Permissions } from './desk/permissions.ts';
 import { jobsLimits } from './limits.ts';
 import {
   admitToHealth,
@@ -38,15 +41,16 @@ import {
 import { Backlog, type BacklogView } from './manager/backlog.ts';
 import { deskPerformers } from './manager/desk.ts';
 import { observeDatacenter } from './manager/gauges.ts';
+import { HEALTH_OPTIONS, JOB_OPTIONS } from './manager/migrations.ts';
 import type { ManagerKinds, ManagerNode } from './manager/node.ts';
 import { observedJobs } from './manager/observed.ts';
 import { recountBacklog } from './manager/recount.ts';
 import { SheddingLog } from './manager/shedding-log.ts';
-import { startSweep } from './manager/sweep.ts';
 import { poolOptions, renewUnranked, WORKFLOW_OPTIONS } from './manager/waiting.ts';
 import { notePerformer } from './notes.ts';
-import { type ClientGrant, Permissions } from './permissions.ts';
 import { type Recommendation, type RecommendOptions, recommend } from './recommend.ts';
+import { onceThereIsRoom } from './room.ts';
+import { startSweep } from './sweep.ts';
 
 export interface ManagerOptions {
   /** The datacenter whose jobs it hosts: the place of all its actors. */
@@ -66,9 +70,9 @@ export interface ManagerOptions {
   readonly clientRequestsPerMinute?: number;
   /** Limits of its runtime that differ from those of the jobs system. */
   readonly limits?: Partial<RuntimeLimits>;
-  /** Where jobs live; managers of one datacenter share it. Default: in memory. */
+  /** Store of the jobs; managers of one datacenter share it. Default: in memory. */
   readonly store?: Store;
-  /** Who leads. Default: this process, without asking anybody. */
+  /** Lease that says who leads. Default: this process, without asking anybody. */
   readonly lease?: Lease;
   readonly clock?: Clock;
   readonly random?: Random;
@@ -92,26 +96,36 @@ export interface Manager {
   readonly runtime: ManagerNode['runtime'];
   readonly config: JobsConfiguration;
   readonly counters: Counters;
-  /** What waits to begin in the datacenter, as far as this manager leads it. */
+  /** Backlog of the datacenter: what waits to begin, as far as this manager leads it. */
   readonly backlog: BacklogView;
   /** True while this manager leads its datacenter. */
   readonly isLeading: boolean;
   /** Timeouts that would fit the jobs completed here, as far as their records are kept. */
   recommend(options?: RecommendOptions): Recommendation | undefined;
   stop(): Promise<void>;
-  /** As if the process had died; for tests. */
+  /** Ends as if the process had died; for tests. */
   crash(): void;
 }
+
+const SWEPT = [
+  { kind: 'job', machine: jobMachine, strategy: 'sweep' },
+  { kind: 'workflow', machine: workflowMachine },
+  { kind: 'worker-health', machine: workerHealthMachine },
+  { kind: 'worker-pool', machine: workerPoolMachine },
+];
 
 /** @throws {RuntimeError} OPTION_INVALID, ABORTED */
 export async function startManager(options: ManagerOptions): Promise<Manager> {
   const config = resolveConfiguration(options.config);
   const { datacenter, manager = `${datacenter}.manager-1` } = options;
-  const { clock = systemClock(), logger = SILENT_LOGGER } = options;
+  const { onFatal, telemetry, inspect, clock = systemClock(), logger = SILENT_LOGGER } = options;
   const counters = new Counters();
   const backlog = new Backlog(config, () => clock.now());
-  let node: ManagerNode | undefined;
-  const { transport, store, lease, signal, onFatal, telemetry, inspect } = options;
+  const { gates = [], operators, transport, store, lease, signal } = options;
+  const note = notePerformer(logger, counters, options.onNote, (noted) => backlog.hear(noted));
+  const ending = new AbortController();
+  let program!: ManagerNode;
+  let opened: Promise<void> | undefined;
   const runtime = await createRuntime<ManagerKinds>({
     node: manager,
     place: datacenter,
@@ -119,8 +133,27 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     random: options.random ?? systemRandom(),
     logger,
     limits: jobsLimits(config, options),
+    prepare: (born) => {
+      program = {
+        datacenter,
+        manager,
+        peerUrl: () => transport?.url,
+        gates,
+        permissions: new Permissions({ clients: options.clients, operators, gates }),
+        config,
+        clock,
+        logger,
+        counters,
+        backlog,
+        shedding: new SheddingLog({ datacenter, logger, now: () => clock.now() }),
+        runtime: born,
+        ending: ending.signal,
+      };
+      registerKinds(program, { note });
+      observeDatacenter(program);
+    },
     onHosting: (fence) => {
-      if (node !== undefined) reopen(node);
+      opened = open(program);
       options.onHosting?.(fence);
     },
     onHostingEnded: (fence) => {
@@ -136,31 +169,10 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     ...(telemetry !== undefined && { telemetry }),
     ...(inspect !== undefined && { inspect }),
   });
-  const { gates = [], operators } = options;
-  const ending = new AbortController();
-  const program = {
-    datacenter,
-    manager,
-    gates,
-    permissions: new Permissions({ clients: options.clients, operators, gates }),
-    config,
-    clock,
-    logger,
-    counters,
-    backlog,
-    shedding: new SheddingLog({ datacenter, logger, now: () => clock.now() }),
-    runtime,
-    ending: ending.signal,
-  };
-  node = program;
-  registerKinds(program, options);
-  observeDatacenter(program);
-  if (runtime.isHosting) await openDatacenter(program);
-  const endSweep = startSweep(program);
-  const end = (): void => {
-    endSweep();
-    ending.abort();
-  };
+  if (runtime.isHosting) await opened;
+  const endSweep = startSweep(program, note, config.checkIntervalMs, SWEPT);
+  ending.signal.addEventListener('abort', endSweep, { once: true });
+  const end = (): void => ending.abort();
   signal?.addEventListener('abort', end, { once: true });
   return {
     datacenter,
@@ -186,28 +198,26 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   };
 }
 
-function registerKinds(node: ManagerNode, { onNote }: ManagerOptions): void {
-  const { runtime, logger, counters, backlog } = node;
-  const perform = {
-    note: notePerformer(logger, counters, (note) => {
-      backlog.hear(note);
-      onNote?.(note);
-    }),
-  };
+function registerKinds(node: ManagerNode, perform: { readonly note: Performer }): void {
+  const { runtime } = node;
   runtime.register('job', jobMachine, {
+    ...JOB_OPTIONS,
     rank: jobRank<JobContext>(({ startedAt, endedAt }) => ({
       since: startedAt,
       hasEnded: endedAt !== null,
     })),
     perform,
     admit: admitToJobOf(node),
+    newWork: [SPAWN_EVENT],
   });
   runtime.register('workflow', workflowMachine, {
     ...WORKFLOW_OPTIONS,
     perform,
     admit: withinReach(node, admitToWorkflow),
+    newWork: [SPAWN_EVENT, 'workflow.ready', 'slot.granted'],
   });
   runtime.register('worker-health', workerHealthMachine, {
+    ...HEALTH_OPTIONS,
     perform,
     admit: withinReach(node, admitToHealth),
   });
@@ -218,33 +228,39 @@ function registerKinds(node: ManagerNode, { onNote }: ManagerOptions): void {
   runtime.register('desk', deskMachine, {
     perform: deskPerformers(node),
     admit: admitToDesk(node),
+    questions: READS,
+    newWork: ['job.submitted'],
     openToClients: true,
   });
 }
 
-/** What every datacenter has, from its first day on. */
+/** Opens what every datacenter has, from its first day on. */
 async function openDatacenter(node: ManagerNode): Promise<void> {
   const { runtime, datacenter, config, logger, backlog } = node;
   backlog.clear();
   const { queueMax } = config;
   const input = { datacenter, term: runtime.fence, rules: healthRules(config), queueMax };
   const [pool] = await Promise.all([
-    runtime.spawn(workerPoolAddress(datacenter), { input, ifAbsent: true }),
-    runtime.spawn(deskAddress(datacenter), { ifAbsent: true }),
+    onceThereIsRoom(node, () =>
+      runtime.spawn(workerPoolAddress(datacenter), { input, ifAbsent: true }),
+    ),
+    onceThereIsRoom(node, () => runtime.spawn(deskAddress(datacenter), { ifAbsent: true })),
   ]);
   // The pool is older than this process, and may have been told something else.
   if (pool.getSnapshot().context.queueMax !== queueMax)
-    await pool.send({ type: 'limits.told', queueMax });
+    await onceThereIsRoom(node, () => pool.send({ type: 'limits.told', queueMax }));
   renewUnranked(node);
   recountBacklog(node).catch((thrown: unknown) => {
     logger.error({ datacenter, error: messageOf(thrown) }, 'what waits could not be counted');
   });
 }
 
-/** After a takeover: the leader before us has done it, unless it did not come to it. */
-function reopen(node: ManagerNode): void {
-  openDatacenter(node).catch((thrown: unknown) => {
+/** At the start the caller hears of a failure; after a takeover there is only the log. */
+function open(node: ManagerNode): Promise<void> {
+  const opened = openDatacenter(node);
+  opened.catch((thrown: unknown) => {
     const { datacenter, logger } = node;
     logger.error({ datacenter, error: messageOf(thrown) }, 'the datacenter could not be opened');
   });
+  return opened;
 }

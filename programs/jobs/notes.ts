@@ -1,16 +1,17 @@
 /**
- * What machines note becomes log lines and counters.
+ * Log lines and counters from the notes of machines.
  *
  * Each note is one line of the log, under the level of its table here. Counting needs no log: a
  * silent program has the same numbers.
  */
 
 import type { NoteName, NoteParams } from '../../machines/jobs/notes.ts';
-import type { Performer } from '../../runtime/kind.ts';
-import type { Logger } from '../../runtime/options.ts';
+import type { Performer } from '../../runtime/actor.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
 import type { Counters, Labels } from './counters.ts';
 
-/** What a user should look at, what he may want to know, and what happens all the time. */
+/** Levels of notes: what a user should look at, what he may want to know, and what happens all the time. */
 const WARNINGS: ReadonlySet<NoteName> = new Set<NoteName>([
   'timeout.detected',
   'timeout.declared',
@@ -28,6 +29,7 @@ const WARNINGS: ReadonlySet<NoteName> = new Set<NoteName>([
   'dispatch.failed',
   'datacenter.silent',
   'submission.shed',
+  'submission.deferred',
 ]);
 const DETAILS: ReadonlySet<NoteName> = new Set<NoteName>([
   'workflow.transition',
@@ -36,7 +38,7 @@ const DETAILS: ReadonlySet<NoteName> = new Set<NoteName>([
   'extension.credited',
 ]);
 
-/** Which counters a note moves; what is missing in a label is called `none`. */
+/** Counters that a note moves; what is missing in a label is called `none`. */
 const COUNTED: Partial<
   Record<NoteName, (note: NoteParams) => ReadonlyArray<readonly [string, Labels]>>
 > = {
@@ -87,18 +89,27 @@ const COUNTED: Partial<
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : 'none');
 
-/** The performer of every machine's `note`. */
+/**
+ * The performer of every machine's `note`. `listener` is the user's: what it throws costs no line and no
+ * count, and is told in the log. `hear` is the program's own.
+ */
 export function notePerformer(
   logger: Logger,
   counters: Counters,
   listener: ((note: NoteParams) => void) | undefined,
+  hear: (note: NoteParams) => void = () => {},
 ): Performer {
   return ({ params }: { readonly params: NoteParams }) => {
     for (const [name, labels] of COUNTED[params.event]?.(params) ?? []) counters.add(name, labels);
-    listener?.(params);
+    hear(params);
     const { event } = params;
     if (WARNINGS.has(event)) logger.warn(params, event);
     else if (DETAILS.has(event)) logger.debug(params, event);
     else logger.info(params, event);
+    try {
+      listener?.(params);
+    } catch (thrown) {
+      logger.warn({ noted: event, error: messageOf(thrown) }, 'onNote threw');
+    }
   };
 }

@@ -1,12 +1,12 @@
 /**
- * What timeouts would fit jobs like those that were observed: sums over how long they took.
+ * Recommended timeouts for jobs like those that were observed: sums over how long they took.
  *
  * Completed jobs say how much time work needs; the longest pause between two signs of progress
  * says how long to wait for one. A recommendation is a percentile of those with a margin, rounded
  * up to whole seconds. It is a starting point for people and changes nothing by itself.
  */
 
-import { RuntimeError } from '../../runtime/errors.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 
 /** A job that was completed, with timeouts enforced or not. */
 export interface ObservedJob {
@@ -18,7 +18,7 @@ export interface ObservedJob {
 export interface RecommendOptions {
   /** Share of the observed jobs that the value should cover before the margin. Default 0.99. */
   readonly percentile?: number;
-  /** What the percentile is multiplied by. Default 1.5. */
+  /** Factor of the percentile. Default 1.5. */
   readonly margin?: number;
 }
 

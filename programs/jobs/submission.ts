@@ -1,20 +1,20 @@
 /**
  * Submissions on their way in: put together from their pages.
  *
- * At most one submission per sender and job is unfinished, and not for long without a new page. What is in a body, and
- * what may be wrong with it, is in submission-body.ts.
+ * A client's submissions of one job are kept apart by their request. At most one of each is unfinished, and not for
+ * long without a new page. What is in a body, and what may be wrong with it, is in submission/body.ts.
  */
 
 import { WORKFLOWS_MAX } from '../../machines/jobs/messages/client.ts';
-import type { Cancel, Clock } from '../../runtime/clock.ts';
-import { knob } from '../../runtime/knob.ts';
+import { knob } from '../../runtime/base/knob.ts';
+import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
 import type { JobsConfiguration } from './configuration.ts';
-import { inSlices, SLICE_WEIGHT } from './slices.ts';
-import { type Submission, SubmissionBody, type SubmissionHead } from './submission-body.ts';
-import type { Breach } from './submission-breach.ts';
+import { inSlices, SLICE_WEIGHT } from './desk/slices.ts';
+import { type Submission, SubmissionBody, type SubmissionHead } from './submission/body.ts';
+import type { Breach } from './submission/breach.ts';
 
-export type { Submission } from './submission-body.ts';
-export type { Breach } from './submission-breach.ts';
+export type { Submission } from './submission/body.ts';
+export type { Breach } from './submission/breach.ts';
 
 /** Whole bodies are held in memory until they are stored. */
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
@@ -34,6 +34,7 @@ export interface NoRoom {
 }
 
 interface Page extends SubmissionHead {
+  readonly requestId?: string | undefined;
   readonly workflows: readonly unknown[];
   readonly page: number;
   readonly pages: number;
@@ -43,7 +44,7 @@ interface Unfinished {
   /** All of the body that is in every page. */
   readonly frame: string;
   readonly body: SubmissionBody;
-  /** Of the end that comes when no further page does. */
+  /** Cancels the end that comes when no further page does. */
   cancel: Cancel;
 }
 
@@ -82,7 +83,7 @@ export class Submissions {
       body.take(1, page.workflows);
       return this.#excess(body) ?? this.#finish(body, page);
     }
-    const name = `${sender} ${page.jobId}`;
+    const name = `${sender} ${page.jobId} ${page.requestId ?? ''}`;
     const body = this.#find(name, page) ?? this.#open(name, page);
     if (body === undefined) return NO_ROOM;
     const excess = this.#excess(body);
@@ -99,7 +100,7 @@ export class Submissions {
     return inSlices(this.#clock, body.finish(gate), this.#sliceWeightMax);
   }
 
-  /** Of what has come already: it need not be whole to be too much. */
+  /** Excess of what has come already: it need not be whole to be too much. */
   #excess({ bytes, dependencies, tableBytes }: SubmissionBody): Breach | undefined {
     const { dependenciesMax, jobTableBytesMax } = this.#limits;
     if (bytes > BODY_BYTES_MAX)
@@ -116,7 +117,7 @@ export class Submissions {
     );
   }
 
-  /** Pages of another body under the same id are no part of this one: what came last counts. */
+  /** Pages of another body under the same name are no part of this one: what came last counts. */
   #find(name: string, page: Page): SubmissionBody | undefined {
     const known = this.#unfinished.get(name);
     if (known === undefined) return undefined;

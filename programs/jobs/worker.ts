@@ -1,24 +1,27 @@
 /**
- * A worker: a process that runs handlers for one datacenter.
+ * Worker: a process that runs handlers for one datacenter.
  *
- * It registers, tells that it lives, takes what it has cores and a handler for, and says how it
+ * It registers, tells that it lives, takes what it has cores and a handler for, and reports how that
  * ended. It keeps nothing on disk: what it held is lost with the process, and the datacenter runs it
- * again elsewhere. Losing its manager it goes on for the grace and then stops what it runs. Only
+ * again elsewhere. When it loses its manager it goes on for the grace and then stops what it runs. Only
  * its datacenter gives it orders.
  */
 
 import { createRuntime } from '../../create-runtime.ts';
 import { workerAddress } from '../../machines/jobs/addresses.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import { systemClock } from '../../runtime/system-clock.ts';
-import { systemRandom } from '../../runtime/system-random.ts';
+import { attemptMachine } from '../../machines/jobs/attempt.ts';
+import { workerMachine } from '../../machines/jobs/worker.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import { type Logger, SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
+import { Runtime } from '../../runtime/runtime.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
+import { systemRandom } from '../../runtime/system/random.ts';
 import { resolveConfiguration, workerRules } from './configuration.ts';
 import { Counters } from './counters.ts';
 import { JOBS_LIMITS } from './limits.ts';
 import { notePerformer } from './notes.ts';
+import { startSweep } from './sweep.ts';
 import { Extensions } from './worker/extension.ts';
 import { checkHandlers, type Handlers } from './worker/handlers.ts';
 import { hostWorker, type WorkerKinds } from './worker/kinds.ts';
@@ -62,14 +65,22 @@ export interface JobWorker {
 }
 
 export interface WorkerEnd {
-  /** Why the datacenter does not take the worker; null when it was stopped. */
+  /** Reason for which the datacenter does not take the worker; null when it was stopped. */
   readonly refusal: string | null;
 }
 
 /** A manager that has just connected says a little later what it hosts. */
 const GREETING_MS = 100;
-/** How long an ended attempt is known, so that a copy of its dispatch begins no other: longer than one can be under way. */
+/**
+ * Time for which an ended attempt is known, so that a copy of its dispatch begins no other: longer
+ * than one can be under way.
+ */
 const ENDED_RETENTION_MS = 60_000;
+
+const SWEPT = [
+  { kind: 'worker', machine: workerMachine },
+  { kind: 'attempt', machine: attemptMachine },
+];
 
 /** @throws {RuntimeError} OPTION_INVALID, ABORTED */
 export async function startWorker(options: JobWorkerOptions): Promise<JobWorker> {
@@ -116,6 +127,7 @@ export async function startWorker(options: JobWorkerOptions): Promise<JobWorker>
     clock,
     random,
     logger,
+    counters,
     link,
     workerId,
     datacenter,
@@ -139,6 +151,8 @@ export async function startWorker(options: JobWorkerOptions): Promise<JobWorker>
     rules: workerRules(config),
   };
   await hosted.spawn(`worker/${bootEpoch}`, { input });
+  const program = { runtime, clock, logger, counters };
+  const endSweep = startSweep(program, note, config.checkIntervalMs, SWEPT);
   return new HostedWorker(
     hosted,
     bootEpoch,
@@ -147,6 +161,7 @@ export async function startWorker(options: JobWorkerOptions): Promise<JobWorker>
       link,
       runs,
       counters,
+      endSweep,
     },
   );
 }
@@ -155,6 +170,7 @@ interface HostedParts {
   readonly counters: Counters;
   readonly link: Link;
   readonly runs: Runs;
+  readonly endSweep: Cancel;
 }
 
 class HostedWorker implements JobWorker {
@@ -187,6 +203,7 @@ class HostedWorker implements JobWorker {
     else signal?.addEventListener('abort', aborted, { once: true });
     this.ended = this.#untilDone().then(async (end) => {
       stopWatching();
+      parts.endSweep();
       signal?.removeEventListener('abort', aborted);
       if (end.refusal !== null)
         options.logger.error({ worker, ...end }, 'the datacenter does not take this worker');
@@ -214,16 +231,20 @@ class HostedWorker implements JobWorker {
     });
   }
 
-  /** Tells the worker when the connection to a node that may lead has come or gone. */
+  /** Tells the worker when the connection to its manager has come or gone, or to one that may lead where none does. */
   #watchManagers(options: JobWorkerOptions & { readonly clock: Clock }): () => void {
-    const { clock } = options;
+    const { clock, datacenter } = options;
     const { link } = this.#parts;
-    const tell = (type: 'manager.reachable' | 'manager.unreachable'): void =>
-      void link.tell(this.#address, { type });
+    const { hostOf } = Runtime.watchOf(this.runtime as never);
+    const tell = (type: 'manager.reachable' | 'manager.unreachable', peer: string): void => {
+      // A standby may come and go as it likes.
+      if ([undefined, peer].includes(hostOf(datacenter))) void link.tell(this.#address, { type });
+    };
     return this.runtime.inspect((record) => {
       if (record.type !== 'peer' || !isManager(options, record.peer)) return;
-      if (record.change === 'down') tell('manager.unreachable');
-      else clock.schedule(clock.now() + GREETING_MS, () => tell('manager.reachable'));
+      const { change, peer } = record;
+      if (change === 'down') tell('manager.unreachable', peer);
+      else clock.schedule(clock.now() + GREETING_MS, () => tell('manager.reachable', peer));
     });
   }
 }

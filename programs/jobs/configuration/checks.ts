@@ -1,12 +1,12 @@
 /**
- * What is wrong with a configuration, in words: for each mistake the keys, what was given, and
+ * Checks of a configuration: for each mistake, in words, the keys, the value that was given, and
  * what is legal.
  *
  * Guarantees: nothing is changed and nothing is guessed. A relation between two options is
  * looked at only where both are legal by themselves, so one mistake is told once.
  */
 
-import { excerpt } from '../../../runtime/errors.ts';
+import { excerpt } from '../../../runtime/base/errors.ts';
 import {
   JOBS_OPTIONS,
   type JobsConfiguration,
@@ -32,7 +32,7 @@ export function findMistakes(given: object, complete: JobsConfiguration): string
   return mistakes;
 }
 
-/** What an option may be, for people. */
+/** Describes what an option may be, for people. */
 function describeLegal(option: JobsOption): string {
   switch (option.kind) {
     case 'whole':
@@ -94,7 +94,7 @@ function shown(value: number): string {
 
 interface Relation {
   readonly names: readonly [JobsOptionName, JobsOptionName, ...JobsOptionName[]];
-  /** Why it has to hold. */
+  /** Reason for which it has to hold. */
   readonly text: string;
   holds(configuration: JobsConfiguration): boolean;
 }

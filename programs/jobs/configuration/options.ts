@@ -1,5 +1,5 @@
 /**
- * Every option of the jobs system, in one table: its default, what is legal, what it does.
+ * Options of the jobs system, all in one table: the default of each, what is legal, what it does.
  *
  * Types, checks and suggestions follow from the table, and docs/jobs-configuration.md is held
  * equal to it by a test. Nothing else writes a default down.
@@ -93,7 +93,8 @@ export const JOBS_OPTIONS = {
   },
   gateDispatchLimitMs: {
     ...whole(10_000, 100, 600_000),
-    meaning: 'how long a datacenter has to accept a job that a gate sends it',
+    meaning:
+      'how long a datacenter has to accept a job that a gate sends it, since it was last full, or the gate away',
   },
   extensionAggregation: {
     ...choice('sum', ['sum', 'max']),
@@ -223,7 +224,7 @@ export const JOBS_OPTIONS = {
   dedupRetentionMs: {
     ...nullable(null, 1_000, 30 * DAY_MS),
     meaning:
-      'how long a message is known again by whoever has taken it; null: as long as `jobRetentionMs`, 7 days at most',
+      'how long its receiver knows a message again; null: as long as `jobRetentionMs`, 7 days at most',
   },
   backlogWorkflowsMax: {
     ...whole(200_000, 1, 10_000_000),

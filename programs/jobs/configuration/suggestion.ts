@@ -1,10 +1,10 @@
 /**
- * The option that somebody probably meant by a name that is none.
+ * Did-you-mean suggestions for unknown options.
  *
- * A name of AD-26 or AD-34 (`JOB_STUCK_THRESHOLD`) leads to the option, besides what leads to any name.
+ * A name of AD-26 or AD-34 (`JOB_STUCK_THRESHOLD`) leads to the option, in addition to what suggests any name.
  */
 
-import { closest } from '../../../runtime/suggestion.ts';
+import { closest } from '../../../runtime/base/suggestion.ts';
 import { JOBS_OPTIONS, type JobsOption, type JobsOptionName } from './options.ts';
 
 export function findLikelyName(name: string): JobsOptionName | undefined {

@@ -1,5 +1,5 @@
 /**
- * Taking a submission at a gate: its pages, then the job, then the answer.
+ * Acceptance of a submission at a gate: its pages, then the job, then the answer.
  *
  * Guarantees: an acknowledged job is on disk and is dispatched, whatever happens to the process;
  * the same submission again finds the same job; another body under the same id is refused and
@@ -9,12 +9,12 @@
 import { gateJobAddress, submissionPageAddress } from '../../../machines/jobs/addresses.ts';
 import type { GateJobContext, GateJobSubmission } from '../../../machines/jobs/gate-job.ts';
 import type { JobSubmitted, SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
-import { RuntimeError } from '../../../runtime/errors.ts';
-import { knob } from '../../../runtime/knob.ts';
+import { RuntimeError } from '../../../runtime/base/errors.ts';
+import { knob } from '../../../runtime/base/knob.ts';
 import { gateRules } from '../configuration.ts';
-import { inPortions } from '../portions.ts';
+import { inPortions } from '../desk/portions.ts';
+import { submissionPages } from '../submission/parts.ts';
 import type { Submission } from '../submission.ts';
-import { submissionPages } from '../submission-pages.ts';
 import { type GateNode, readGateJob } from './node.ts';
 import { statusOf } from './views.ts';
 
@@ -56,9 +56,8 @@ export async function accept(
     const detail = 'No datacenter of it takes more jobs now; submit it again later.';
     return { ...refused(jobId, 'overloaded'), detail, retryAfterMs };
   }
-  node.submitters.keep(jobId, client);
   try {
-    return await open(node, submission);
+    return await open(node, submission, client);
   } catch (thrown) {
     if (!(thrown instanceof RuntimeError)) throw thrown;
     const raced = thrown.code === 'ACTOR_EXISTS' ? readGateJob(node, jobId) : undefined;
@@ -68,11 +67,16 @@ export async function accept(
   }
 }
 
-async function open(node: GateNode, submission: Submission): Promise<SubmissionAnswer> {
+async function open(
+  node: GateNode,
+  submission: Submission,
+  client: string,
+): Promise<SubmissionAnswer> {
   const { runtime, gate, config, clock } = node;
   const { jobId, digest, terms, workflows } = submission;
   const pages = await submissionPages(clock, workflows);
-  const keepMs = 2 * config.gateDispatchLimitMs;
+  // A job that finds no room is sent for as long as it has time.
+  const keepMs = terms.timeoutMs + 2 * config.gateDispatchLimitMs;
   const keep = ({ page, workflows: entries }: (typeof pages)[number]) => {
     const address = submissionPageAddress(jobId, digest, page) as `submission-page/${string}`;
     return runtime.spawn(address, { input: { workflows: entries, keepMs }, ifAbsent: true });
@@ -83,6 +87,7 @@ async function open(node: GateNode, submission: Submission): Promise<SubmissionA
   const input: GateJobSubmission = {
     jobId,
     gateId: gate,
+    client,
     gateBoot: runtime.fence,
     terms,
     targetDatacenters: [...new Set(terms.targetDatacenters)],

@@ -1,8 +1,8 @@
 /**
- * Who may say what to the actors of a gate.
+ * Admission of messages to the actors of a gate.
  *
  * A datacenter's job speaks about itself, to the job of the same id; nobody outside speaks to the pages
- * of submissions, and who may ask the desk is in desk-admission.ts. Each message has the fields its schema says.
+ * of submissions, and desk/admission.ts says who may ask the desk. Each message has the fields its schema says.
  * What is refused reaches no machine and is counted by the runtime.
  */
 
@@ -10,16 +10,18 @@ import type { ZodType } from 'zod';
 import { placeOf } from '../../../machines/jobs/addresses.ts';
 import type { DecisionEpoch } from '../../../machines/jobs/messages/fields.ts';
 import {
+  type AckReceived,
   ackReceived,
   finalReported,
   gateJobRebuilt,
   leaderTransferred,
+  type ProgressReported,
   progressReported,
   statusCorrected,
   submissionAnswered,
   timeoutReported,
 } from '../../../machines/jobs/messages/gate.ts';
-import type { KindOptions } from '../../../runtime/kind.ts';
+import type { KindOptions } from '../../../runtime/actor.ts';
 import { SPAWN_EVENT } from '../../../runtime/machine.ts';
 import { refuseEpoch } from '../claims.ts';
 import { type GateNode, readGateJob } from './node.ts';
@@ -64,6 +66,25 @@ export function admitToGateJobOf(node: GateNode): Admit {
     });
   };
 }
+
+/** Answers a report of a job that this gate has nothing of: the job hears so, and gives itself back. */
+export const answerForAbsent =
+  ({ runtime }: Pick<GateNode, 'runtime'>): NonNullable<KindOptions['absent']> =>
+  ({ event }) => {
+    if (event.type !== 'progress.reported') return undefined;
+    const { jobId, datacenter, leaderFence, reportSeq } = event as unknown as ProgressReported;
+    return {
+      type: 'ack.received',
+      ...{ jobId, datacenter, leaderFence, reportSeq },
+      ackOf: event.type,
+      accepted: false,
+      duplicate: false,
+      reason: 'unknown',
+      gateBoot: runtime.fence,
+      highestDecisionEpoch: null,
+      decisionEpoch: null,
+    } satisfies AckReceived;
+  };
 
 interface ToldByJob {
   readonly highestDecisionEpoch?: DecisionEpoch | null;

@@ -1,22 +1,22 @@
 /**
- * What the clocks of the datacenters say, as their leaders told a gate last.
+ * Clocks of the datacenters, as their leaders told a gate last.
  *
- * Until when a datacenter may begin a job by itself is told in the terms of its own clock, so that no
- * two clocks are ever compared: the leader gave a reading, and gets it back with what has passed since.
- * However long a submission is on its way, it knows by its own clock whether it still may.
+ * The time until which a datacenter may begin a job by itself is told in the terms of its own clock, so that
+ * no two clocks are ever compared: the leader gave a reading, and gets it back with the time that has passed
+ * since. However long a submission is on its way, the datacenter knows by its own clock whether it still may.
  */
 
 import type { ClockReading } from '../../../machines/jobs/messages/fields.ts';
-import type { Cancel } from '../../../runtime/clock.ts';
-import { pause } from '../pause.ts';
+import type { Cancel } from '../../../runtime/ports/clock.ts';
+import { pause } from '../client/pause.ts';
 import type { GateNode } from './node.ts';
 import { viewAt } from './views.ts';
 
-/** How often each datacenter is asked. */
+/** Interval in which each datacenter is asked. */
 const EVERY_MS = 30_000;
-/** What is older is not believed: clocks drift. */
+/** Age above which a reading is not believed: clocks drift. */
 const AGE_MAX_MS = 120_000;
-/** How long an answer is waited for; the next question goes out when it is over. */
+/** Time for which an answer is waited for; the next question goes out when it is over. */
 const PATIENCE_MS = 30_000;
 
 /** A moment that has passed by every clock. */

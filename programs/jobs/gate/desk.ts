@@ -1,5 +1,5 @@
 /**
- * What the desk of a gate answers: each question of `machines/jobs/desk.ts` by its performer.
+ * Desk of a gate: a performer for each question of `machines/jobs/desk.ts`.
  *
  * Questions about what only datacenters know are passed on to all of them; one that does not
  * answer is left out, or said not to have answered.
@@ -22,18 +22,19 @@ import type {
   WorkerPage,
   WorkersAsked,
 } from '../../../machines/jobs/messages/client.ts';
-import { RuntimeError } from '../../../runtime/errors.ts';
-import type { PerformerCall } from '../../../runtime/kind.ts';
-import { inSlices } from '../slices.ts';
+import type { PerformerCall } from '../../../runtime/actor.ts';
+import { RuntimeError } from '../../../runtime/base/errors.ts';
+import { ClientTurns } from '../desk/client-turns.ts';
+import { inSlices } from '../desk/slices.ts';
+import { extenderOf, submitterOf } from '../desk/submitter.ts';
+import { type News, observe, watchJob } from '../desk/watch.ts';
 import { isBreach, Submissions } from '../submission.ts';
-import { submitterOf } from '../submitter.ts';
-import { type News, observe, watchJob } from '../watch.ts';
 import { accept, addressed, refused } from './acceptance.ts';
 import { type GateNode, isGone, jobOf, readGateJob } from './node.ts';
 import { jobSummary, jobView, listJobs, statusOf } from './views.ts';
 import { listWorkers } from './workers.ts';
 
-/** How long datacenters are waited for by somebody who waits himself. */
+/** Time for which datacenters are waited for by somebody who waits himself. */
 const DATACENTER_LIMIT_MS = 900;
 /** An extension has to be on disk at each of them. */
 const EXTENSION_LIMIT_MS = 3_000;
@@ -44,6 +45,7 @@ type Question = { readonly type: string };
 export function deskPerformers(node: GateNode) {
   const { permissions } = node;
   const submissions = new Submissions(node.clock, node.config);
+  const turns = new ClientTurns([node.runtime.node]);
   const count = (reason: string) => node.counters.add('job_submissions_refused_total', { reason });
   return {
     submitJob: async ({ params, reply }: Call<JobSubmitted>) => {
@@ -70,10 +72,10 @@ export function deskPerformers(node: GateNode) {
       const job = await jobView(node, jobId, page);
       reply(replyTo, { found: job !== undefined, job: job ?? null });
     },
-    listJobs: async ({ params, reply }: Call<JobsAsked>) => {
+    listJobs: turns.inTurn(async ({ params, reply }: Call<JobsAsked>) => {
       const page = await inSlices(node.clock, listJobs(node, params));
       reply(params.replyTo, { ...page, jobs: permissions.ownOf(params.replyTo, page.jobs) });
-    },
+    }),
     watchJob: async ({ params, signal, reply }: Call<JobWatched>) => {
       reply(params.replyTo, await watchGateJob(node, params, signal));
     },
@@ -83,9 +85,9 @@ export function deskPerformers(node: GateNode) {
     extendJob: async ({ params, reply }: Call<ClientExtendRequested>) => {
       reply(params.replyTo, await extendJob(node, params));
     },
-    listStuck: async ({ params, reply }: Call<StuckAsked>) => {
+    listStuck: turns.inTurn(async ({ params, reply }: Call<StuckAsked>) => {
       reply(params.replyTo, permissions.ownOf(params.replyTo, await stuckWorkflows(node, params)));
-    },
+    }),
     tellSinceProgress: async ({ params, reply }: Call<SinceProgressAsked>) => {
       reply(params.replyTo, await sinceProgress(node, params));
     },
@@ -130,7 +132,7 @@ async function cancelJob(node: GateNode, jobId: string): Promise<CancelAnswer> {
   }
 }
 
-/** Every running datacenter, or the one that is named, under the same request: each does it once. */
+/** Every running datacenter, or only the named one, under the same request: each does it once. */
 async function extendJob(node: GateNode, asked: ClientExtendRequested): Promise<ExtendAnswer> {
   const { jobId, datacenter: named } = asked;
   const context = readGateJob(node, jobId);
@@ -143,7 +145,8 @@ async function extendJob(node: GateNode, asked: ClientExtendRequested): Promise<
   if (context.outcome !== null) return refusal('alreadyFinal');
   if (named !== undefined && !Object.hasOwn(context.datacenters, named)) return refusal('unknown');
   const names = named === undefined ? runningNames(context) : [named];
-  const { replyTo: _, datacenter: __, ...question } = asked;
+  const { replyTo: _, datacenter: __, ...more } = asked;
+  const question = { ...more, by: extenderOf(node.runtime.node, [], asked) };
   const datacenters = await Promise.all(
     names.map(async (name) => {
       const answer = await ask<ExtendAnswer>(node, name, question, EXTENSION_LIMIT_MS);
@@ -173,7 +176,10 @@ async function stuckWorkflows(
     .slice(0, question.limit);
 }
 
-/** Of a job what the gate knows, of a workflow what the datacenters do; the smallest of all. */
+/**
+ * Age of the last progress: of a job what the gate knows, of a workflow what the datacenters do; the
+ * smallest of all.
+ */
 async function sinceProgress(
   node: GateNode,
   { replyTo: _, ...question }: SinceProgressAsked,

@@ -1,27 +1,36 @@
 /**
- * Carries a job to a datacenter: page by page to its desk, again until it is answered or too late.
+ * Dispatch of a job to a datacenter: page by page to its desk, again until it is answered or too late.
  *
- * Guarantees: it ends by the dispatch limit and always tells the job how it went; begun again after
- * a crash it does no harm, because a datacenter takes the same job once.
+ * Guarantees: it ends by the dispatch limit and always tells the job how it went; when a datacenter has
+ * too much to do, it tells the job before it waits, which puts the limit off. Begun again after a crash it
+ * does no harm, because a datacenter takes the same job once.
  */
 
 import { deskAddress } from '../../../machines/jobs/addresses.ts';
-import { UNREACHABLE } from '../../../machines/jobs/gate-job/joining.ts';
+import { isOutcome, UNREACHABLE } from '../../../machines/jobs/datacenter/words.ts';
+import { wasAway } from '../../../machines/jobs/gate-job/joining.ts';
+import { dispatchDueAt } from '../../../machines/jobs/gate-job/record.ts';
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
 import type { SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
-import type { SubmissionAnswered } from '../../../machines/jobs/messages/gate.ts';
-import { type ErrorCode, RuntimeError } from '../../../runtime/errors.ts';
-import { pause } from '../pause.ts';
-import { pendingWork } from '../portions.ts';
+import type {
+  SubmissionAnswered,
+  SubmissionDeferred,
+  SubmissionResumed,
+} from '../../../machines/jobs/messages/gate.ts';
+import { type ErrorCode, RuntimeError } from '../../../runtime/base/errors.ts';
+import { pause } from '../client/pause.ts';
+import { pendingWork } from '../desk/portions.ts';
 import { type GateNode, readGateJob, readPage } from './node.ts';
 
-/** How long an answer is waited for; the last one goes on. */
+/** Times for which an answer is waited for; the last one goes on. */
 const PATIENCE_MS = [1_000, 2_000, 4_000, 5_000];
-/** How much longer for each page after the first: to be taken, a large job has to be written. */
+/** Time added for each page after the first: to be taken, a large job has to be written. */
 const PAGE_PATIENCE_MS = 20;
+/** Whatever a datacenter says, it is asked again after that. */
+const DEFERRAL_MAX_MS = 60_000;
 /** Answers after which it is worth trying again. */
 const PASSING = new Set(['notLeader', 'overloaded']);
-/** What a datacenter that does not want to hear of us says; any other error may pass. */
+/** Errors of a datacenter that does not want to hear of us; any other error may pass. */
 const FINAL = new Set<ErrorCode>([
   'NOT_ALLOWED',
   'SENDER_REFUSED',
@@ -34,6 +43,7 @@ export async function dispatch(
   jobId: string,
   datacenter: string,
   signal: AbortSignal,
+  say: (word: SubmissionDeferred | SubmissionResumed) => Promise<void>,
 ): Promise<SubmissionAnswered> {
   const { clock, rooms } = node;
   const answered = (
@@ -44,6 +54,7 @@ export async function dispatch(
     datacenter,
     accepted: answer.accepted ?? false,
     created: answer.created ?? false,
+    ...(isOutcome(answer.status ?? 'submitted') && { hasEnded: true }),
     reason: answer.reason ?? (answer.accepted === true ? null : UNREACHABLE),
     leaderFence: answer.leaderFence ?? 1,
     managerId: answer.managerId ?? '',
@@ -53,6 +64,8 @@ export async function dispatch(
     return answer;
   };
   for (let attempt = 0; !signal.aborted; attempt += 1) {
+    // What the gate was away for puts the limit off, once the job has heard of it.
+    if (isBack(node, jobId)) await say({ type: 'submission.resumed', jobId });
     const job = readGateJob(node, jobId);
     const leftMs = job === undefined ? 0 : leftOf(job, clock.now());
     // Somebody who has cancelled meanwhile wants no more datacenters.
@@ -61,28 +74,40 @@ export async function dispatch(
       (PATIENCE_MS[Math.min(attempt, PATIENCE_MS.length - 1)] as number) +
       (job.pages - 1) * PAGE_PATIENCE_MS;
     const startedAt = clock.now();
+    let untilMs = patienceMs;
     try {
       const answer = await submit(node, job, datacenter, Math.min(patienceMs, leftMs), signal);
       node.clocks.hear(datacenter, answer?.clock, clock.now());
       if (answer !== undefined && !PASSING.has(answer.reason ?? ''))
         return settled(answered(answer));
-      if (answer?.reason === 'overloaded')
+      if (answer?.reason === 'overloaded') {
         rooms.refused(datacenter, jobId, { now: clock.now(), ...timeOf(answer) });
+        const retryAfterMs = Math.min(DEFERRAL_MAX_MS, answer.retryAfterMs ?? patienceMs);
+        await say({ type: 'submission.deferred', jobId, datacenter, retryAfterMs });
+        untilMs = Math.max(patienceMs, clock.now() + retryAfterMs - startedAt);
+      }
     } catch (thrown) {
       if (!(thrown instanceof RuntimeError)) throw thrown;
       if (FINAL.has(thrown.code)) return settled(answered({ reason: thrown.code }));
     }
-    const restMs = Math.min(patienceMs, leftMs) - (clock.now() - startedAt);
+    const lastMs = leftOf(readGateJob(node, jobId) ?? job, startedAt);
+    const restMs = Math.min(untilMs, lastMs) - (clock.now() - startedAt);
     if (restMs > 0) await pause(clock, restMs, signal);
   }
   return settled(answered({}));
 }
 
+/** The job has not heard yet that the gate started again, or was seen to stand still. */
+function isBack(node: GateNode, jobId: string): boolean {
+  const job = readGateJob(node, jobId);
+  return job !== undefined && (job.fence < node.runtime.fence || wasAway(job, node.clock.now()));
+}
+
 const timeOf = ({ retryAfterMs }: SubmissionAnswer) =>
   retryAfterMs === undefined ? {} : { retryAfterMs };
 
-function leftOf({ bornAt, rules }: GateJobContext, now: number): number {
-  return bornAt + (rules?.gateDispatchLimitMs ?? 0) + 1 - now;
+function leftOf(job: GateJobContext, now: number): number {
+  return dispatchDueAt(job) + 1 - now;
 }
 
 /** One try, all pages of it; undefined when none of them made the job whole. @throws {RuntimeError} */
@@ -93,7 +118,7 @@ async function submit(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<SubmissionAnswer | undefined> {
-  const { jobId, gateId, gateBoot, terms, pages } = job;
+  const { jobId, gateId, gateBoot, client, terms, pages } = job;
   const desk = node.runtime.actor(deskAddress(datacenter) as `desk/${string}`);
   const now = node.clock.now();
   // Nobody is counted out before this try is over, and no decision comes to an end before it settles.
@@ -108,7 +133,6 @@ async function submit(
   const ask = async (page: number): Promise<SubmissionAnswer | null> => {
     const workflows = readPage(node, job, page);
     if (workflows === undefined) return null;
-    const client = node.submitters.of(jobId);
     const whose = client === undefined ? {} : { client };
     const event = {
       ...({ type: 'job.submitted', jobId, terms, gate, ...whose } as const),
@@ -120,7 +144,7 @@ async function submit(
   for (let page = 1; page <= pages; page += 1) {
     if (page > 1) await pendingWork(node.clock);
     const answer = ask(page);
-    // Whoever fails before all are sent is heard of below.
+    // A page that fails before all are sent is heard of below.
     answer.catch(() => {});
     answers.push(answer);
   }

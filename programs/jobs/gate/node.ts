@@ -1,5 +1,5 @@
 /**
- * What the parts of a gate share: its runtime with the kinds of a gate, and who it is.
+ * Node of a gate: what its parts share, the runtime with the kinds of a gate, and its names.
  */
 
 import { gateJobAddress, submissionPageAddress } from '../../../machines/jobs/addresses.ts';
@@ -7,14 +7,13 @@ import type { deskMachine } from '../../../machines/jobs/desk.ts';
 import type { GateJobContext, gateJobMachine } from '../../../machines/jobs/gate-job.ts';
 import type { WorkflowSpec } from '../../../machines/jobs/messages/client.ts';
 import type { submissionPageMachine } from '../../../machines/jobs/submission-page.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import { RuntimeError } from '../../../runtime/errors.ts';
-import type { Logger } from '../../../runtime/options.ts';
+import { RuntimeError } from '../../../runtime/base/errors.ts';
+import type { Logger } from '../../../runtime/base/limits.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import type { Counters } from '../counters.ts';
-import type { Permissions } from '../permissions.ts';
-import type { Submitters } from '../submitter.ts';
+import type { Permissions } from '../desk/permissions.ts';
 import type { DatacenterClocks } from './clocks.ts';
 import type { Rooms } from './rooms.ts';
 
@@ -27,19 +26,18 @@ export type GateKinds = {
 export interface GateNode {
   readonly gate: string;
   readonly datacenters: readonly string[];
-  /** Who may ask the desk what. */
+  /** Permissions: who may ask the desk what. */
   readonly permissions: Permissions;
   readonly config: JobsConfiguration;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly counters: Counters;
-  /** Where there is room for further jobs. */
+  /** Rooms: which datacenters have room for further jobs. */
   readonly rooms: Rooms;
-  readonly submitters: Submitters;
-  /** Of the datacenters, as they told them. */
+  /** Clocks of the datacenters, as they told them. */
   readonly clocks: DatacenterClocks;
   readonly runtime: Runtime<GateKinds>;
-  /** Aborted when the gate stops: whoever waits for news is answered. */
+  /** Aborted when the gate stops: clients that wait for news are answered. */
   readonly ending: AbortSignal;
 }
 

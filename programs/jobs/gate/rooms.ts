@@ -1,9 +1,9 @@
 /**
- * Which datacenters have said that they take no more jobs, so that a gate does not take them either.
+ * Rooms: which datacenters have said that they take no more jobs, so that a gate does not take them either.
  *
  *   open ──refused──▶ full ──the refused jobs were all taken──▶ open
  *                      │ ▲
- *      its time is up  ▼ │ the one that was let through is refused
+ *      its time is up  ▼ │ the job that was let through is refused
  *                     trying ──it was taken──▶ open
  *
  * Guarantees: while jobs that were taken here are refused there, no further ones are taken for it, so what

@@ -1,13 +1,14 @@
 /**
- * Jobs as clients of a gate see them: read from committed records, changing nothing.
+ * Views of jobs for clients of a gate: read from committed records, changing nothing.
  *
- * How the job stands in each datacenter is in the gate's record. Its workflows are at the
+ * The state of a job in each datacenter is in the gate's record. Its workflows are at the
  * datacenters, which are asked for them when somebody wants to see them.
  */
 
 import { deskAddress } from '../../../machines/jobs/addresses.ts';
-import { type DatacenterRecord, running, targets } from '../../../machines/jobs/gate-job/record.ts';
-import { isSilent, overallDueAt } from '../../../machines/jobs/gate-job/rules.ts';
+import type { DatacenterRecord } from '../../../machines/jobs/datacenter/context.ts';
+import { running, targets } from '../../../machines/jobs/gate-job/record.ts';
+import { overallDueAt } from '../../../machines/jobs/gate-job/rules.ts';
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
 import type {
   DatacenterView,
@@ -19,11 +20,11 @@ import type {
 import type { ClockReading } from '../../../machines/jobs/messages/fields.ts';
 import type { WorkflowResultEntry } from '../../../machines/jobs/messages/gate.ts';
 import type { JobStatus } from '../../../machines/jobs/words.ts';
-import { pageOfJobs } from '../job-order.ts';
-import type { Steps } from '../slices.ts';
+import { pageOfJobs } from '../desk/job-order.ts';
+import type { Steps } from '../desk/slices.ts';
 import { type GateNode, readGateJob } from './node.ts';
 
-/** How long a datacenter is waited for; whoever asked the gate waits too. */
+/** Time for which a datacenter is waited for; the client that asked the gate waits too. */
 const DESK_LIMIT_MS = 900;
 
 const SEQ_OF: Readonly<Record<JobStatus, number>> = {
@@ -91,21 +92,23 @@ export function jobSummary({ clock, gate }: GateNode, context: GateJobContext): 
 function datacenterView(
   datacenter: string,
   record: DatacenterRecord,
-  { outcome, rules }: GateJobContext,
+  { outcome }: GateJobContext,
   now: number,
 ): DatacenterView {
-  const { phase, final, leaderFence, lastSeenAt } = record;
-  const isQuiet = rules !== null && isSilent(lastSeenAt, now, rules.silentAfterMs);
+  const { run, decision, contact, final, leaderFence } = record;
   const status = (): DatacenterView['status'] => {
     if (final !== null) return final.status;
-    if (phase === 'asked' || phase === 'refused' || phase === 'late') return 'unheard';
-    if (isQuiet && outcome === null) return 'silent';
-    return phase === 'reported' ? 'reported' : 'running';
+    if (run === 'asked' && record.fullUntil !== undefined && outcome === null) return 'full';
+    if (run === 'asked' || run === 'refused' || run === 'late') return 'unheard';
+    if (contact === 'silent' && outcome === null) return contact;
+    return run === 'reported' ? run : 'running';
   };
   return {
     datacenter,
     status: status(),
     reason: final === null ? record.report : (final.gateReason ?? final.reason),
+    decision,
+    contact,
     leaderFence,
     extensionsMs: record.extensionsMs,
     sinceProgressMs: Math.max(0, (final?.endedAt ?? now) - record.lastProgressAt),
@@ -140,7 +143,7 @@ interface DeskView {
   readonly clock?: ClockReading;
 }
 
-/** What a datacenter's desk says about a job; undefined when it does not answer. */
+/** View of a job by a datacenter's desk; undefined when it does not answer. */
 export async function viewAt(
   { runtime, clock }: GateNode,
   datacenter: string,

@@ -1,5 +1,5 @@
 /**
- * The workers of all datacenters of a gate, which asks each of them.
+ * Workers of all datacenters of a gate, which asks each of them.
  *
  * A worker's name is its place, so no two datacenters have one of the same name and one cursor
  * serves for all. A datacenter that does not answer is named.
@@ -7,7 +7,7 @@
 
 import type { WorkerPage, WorkersAsked } from '../../../machines/jobs/messages/client.ts';
 
-/** What one datacenter has; undefined when it does not answer. */
+/** Answer of one datacenter; undefined when it does not answer. */
 export type AskDatacenter = (
   datacenter: string,
   question: Omit<WorkersAsked, 'replyTo'>,

@@ -1,5 +1,5 @@
 /**
- * Taking a submission into a datacenter: the job, then all its workflows, then its start.
+ * Acceptance of a submission into a datacenter: the job, then all its workflows, then its start.
  *
  * Guarantees: an acknowledged job is on disk with all its workflows; the same submission again
  * finds the same job, at whatever point the one before was interrupted; another body under the
@@ -10,11 +10,11 @@ import { jobAddress, workflowAddress } from '../../../machines/jobs/addresses.ts
 import type { JobContext, JobInput } from '../../../machines/jobs/job.ts';
 import type { SubmissionAnswer, WorkflowSpec } from '../../../machines/jobs/messages/client.ts';
 import type { WorkflowInput } from '../../../machines/jobs/workflow.ts';
-import { RuntimeError } from '../../../runtime/errors.ts';
-import { knob } from '../../../runtime/knob.ts';
+import { RuntimeError } from '../../../runtime/base/errors.ts';
+import { knob } from '../../../runtime/base/knob.ts';
 import { jobRules, workflowRules } from '../configuration.ts';
-import { inPortions, type PortionSize } from '../portions.ts';
-import { inSlices, type Steps } from '../slices.ts';
+import { inPortions, type PortionSize } from '../desk/portions.ts';
+import { inSlices, type Steps } from '../desk/slices.ts';
 import type { Submission } from '../submission.ts';
 import { type Overload, overloadError } from './backlog.ts';
 import { type ManagerNode, readClock, readJob } from './node.ts';
@@ -151,7 +151,7 @@ async function spawnWorkflows(
   await inPortions(clock, workflows, bornAtOnce(), (some) => Promise.all(some.map(spawn)));
 }
 
-/** What each workflow depends on, by places in the list. */
+/** Dependencies of each workflow, by places in the list. */
 function* placesOf(workflows: Submission['workflows']): Steps<JobInput['dependsOn']> {
   const place = new Map(workflows.map(({ id }, index) => [id, index]));
   const places: Record<string, number[]> = {};
@@ -167,11 +167,12 @@ function jobInput(
   { jobId, terms, gate, digest, workflows }: Submission,
   dependsOn: JobInput['dependsOn'],
 ): JobInput {
-  const { config, datacenter, manager } = node;
+  const { config, datacenter, manager, peerUrl } = node;
   return {
     jobId,
     datacenter,
     managerId: manager,
+    managerUrl: peerUrl(),
     term: node.runtime.fence,
     gateId: gate?.gateId ?? null,
     digest,
@@ -192,7 +193,7 @@ function jobInput(
   };
 }
 
-/** Which workflows want equal cores for the same handler; nothing where all do. */
+/** Lanes of workflows that want equal cores for the same handler; nothing where all do. */
 function lanesOfAll(workflows: readonly WorkflowSpec[]): Pick<JobInput, 'lanes'> {
   const numbers = new Map<string, number>();
   const lanes = workflows.map(({ handler, cores }) => {

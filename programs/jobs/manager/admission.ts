@@ -1,8 +1,8 @@
 /**
- * Who may say what to the actors of a datacenter.
+ * Admission of messages to the actors of a datacenter.
  *
  * A gate speaks about its jobs, a worker about itself, and each message has the fields its schema says;
- * who may ask the desk is in desk-admission.ts. What is refused is refused by name, reaches no machine,
+ * who may ask the desk is in desk/admission.ts. What is refused is refused by name, reaches no machine,
  * and is counted by the runtime.
  */
 
@@ -25,7 +25,7 @@ import {
   resultReceived,
   workerRegistered,
 } from '../../../machines/jobs/messages/worker.ts';
-import type { KindOptions } from '../../../runtime/kind.ts';
+import type { KindOptions } from '../../../runtime/actor.ts';
 import { refuseNumber, refuseStart } from '../claims.ts';
 import { type ManagerNode, readJob, readTerm } from './node.ts';
 
@@ -57,7 +57,7 @@ const TO_HEALTH: Schemas = {
 
 const TO_POOL: Schemas = { 'worker.registered': workerRegistered };
 
-/** Of jobs: their own gate, which has to be one of those configured. */
+/** Admission to jobs: their own gate, which has to be one of those configured. */
 export function admitToJob(gates: ReadonlySet<string>, datacenter: string): Admit {
   return (message) => {
     const { to, from = '', event } = message;
@@ -108,7 +108,10 @@ export const admitToHealth: Admit = (message) =>
 
 export const admitToPool: Admit = (message) => fromItself(TO_POOL, message);
 
-/** Of workers: the numbers that they tell of are believed as far as this place can go above them. */
+/**
+ * Admission of workers: the numbers that they tell of are believed as far as this place can go above
+ * them.
+ */
 export function withinReach(node: ManagerNode, admit: Admit): Admit {
   return (message) => {
     const refusal = admit(message);

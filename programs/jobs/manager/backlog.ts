@@ -1,5 +1,5 @@
 /**
- * What waits to begin in a datacenter, whose it is, and whether one more job may be added.
+ * Backlog of a datacenter: what waits to begin, whose it is, and whether one more job may be added.
  *
  * Guarantees: what is asked costs the same however much waits; a job that was taken counts from the
  * moment in which it may be written, so that many at once do not pass the bound together. Once half of
@@ -11,14 +11,13 @@
  * about jobs that are there.
  */
 
-import { READY_MAX } from '../../../machines/jobs/job/workflows.ts';
 import type { NoteParams } from '../../../machines/jobs/notes.ts';
-import { RuntimeError } from '../../../runtime/errors.ts';
+import { RuntimeError } from '../../../runtime/base/errors.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import { Pace } from './pace.ts';
 import { Shares } from './shares.ts';
 
-/** Why a job was not taken, and when it is worth trying again. */
+/** Overload: the reason for which a job was not taken, and when it is worth trying again. */
 export interface Overload {
   readonly bound: 'workflows' | 'wait';
   /** Workflows that wait, and how many of them there may be for this job. */
@@ -30,7 +29,7 @@ export interface Overload {
 export interface BacklogView {
   readonly workflows: number;
   readonly clients: number;
-  /** How long they will take to begin; null where nobody knows. */
+  /** Time that they will take to begin; null where nobody knows. */
   readonly waitMs: number | null;
   /** Submissions were refused because of it within the last seconds. */
   readonly isShedding: boolean;
@@ -38,7 +37,7 @@ export interface BacklogView {
 
 type Bounds = Pick<
   JobsConfiguration,
-  'backlogWorkflowsMax' | 'backlogWaitMaxMs' | 'backlogFreeWorkflows'
+  'backlogWorkflowsMax' | 'backlogWaitMaxMs' | 'backlogFreeWorkflows' | 'readyMax'
 >;
 
 interface WaitingJob {
@@ -46,13 +45,13 @@ interface WaitingJob {
   waiting: number;
 }
 
-/** Of its timeout a job may spend as much waiting, where nothing else is said. */
+/** Share of its timeout that a job may spend waiting, where nothing else is said. */
 const SHARE_OF_TIMEOUT = 0.1;
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 /** Nothing was done yet. */
 const RETRY_UNKNOWN_MS = 5_000;
-/** For how long after a refusal it is said that there are some. */
+/** Time after a refusal for which it is said that there are some. */
 const SHEDDING_MS = 10_000;
 
 export class Backlog {
@@ -60,7 +59,10 @@ export class Backlog {
   readonly #now: () => number;
   readonly #jobs = new Map<string, WaitingJob>();
   readonly #all = new Shares();
-  /** Of each job only as many as may ask for a worker at a time: others pass the rest of them. */
+  /**
+   * Workflows ahead: of each job only as many as may ask for a worker at a time, since others pass the
+   * rest of them.
+   */
   readonly #ahead = new Shares();
   #pace = new Pace();
   #shedAt = Number.NEGATIVE_INFINITY;
@@ -74,7 +76,7 @@ export class Backlog {
     return this.#all.total;
   }
 
-  /** How long another one would wait to begin, by what was done lately. */
+  /** Time that another one would wait to begin, by what was done lately. */
   get waitMs(): number | undefined {
     const each = this.#pace.msPerWorkflow(this.#now());
     return each === undefined ? undefined : Math.round(this.#ahead.total * each);
@@ -89,7 +91,7 @@ export class Backlog {
     };
   }
 
-  /** Why a job of this client is not to be taken now; undefined when it is. */
+  /** Reason for which a job of this client is not to be taken now; undefined when it is. */
   overload(client: string, timeoutMs: number): Overload | undefined {
     const { backlogWorkflowsMax, backlogWaitMaxMs, backlogFreeWorkflows } = this.#bounds;
     const each = this.#pace.msPerWorkflow(this.#now());
@@ -153,14 +155,14 @@ export class Backlog {
     const { client, waiting } = job;
     job.waiting += workflows;
     this.#all.add(client, workflows);
-    this.#ahead.add(client, aheadOf(job.waiting) - aheadOf(waiting));
+    const { readyMax } = this.#bounds;
+    const ahead = Math.min(job.waiting, readyMax) - Math.min(waiting, readyMax);
+    this.#ahead.add(client, ahead);
     this.#pace.wait(this.#all.total > 0, this.#now());
   }
 }
 
-const aheadOf = (waiting: number): number => Math.min(waiting, READY_MAX);
-
-/** As whoever submits a job is told of it. */
+/** Error that the client that submits a job is told. */
 export function overloadError({ waiting, max, bound }: Overload): RuntimeError {
   const of = bound === 'wait' ? 'as much as can begin in time' : 'backlogWorkflowsMax';
   const what = `${waiting} workflows wait already, and ${max} may (${of}); submit it again later.`;

@@ -1,5 +1,5 @@
 /**
- * What the desk of a datacenter answers: each question of `machines/jobs/desk.ts` by its performer.
+ * Desk of a datacenter: a performer for each question of `machines/jobs/desk.ts`.
  *
  * Guarantees: every question that can be answered is, also about jobs that have ended; what is
  * wrong with one is said by a word of the specification, and changes nothing.
@@ -19,12 +19,13 @@ import type {
   StuckAsked,
   WorkersAsked,
 } from '../../../machines/jobs/messages/client.ts';
-import { RuntimeError } from '../../../runtime/errors.ts';
-import type { PerformerCall } from '../../../runtime/kind.ts';
-import { inSlices } from '../slices.ts';
+import type { PerformerCall } from '../../../runtime/actor.ts';
+import { RuntimeError } from '../../../runtime/base/errors.ts';
+import { ClientTurns } from '../desk/client-turns.ts';
+import { inSlices } from '../desk/slices.ts';
+import { extenderOf, submitterOf } from '../desk/submitter.ts';
+import { type News, observe, watchJob } from '../desk/watch.ts';
 import { isBreach, Submissions } from '../submission.ts';
-import { submitterOf } from '../submitter.ts';
-import { type News, observe, watchJob } from '../watch.ts';
 import { Acceptances, isUntaken, refused, shed } from './acceptance.ts';
 import { type ManagerNode, readClock, readJob } from './node.ts';
 import { jobSummary, jobView, listJobs, stuckWorkflows, timeSinceProgress } from './views.ts';
@@ -38,6 +39,7 @@ type Call<TQuestion> = PerformerCall & { readonly params: TQuestion };
 export function deskPerformers(node: ManagerNode) {
   const submissions = new Submissions(node.clock, node.config);
   const acceptances = new Acceptances(node);
+  const turns = new ClientTurns([node.manager, ...node.gates]);
   const { permissions } = node;
   return {
     submitJob: async ({ params, reply }: Call<JobSubmitted>) => {
@@ -73,10 +75,10 @@ export function deskPerformers(node: ManagerNode) {
       const job = jobView(node, jobId, page);
       reply(replyTo, { found: job !== undefined, job: job ?? null, clock: readClock(node) });
     },
-    listJobs: async ({ params, reply }: Call<JobsAsked>) => {
+    listJobs: turns.inTurn(async ({ params, reply }: Call<JobsAsked>) => {
       const page = await inSlices(node.clock, listJobs(node, params));
       reply(params.replyTo ?? '', { ...page, jobs: permissions.ownOf(params.replyTo, page.jobs) });
-    },
+    }),
     watchJob: async ({ params, signal, reply }: Call<JobWatched>) => {
       reply(params.replyTo, await watch(node, params, signal));
     },
@@ -86,11 +88,11 @@ export function deskPerformers(node: ManagerNode) {
     extendJob: async ({ params, reply }: Call<ClientExtendRequested>) => {
       reply(params.replyTo ?? '', await extendJob(node, params));
     },
-    listStuck: async ({ params, reply }: Call<StuckAsked>) => {
+    listStuck: turns.inTurn(async ({ params, reply }: Call<StuckAsked>) => {
       const steps = stuckWorkflows(node, params.thresholdMs, params.limit);
       const stuck = await inSlices(node.clock, steps);
       reply(params.replyTo ?? '', permissions.ownOf(params.replyTo, stuck));
-    },
+    }),
     tellSinceProgress: ({ params, reply }: Call<SinceProgressAsked>) => {
       const { jobId, workflowId, replyTo = '' } = params;
       reply(replyTo, timeSinceProgress(node, jobId, workflowId) ?? null);
@@ -142,10 +144,9 @@ async function cancelJob(node: ManagerNode, jobId: string): Promise<CancelAnswer
   }
 }
 
-async function extendJob(
-  node: ManagerNode,
-  { jobId, requestId, byMs, by }: ClientExtendRequested,
-): Promise<ExtendAnswer> {
+async function extendJob(node: ManagerNode, asked: ClientExtendRequested): Promise<ExtendAnswer> {
+  const { jobId, requestId, byMs } = asked;
+  const by = extenderOf(node.manager, node.gates, asked);
   const job = node.runtime.actor(jobAddress(jobId, node.datacenter));
   try {
     return (await job.ask({ type: 'job.extend', requestId, byMs, by })) as ExtendAnswer;

@@ -1,10 +1,10 @@
 /**
- * What of a datacenter is measured when somebody looks: jobs that are tracked, workflows that wait.
+ * Gauges of a datacenter, measured when somebody looks: jobs that are tracked, workflows that wait.
  *
  * Both are read from the index of committed records. A manager that does not lead has none of either.
  */
 
-import { allRows } from '../all-rows.ts';
+import { allRows } from '../desk/all-rows.ts';
 import type { ManagerNode } from './node.ts';
 import { waitingCount } from './waiting.ts';
 

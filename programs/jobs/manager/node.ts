@@ -1,5 +1,5 @@
 /**
- * What the parts of a manager share: its runtime with the kinds of a datacenter, and who it is.
+ * Node of a manager: what its parts share, the runtime with the kinds of a datacenter, and its names.
  */
 
 import { jobAddress, workerHealthAddress } from '../../../machines/jobs/addresses.ts';
@@ -9,13 +9,13 @@ import type { ClockReading } from '../../../machines/jobs/messages/fields.ts';
 import type { workerHealthMachine } from '../../../machines/jobs/worker-health.ts';
 import type { workerPoolMachine } from '../../../machines/jobs/worker-pool.ts';
 import type { WorkflowContext, workflowMachine } from '../../../machines/jobs/workflow.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import { RuntimeError } from '../../../runtime/errors.ts';
-import type { Logger } from '../../../runtime/options.ts';
+import { RuntimeError, withoutStacks } from '../../../runtime/base/errors.ts';
+import type { Logger } from '../../../runtime/base/limits.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import type { Counters } from '../counters.ts';
-import type { Permissions } from '../permissions.ts';
+import type { Permissions } from '../desk/permissions.ts';
 import type { Backlog } from './backlog.ts';
 import type { SheddingLog } from './shedding-log.ts';
 
@@ -30,23 +30,25 @@ export type ManagerKinds = {
 export interface ManagerNode {
   readonly datacenter: string;
   readonly manager: string;
+  /** Address at which its peers reach it, if its transport knows. */
+  readonly peerUrl: () => string | undefined;
   /** Those that may send jobs here. */
   readonly gates: readonly string[];
-  /** Who may ask the desk what. */
+  /** Permissions: who may ask the desk what. */
   readonly permissions: Permissions;
   readonly config: JobsConfiguration;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly counters: Counters;
-  /** Of the datacenter while it is led here. */
+  /** Backlog of the datacenter while it is led here. */
   readonly backlog: Backlog;
   readonly shedding: SheddingLog;
   readonly runtime: Runtime<ManagerKinds>;
-  /** Aborted when the manager stops: whoever waits for news is answered. */
+  /** Aborted when the manager stops: clients that wait for news are answered. */
   readonly ending: AbortSignal;
 }
 
-/** What a gate is told of this leader's clock; see programs/jobs/gate/clocks.ts. */
+/** Reading of this leader's clock for a gate; see programs/jobs/gate/clocks.ts. */
 export function readClock({ clock, runtime }: ManagerNode): ClockReading {
   return { term: runtime.fence, at: clock.now() };
 }
@@ -81,10 +83,14 @@ export function lookAtWorkflow(
 }
 
 function read<T>(reading: () => T): T | undefined {
+  let found: T | undefined;
   try {
-    return reading();
+    // Each submission asks for a job that is not there yet.
+    withoutStacks(() => {
+      found = reading();
+    });
   } catch (thrown) {
-    if (thrown instanceof RuntimeError && thrown.code === 'ACTOR_UNKNOWN') return undefined;
-    throw thrown;
+    if (!(thrown instanceof RuntimeError) || thrown.code !== 'ACTOR_UNKNOWN') throw thrown;
   }
+  return found;
 }

@@ -1,9 +1,9 @@
 /**
- * How long the jobs of a datacenter took, as far as their records are still kept.
+ * Observed durations of a datacenter's jobs, as far as their records are still kept.
  */
 
-import { knob } from '../../../runtime/knob.ts';
-import { allRows } from '../all-rows.ts';
+import { knob } from '../../../runtime/base/knob.ts';
+import { allRows } from '../desk/all-rows.ts';
 import type { ObservedJob } from '../recommend.ts';
 import { type ManagerNode, readJob } from './node.ts';
 

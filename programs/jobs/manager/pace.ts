@@ -1,5 +1,5 @@
 /**
- * How long a datacenter takes for one workflow while others wait: what a backlog is worth in time.
+ * Pace of a datacenter: the time it takes for one workflow while others wait, which prices a backlog.
  *
  * Time counts while something waits, and runs of work count whenever they end: where nobody waits,
  * nobody says how much more could be done. What is under way without an end makes it slower, so a
@@ -7,7 +7,7 @@
  * much waits.
  */
 
-import { knob } from '../../../runtime/knob.ts';
+import { knob } from '../../../runtime/base/knob.ts';
 
 /** Ends that it goes by: enough for a mean, few enough to follow a change within seconds. */
 const ENDS_MAX = knob('paceEndsMax', 256);
@@ -16,7 +16,7 @@ export class Pace {
   /** Busy time at each of the last ends, after that at which the first of them began to count. */
   readonly #ends: number[] = [0];
   #busyMs = 0;
-  /** Since when something waits; undefined while nothing does. */
+  /** Time since which something waits; undefined while nothing does. */
   #busySince: number | undefined;
 
   /** Something waits from now on, or nothing does any more. */

@@ -1,17 +1,17 @@
 /**
- * What a new leader finds waiting: counted once from the records of jobs, a portion at a time, while
+ * Recount of what a new leader finds waiting: done once from the records of jobs, a portion at a time, while
  * other work goes on. Until it is through, less is counted than there is.
  */
 
 import { waitingIn } from '../../../machines/jobs/job/workflows.ts';
-import { knob } from '../../../runtime/knob.ts';
-import { ROWS_PER_PAGE } from '../all-rows.ts';
-import { inPortions } from '../portions.ts';
+import { knob } from '../../../runtime/base/knob.ts';
+import { ROWS_PER_PAGE } from '../desk/all-rows.ts';
+import { inPortions } from '../desk/portions.ts';
 import { type ManagerNode, readJob } from './node.ts';
 
 /** Records read at a time. */
 const READ_AT_ONCE = knob('jobsRecountedAtOnce', 32);
-/** Whose the jobs are that another leader has taken: nobody knows any more. */
+/** Owner of the jobs that another leader has taken: nobody knows it any more. */
 const FORMER = '';
 
 export async function recountBacklog(node: ManagerNode): Promise<void> {

@@ -1,13 +1,13 @@
 /**
- * How much of something each client has, and whether one may have more.
+ * Shares of clients in something limited: how much each has, and whether one may have more.
  *
  * Guarantees: alone a client may have all there is; once half of it is taken each may have its part:
  * all of it divided by how many have any. What is asked costs the same however many there are.
  */
 
-/** From that part of the bound on each client has its share of it only. */
+/** Part of the bound from which on each client has its share of it only. */
 const CROWDED = 0.5;
-/** Shares get smaller with each client that comes: in all they are never more than so many times the bound. */
+/** Shares get smaller with each client that comes: together they never exceed the bound times this. */
 const SHARED_FACTOR = 2;
 
 export class Shares {

@@ -1,10 +1,10 @@
 /**
- * Refusals of an overload in the log: the first one at once, then how many there were, now and then.
+ * Shedding log: refusals of an overload, the first one at once, then how many there were, now and then.
  *
- * A flood of submissions is no flood of lines. How many there were in all is counted elsewhere.
+ * A flood of submissions is no flood of lines. Their total is counted elsewhere.
  */
 
-import type { Logger } from '../../../runtime/options.ts';
+import type { Logger } from '../../../runtime/base/limits.ts';
 import type { Overload } from './backlog.ts';
 
 const PAUSE_MS = 10_000;

@@ -1,9 +1,10 @@
 /**
- * Jobs as clients see them: read from committed records, changing nothing.
+ * Views of jobs for clients: read from committed records, changing nothing.
  */
 
 import { workflowAddress } from '../../../machines/jobs/addresses.ts';
 import { elapsedMs, extensionsMs, overallDue } from '../../../machines/jobs/job/context.ts';
+import { viewOf } from '../../../machines/jobs/job/table.ts';
 import { isQueued, stateIn, tallyOf } from '../../../machines/jobs/job/workflows.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type {
@@ -14,15 +15,15 @@ import type {
   WorkflowView,
 } from '../../../machines/jobs/messages/client.ts';
 import { statusOfWorkflow, type WorkflowState } from '../../../machines/jobs/words.ts';
-import { knob } from '../../../runtime/knob.ts';
-import { allRows } from '../all-rows.ts';
-import { pageOfJobs } from '../job-order.ts';
-import { RECORD_WEIGHT, type Steps } from '../slices.ts';
+import { knob } from '../../../runtime/base/knob.ts';
+import { allRows } from '../desk/all-rows.ts';
+import { pageOfJobs } from '../desk/job-order.ts';
+import { RECORD_WEIGHT, type Steps } from '../desk/slices.ts';
 import { lookAtWorkflow, type ManagerNode, readJob, readWorkflow } from './node.ts';
 
 /** Workflows of one page of a view. Results may be long, so a page of them is short. */
 const VIEW_PAGE = knob('workflowsPerView', 100);
-/** What a page of a view may take with all its results. */
+/** Size that a page of a view may have with all its results. */
 const VIEW_LENGTH_MAX = knob('viewLengthMax', 128 * 1024);
 
 /** A job without its workflows. */
@@ -54,7 +55,7 @@ export function jobSummary(node: ManagerNode, context: JobContext): JobView {
   };
 }
 
-/** When it would have ended, counted from its acceptance. */
+/** Deadline that would have ended it, counted from its acceptance. */
 function shadowOf({ shadows: [first], baseAt }: JobContext): JobView['shadow'] {
   return first === undefined ? null : { reason: first.reason, atMs: first.at - baseAt };
 }
@@ -63,7 +64,7 @@ function shadowOf({ shadows: [first], baseAt }: JobContext): JobView['shadow'] {
 export function jobView(node: ManagerNode, jobId: string, page: number): JobView | undefined {
   const context = readJob(node, jobId);
   if (context === undefined) return undefined;
-  const { ids } = context.table;
+  const { ids } = viewOf(context.table);
   const pages = Math.max(1, Math.ceil(ids.length / VIEW_PAGE.value));
   const from = (page - 1) * VIEW_PAGE.value;
   let length = 0;

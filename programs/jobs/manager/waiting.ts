@@ -1,5 +1,5 @@
 /**
- * Who waits for cores, as the store's index has it: what the worker pool asks, and how many there are.
+ * Waiting workflows, as the store's index has them: what the worker pool asks for, and how many there are.
  *
  * A search reads the index from where the pool's memory ends, in the order of acceptance, so its cost
  * does not depend on how many wait. It changes nothing; one that fails is made again by the pool.
@@ -12,18 +12,18 @@ import { asWaiting } from '../../../machines/jobs/worker-pool/lanes.ts';
 import { mayTake } from '../../../machines/jobs/worker-pool/placement.ts';
 import type { Search } from '../../../machines/jobs/worker-pool/searching.ts';
 import { rankOfWorkflow, requestOf } from '../../../machines/jobs/workflow/context.ts';
-import { messageOf } from '../../../runtime/errors.ts';
-import type { Performer } from '../../../runtime/kind.ts';
-import { knob } from '../../../runtime/knob.ts';
-import type { ActorRow } from '../../../runtime/query.ts';
-import { cursorBehind, cursorBehindQueue, onlyQueue } from '../../../runtime/rank.ts';
-import { allRows } from '../all-rows.ts';
-import { BEHIND_JOBS } from '../job-order.ts';
-import { pendingWork } from '../portions.ts';
+import type { Performer } from '../../../runtime/actor.ts';
+import { cursorBehind, cursorBehindQueue, onlyQueue } from '../../../runtime/actor.ts';
+import type { ActorRow } from '../../../runtime/api.ts';
+import { messageOf } from '../../../runtime/base/errors.ts';
+import { knob } from '../../../runtime/base/knob.ts';
+import { allRows } from '../desk/all-rows.ts';
+import { BEHIND_JOBS } from '../desk/job-order.ts';
+import { pendingWork } from '../desk/portions.ts';
 import { poolToVersion2, workflowToVersion2 } from './migrations.ts';
 import { type ManagerNode, readWorkflow } from './node.ts';
 
-/** What a search needs of a manager. */
+/** Parts of a manager that a search needs. */
 export type Searcher = Pick<ManagerNode, 'runtime' | 'datacenter' | 'clock'>;
 
 type Answer = (answer: LanesFound | WaitingFound) => Promise<void>;
@@ -34,14 +34,14 @@ const ROWS_AT_ONCE = knob('waitingRowsAtOnce', 500);
 /** A workflow that asks again may ask at the soonest then. */
 const AGAIN_MS = 1_000;
 
-/** How a workflow is registered, wherever a worker pool is to find those that wait. */
+/** Registration of a workflow, wherever a worker pool is to find those that wait. */
 export const WORKFLOW_OPTIONS = {
   rank: rankOfWorkflow,
   version: 2,
   migrate: { 2: workflowToVersion2 },
 };
 
-/** How a worker pool is registered; the node may be there later than the kind. */
+/** Registration of a worker pool; the node may be there later than the kind. */
 export const poolOptions = (nodeOf: () => Searcher, note: Performer) => ({
   version: 2,
   migrate: { 2: poolToVersion2 },
@@ -107,7 +107,7 @@ async function findInLane(
   return { found, upTo, isAll: true };
 }
 
-/** Of a first run the index says it all: `workflow/<job>/<id>@<place>`. */
+/** Entry for a first run, of which the index says it all: `workflow/<job>/<id>@<place>`. */
 function firstRunOf({ address, rank }: ActorRow): Waiting {
   const [, jobId = '', rest = ''] = address.split('/');
   return {
@@ -131,7 +131,10 @@ function isWanted({ runtime, datacenter }: Searcher, search: Search, one: Waitin
 /** More are not counted: a look must not hold up the node. */
 const COUNTED_MAX = knob('waitingCountedMax', 10_000);
 
-/** How many workflows wait for cores, as far as they are counted; read from the index when somebody looks. */
+/**
+ * Number of workflows that wait for cores, as far as they are counted; read from the index when
+ * somebody looks.
+ */
 export function waitingCount({ runtime }: Searcher): number {
   let count = 0;
   for (const _ of allRows(runtime, { kind: 'workflow', queue: '', cursor: BEHIND_JOBS }))

@@ -1,5 +1,5 @@
 /**
- * The workers of a datacenter as clients see them: read from committed records, changing nothing.
+ * Workers of a datacenter as clients see them: read from committed records, changing nothing.
  *
  * Cores and state are the worker pool's, runs and the deadline those of the worker's health.
  */
@@ -10,7 +10,7 @@ import type {
   WorkersAsked,
   WorkerView,
 } from '../../../machines/jobs/messages/client.ts';
-import { RuntimeError } from '../../../runtime/errors.ts';
+import { RuntimeError } from '../../../runtime/base/errors.ts';
 import type { ManagerNode } from './node.ts';
 
 export function listWorkers(node: ManagerNode, { limit, cursor = '' }: WorkersAsked): WorkerPage {
@@ -36,7 +36,7 @@ interface Pooled {
 function workerView(node: ManagerNode, workerId: string, pooled: Pooled): WorkerView {
   const { runtime, datacenter, clock } = node;
   const health = read(() => runtime.actor(workerHealthAddress(workerId, datacenter)).getSnapshot());
-  const { operations = {}, deadline = 0 } = health?.context ?? {};
+  const { operations, deadline = 0 } = health?.context ?? {};
   return {
     workerId,
     datacenter,
@@ -44,7 +44,7 @@ function workerView(node: ManagerNode, workerId: string, pooled: Pooled): Worker
     heard: pooled.heard,
     cores: pooled.coresTotal,
     freeCores: pooled.coresTotal - pooled.coresReserved,
-    attempts: Object.keys(operations).length,
+    attempts: operations?.size ?? 0,
     handlers: pooled.handlers.length,
     deadlineInMs: Math.max(0, deadline - clock.now()),
   };

@@ -1,42 +1,51 @@
 /**
- * Extensions: how a run asks for more time, and who asks when no handler does.
+ * Extensions: a run's requests for more time, and the policy that asks when no handler does.
  *
  * A request keeps its id over every try, so that it is decided once; it goes on until it is
- * answered or its run stops. A policy is asked once a second about each run; `whenNeeded` wishes
- * for an extension shortly before the deadline that the datacenter told last, and only where a
- * grant is possible: after progress since the last one, and as long as there are extensions left.
+ * answered or its run stops, which without an answer its deadline sees to. Each try without one is
+ * counted, and a request that has had all pauses is logged once. A policy is asked once a second about
+ * each run; `whenNeeded` wishes for an extension shortly before the deadline that the datacenter told
+ * last, and only where a grant is possible: after progress since the last one, and as long as there are
+ * extensions left.
  */
 
 import { workerHealthAddress } from '../../../machines/jobs/addresses.ts';
 import type { ExtensionAnswer } from '../../../machines/jobs/messages/worker.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import { messageOf, RuntimeError } from '../../../runtime/errors.ts';
-import type { Logger } from '../../../runtime/options.ts';
-import type { Random } from '../../../runtime/random.ts';
-import { pause } from '../pause.ts';
+import { messageOf, RuntimeError } from '../../../runtime/base/errors.ts';
+import type { Logger } from '../../../runtime/base/limits.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import type { Random } from '../../../runtime/ports/random.ts';
+import { pause } from '../client/pause.ts';
+import type { Counters } from '../counters.ts';
 import type { ExtensionWish } from './handlers.ts';
 import type { Link } from './link.ts';
 import type { Run } from './run.ts';
 
-/** What a policy sees of one run. */
+/** View of one run that a policy sees. */
 export interface ExtensionView {
   readonly jobId: string;
   readonly attemptId: string;
   readonly runningMs: number;
   readonly progress: number;
   readonly completedItems: number | null;
-  /** Until the worker's deadline as far as this run was told, or since its start; negative when it has passed. */
+  /**
+   * Time to the worker's deadline as far as this run was told, or since its start; negative when it
+   * has passed.
+   */
   readonly deadlineInMs: number;
   /** The last answer to this run; null before the first. */
   readonly lastAnswer: ExtensionAnswer | null;
-  /** What it said with its last request. */
+  /** Figures of its last request. */
   readonly askedWith: { readonly progress: number; readonly completedItems: number | null } | null;
 }
 
-/** Whether to ask for an extension now; called for every run once a second. */
+/** Policy that says whether to ask for an extension now; called for every run once a second. */
 export type ExtensionPolicy = (view: ExtensionView) => ExtensionWish | undefined;
 
-/** How long before the deadline `whenNeeded` asks: time for the answer to be lost and asked for again. */
+/**
+ * Time before the deadline at which `whenNeeded` asks: enough for the answer to be lost and asked for
+ * again.
+ */
 const LEAD_MS = 5_000;
 /** Denials that no later request of the same run can undo. */
 const FINAL_DENIALS: ReadonlySet<string | null> = new Set([
@@ -67,19 +76,20 @@ export interface ExtensionServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly counters: Counters;
   readonly link: Link;
   readonly workerId: string;
   readonly datacenter: string;
-  /** What a run has before anything was told. */
+  /** Deadline that a run has before anything was told. */
   readonly baseDeadlineMs: number;
   readonly policy: ExtensionPolicy | undefined;
   atWork(): Iterable<Run>;
 }
 
-/** How long one try waits for its answer; the last one for good. */
+/** Times for which a try waits for its answer; the last one for good. */
 const ANSWER_LIMITS_MS = [1_000, 2_000, 4_000, 5_000] as const;
 const POLICY_PAUSE_MS = 1_000;
-/** Refusals that pass: the worker registers, or its datacenter is about to know it again. */
+/** Refusals that pass: the worker registers, its datacenter is about to know it again, or has taken it for lost. */
 const PASSING: ReadonlySet<string> = new Set([
   'ACTOR_UNKNOWN',
   'ACTOR_ENDED',
@@ -99,7 +109,7 @@ export class Extensions {
   readonly #asked = new WeakMap<Run, Asked>();
   /** Resolves when the last request of a run has its answer, or will never have one. */
   readonly #asking = new WeakMap<Run, Promise<void>>();
-  /** Of the worker, as told with its registration. */
+  /** Deadline of the worker, as told with its registration. */
   #deadlineAt = 0;
 
   constructor(services: ExtensionServices) {
@@ -152,11 +162,21 @@ export class Extensions {
         return answer;
       } catch (thrown) {
         if (!isPassing(thrown)) throw thrown;
+        this.#unanswered(run, tries, thrown);
         // A question that was refused has not waited.
         if (codeOf(thrown) !== 'ASK_TIMED_OUT')
           await pause(this.#services.clock, limitMs, run.signal);
       }
     }
+  }
+
+  #unanswered({ params: { jobId, attemptId } }: Run, tries: number, thrown: unknown): void {
+    const { counters, logger, workerId } = this.#services;
+    const code = codeOf(thrown) ?? 'INTERNAL';
+    counters.add('extension_requests_unanswered_total', { code });
+    if (tries !== ANSWER_LIMITS_MS.length - 1) return;
+    const fields = { event: 'extension.unanswered', workerId, jobId, attemptId, tries: tries + 1 };
+    logger.warn({ ...fields, code, error: messageOf(thrown) }, 'extension.unanswered');
   }
 
   #learn(run: Run, lastAnswer: ExtensionAnswer, askedWith: ExtensionView['askedWith']): void {

@@ -8,8 +8,8 @@
 
 import { ID_PATTERN } from '../../../machines/jobs/addresses.ts';
 import type { ExtensionAnswer, ExtensionReason } from '../../../machines/jobs/messages/worker.ts';
-import { excerpt, RuntimeError } from '../../../runtime/errors.ts';
-import type { Logger } from '../../../runtime/options.ts';
+import { excerpt, RuntimeError } from '../../../runtime/base/errors.ts';
+import type { Logger } from '../../../runtime/base/limits.ts';
 
 export type Handler = (context: HandlerContext) => Promise<unknown>;
 export type Handlers = Readonly<Record<string, Handler>>;
@@ -25,7 +25,7 @@ export interface HandlerContext {
   /** Names the run in every line. */
   readonly log: Logger;
   /**
-   * How far the run is, from 0 to 1. Call it as often as you like: it is sent at most once a second.
+   * Reports how far the run is, from 0 to 1. Call it as often as you like: it is sent at most once a second.
    *
    * @throws {RuntimeError} PROGRESS_INVALID; what was known before stays.
    */

@@ -1,5 +1,5 @@
 /**
- * The kinds of a worker's runtime: who carries out what its machines ask for, and whom they hear.
+ * Kinds of a worker's runtime: the performers of what its machines ask for, and the senders that they hear.
  */
 
 import { placeOf } from '../../../machines/jobs/addresses.ts';
@@ -12,7 +12,7 @@ import {
   registerAnswered,
 } from '../../../machines/jobs/messages/worker.ts';
 import { workerMachine } from '../../../machines/jobs/worker.ts';
-import type { Performer, StandardSchema } from '../../../runtime/kind.ts';
+import type { Performer, StandardSchema } from '../../../runtime/actor.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import type { Extensions } from './extension.ts';
 import type { Runs } from './runs.ts';
@@ -26,7 +26,7 @@ export interface WorkerParts {
   readonly runs: Runs;
   readonly extensions: Extensions;
   readonly note: Performer;
-  /** Whether what lives there may give orders. */
+  /** True when what lives there may give orders. */
   isDatacenter(place: string): boolean;
 }
 
@@ -43,6 +43,7 @@ export function hostWorker(
       livesOnce: true,
     })
     .register('worker', workerMachine, {
+      newWork: ['dispatch.requested'],
       perform: {
         note: note as () => unknown,
         composeRegistration: ({ send }) =>

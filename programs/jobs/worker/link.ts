@@ -1,20 +1,20 @@
 /**
- * What a worker's process says to actors: until it is taken, as a hint, or as a question.
+ * Link from a worker's process to actors: what it says until it is taken, as a hint, or as a question.
  *
  * Guarantees: `tell` ends when the receiver has the event on disk or has refused it for good, when
  * its signal is aborted, or with the worker. What was handed over before an abort may still arrive.
  */
 
-import type { Clock } from '../../../runtime/clock.ts';
-import { messageOf, RuntimeError } from '../../../runtime/errors.ts';
-import type { Logger } from '../../../runtime/options.ts';
+import { messageOf, RuntimeError } from '../../../runtime/base/errors.ts';
+import type { Logger } from '../../../runtime/base/limits.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
-import { pause } from '../pause.ts';
+import { pause } from '../client/pause.ts';
 
 type AnyEvent = { readonly type: string; readonly [field: string]: unknown };
 
-/** Between tries of something that was refused for now. */
-const AGAIN_MS = 1_000;
+/** Between tries of something that was refused for now; the last one goes on. */
+const AGAIN_MS = [1_000, 2_000, 4_000, 5_000] as const;
 
 export class Link {
   readonly #runtime: Runtime;
@@ -43,7 +43,7 @@ export class Link {
 
   /** Resolves when nothing more is to be done about it. */
   async tell(address: string, event: AnyEvent, signal: AbortSignal = this.ended): Promise<void> {
-    while (!signal.aborted && !this.ended.aborted) {
+    for (let tries = 0; !signal.aborted && !this.ended.aborted; tries += 1) {
       try {
         // Without a limit: a report that is sent as another message could be taken twice.
         const options = { signal, timeoutMs: Number.POSITIVE_INFINITY };
@@ -53,13 +53,14 @@ export class Link {
         if (signal.aborted || this.ended.aborted) return;
         if (thrown instanceof RuntimeError && thrown.code === 'RUNTIME_STOPPED') return;
         if (!mayRetry(thrown)) {
-          // Whoever was to hear it has ended, or never was: nobody waits for it.
+          // The receiver has ended, or never was: nobody waits for it.
           const fields = { to: address, event: event.type, error: messageOf(thrown) };
           this.#logger.info(fields, 'what a worker had to say was refused');
           return;
         }
       }
-      await pause(this.#clock, AGAIN_MS, signal);
+      const pauseMs = AGAIN_MS[Math.min(tries, AGAIN_MS.length - 1)] as number;
+      await pause(this.#clock, pauseMs, signal);
     }
   }
 

@@ -1,16 +1,16 @@
 /**
- * Options of a worker, their checks, and where their defaults are written.
+ * Options of a worker, their checks, and their defaults.
  */
 
 import { ID_PATTERN } from '../../../machines/jobs/addresses.ts';
 import { CORES_MAX } from '../../../machines/jobs/messages/client.ts';
 import type { NoteParams } from '../../../machines/jobs/notes.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import { excerpt, RuntimeError } from '../../../runtime/errors.ts';
-import type { InspectionReader } from '../../../runtime/inspection.ts';
-import type { Logger, RuntimeLimits } from '../../../runtime/options.ts';
-import type { Random } from '../../../runtime/random.ts';
-import type { Transport } from '../../../runtime/transport.ts';
+import { excerpt, RuntimeError } from '../../../runtime/base/errors.ts';
+import type { InspectionReader } from '../../../runtime/base/inspection.ts';
+import type { Logger, RuntimeLimits } from '../../../runtime/base/limits.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import type { Random } from '../../../runtime/ports/random.ts';
+import type { Transport } from '../../../runtime/ports/transport.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import { type ExtensionPolicy, whenNeeded } from './extension.ts';
 import type { Handlers } from './handlers.ts';
@@ -20,9 +20,9 @@ export interface JobWorkerOptions {
   /** Its name, which no other worker has. */
   readonly worker: string;
   readonly datacenter: string;
-  /** What it has for attempts, 1 to 1,024. */
+  /** Cores for attempts, 1 to 1,024. */
   readonly cores: number;
-  /** By name; `sleep` is there anyway. */
+  /** Handlers by name; `sleep` is there anyway. */
   readonly handlers?: Handlers;
   readonly config?: Partial<JobsConfiguration>;
   readonly transport: Transport;
@@ -31,13 +31,13 @@ export interface JobWorkerOptions {
   readonly logger?: Logger;
   /** Aborting it stops the worker, as `stop()` does. */
   readonly signal?: AbortSignal;
-  /** Adds the handler `shell`, by which whoever may submit jobs runs commands here. Default false. */
+  /** Adds the handler `shell`, by which anybody who may submit jobs runs commands here. Default false. */
   readonly allowShell?: boolean;
   /** Variables of this process's environment that its commands get besides `PATH`, `HOME` and the like. Default none. */
   readonly shellVariables?: readonly string[];
-  /** Who asks for extensions besides handlers. Default `never`. */
+  /** Policy that asks for extensions besides handlers. Default `never`. */
   readonly extend?: 'never' | 'whenNeeded' | ExtensionPolicy;
-  /** How long `stop` waits for what runs before it stops that too. Default 30,000. */
+  /** Time for which `stop` waits for what runs before it stops that too. Default 30,000. */
   readonly stopLimitMs?: number;
   /** Nodes that may lead the datacenter. Default: those whose name begins with `<datacenter>.manager-`. */
   readonly managers?: readonly string[];
@@ -60,7 +60,7 @@ export function policyOf(
   return extend === 'whenNeeded' ? whenNeeded : undefined;
 }
 
-/** Whether a node may lead the datacenter. */
+/** True when a node may lead the datacenter. */
 export function isManager(
   { managers, datacenter }: Pick<JobWorkerOptions, 'managers' | 'datacenter'>,
   node: string,

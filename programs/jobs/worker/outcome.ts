@@ -1,5 +1,5 @@
 /**
- * How a handler ended, in the words of the wire.
+ * Outcome of a handler, in the words of the wire.
  *
  * A result is a text of at most 64 KiB: a longer one is cut at a whole character and marked. What
  * cannot be made a text fails the run for good, because it would fail the next one too.
@@ -7,7 +7,7 @@
 
 import type { HandlerOutcome } from '../../../machines/jobs/attempt.ts';
 import { PAYLOAD_BYTES_MAX } from '../../../machines/jobs/messages/fields.ts';
-import { messageOf } from '../../../runtime/errors.ts';
+import { messageOf } from '../../../runtime/base/errors.ts';
 
 const CODE_LENGTH_MAX = 128;
 const DETAIL_LENGTH_MAX = 4_096;
@@ -59,7 +59,7 @@ function failure(code: string, detail: string, retryable: boolean): HandlerOutco
   return { ok: false, result: null, truncated: false, error, retryable };
 }
 
-/** Of anything that can be thrown, also of what defends itself. */
+/** Fields of anything that can be thrown, also of what defends itself. */
 function fieldsOf(thrown: unknown): { code?: unknown; name?: unknown; retryable?: unknown } {
   if (typeof thrown !== 'object' || thrown === null) return {};
   try {

@@ -1,13 +1,13 @@
 /**
- * How far one run is: checked where the handler says it, sent at once, and kept for heartbeats.
+ * Progress of one run: checked where the handler says it, sent at once, and kept for heartbeats.
  *
  * At most one message a second leaves, the last word is never lost while the run goes on, and what
  * is no progress is refused at the handler and changes nothing.
  */
 
 import type { ProgressFigures } from '../../../machines/jobs/worker/attempts.ts';
-import type { Cancel, Clock } from '../../../runtime/clock.ts';
-import { excerpt, RuntimeError } from '../../../runtime/errors.ts';
+import { excerpt, RuntimeError } from '../../../runtime/base/errors.ts';
+import type { Cancel, Clock } from '../../../runtime/ports/clock.ts';
 import type { ReportedProgress } from './handlers.ts';
 
 type Figures = Omit<ProgressFigures, 'sinceProgressMs'>;
@@ -18,7 +18,7 @@ export class Progress {
   readonly #clock: Clock;
   readonly #send: (figures: ProgressFigures) => void;
   #figures: Figures = { progress: 0 };
-  /** When it last rose. */
+  /** Time at which it last rose. */
   #risenAt: number;
   #sentAt = Number.NEGATIVE_INFINITY;
   #cancelSend: Cancel | undefined;
@@ -81,7 +81,7 @@ function shareOf(completed: number | undefined, total: number | undefined): numb
   return total === 0 ? 1 : completed / total;
 }
 
-/** By items where both sides have them. */
+/** True when it rose: by items where both sides have them. */
 function hasRisen(before: Figures, now: Figures): boolean {
   return before.completedItems !== undefined && now.completedItems !== undefined
     ? now.completedItems > before.completedItems

@@ -1,5 +1,5 @@
 /**
- * One handler at work: what it is given, how far it is, and how it ends.
+ * Run: one handler at work, with what it is given, its progress, and its end.
  *
  * The outcome is told once. A run that was abandoned is told nothing more and tells nothing more:
  * its handler may go on for ever, and nobody listens.
@@ -8,9 +8,9 @@
 import { operationIdOf, workflowAddress, workflowIdOf } from '../../../machines/jobs/addresses.ts';
 import type { HandlerOutcome, RunParams } from '../../../machines/jobs/attempt.ts';
 import type { ExtensionAnswer } from '../../../machines/jobs/messages/worker.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import { RuntimeError } from '../../../runtime/errors.ts';
-import type { Logger } from '../../../runtime/options.ts';
+import { RuntimeError } from '../../../runtime/base/errors.ts';
+import type { Logger } from '../../../runtime/base/limits.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { ExtensionWish, Handler, HandlerContext } from './handlers.ts';
 import type { Link } from './link.ts';
 import { failed, succeeded } from './outcome.ts';

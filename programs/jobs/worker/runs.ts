@@ -1,5 +1,5 @@
 /**
- * The runs of a worker, and what its actors ask of the process.
+ * Runs of a worker, and what its actors ask of the process.
  *
  * Guarantees: an attempt has at most one run; it is forgotten with its attempt, whatever its
  * handler does. It decides nothing: when a run begins, stops and is reported is the machines' part.
@@ -14,7 +14,7 @@ import {
 import type { RunParams } from '../../../machines/jobs/attempt.ts';
 import type { AttemptStopped, ResultReceived } from '../../../machines/jobs/messages/worker.ts';
 import type { ProgressByOperation } from '../../../machines/jobs/worker/attempts.ts';
-import { RuntimeError } from '../../../runtime/errors.ts';
+import { RuntimeError } from '../../../runtime/base/errors.ts';
 import type { Handlers } from './handlers.ts';
 import { Run, type RunServices } from './run.ts';
 
@@ -25,7 +25,7 @@ export interface RunsServices extends RunServices {
   readonly handlers: Handlers;
 }
 
-/** Why nothing more is said about a run; one for all, because an error costs its stack. */
+/** Error after which nothing more is said about a run; one for all, because an error costs its stack. */
 const OVER = new RuntimeError('ABORTED', 'The attempt is over.');
 
 interface Call<TParams = unknown> {
@@ -35,7 +35,7 @@ interface Call<TParams = unknown> {
 
 export class Runs {
   readonly #services: RunsServices;
-  /** By the address of the attempt. */
+  /** Runs by the address of the attempt. */
   readonly #runs = new Map<string, Run>();
 
   constructor(services: RunsServices) {

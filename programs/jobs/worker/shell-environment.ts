@@ -1,6 +1,6 @@
 /**
- * The variables that a command of the handler `shell` gets: what a program needs to run at all, and what
- * whoever started the worker names besides.
+ * Environment of a command of the handler `shell`: the variables that a program needs to run at all, and
+ * those that the configuration of the worker names besides.
  *
  * Everything else stays with the worker: its secret, tokens and keys of others that its environment has,
  * and what would change how programs are loaded.
@@ -12,13 +12,13 @@ const PASSED: readonly string[] = [
   ...['LC_NUMERIC', 'LC_TIME'],
 ];
 
-/** Whoever has it is a node of the cluster. */
+/** Any process that has it is a node of the cluster. */
 const NEVER_PASSED = 'ESCAPEMENT_SECRET';
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Which of the names cannot be passed, if any. */
+/** First of the names that cannot be passed, if any. */
 export function wrongName(names: readonly unknown[]): unknown {
   return names.find(
     (name) => typeof name !== 'string' || !NAME.test(name) || name === NEVER_PASSED,

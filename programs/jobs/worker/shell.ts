@@ -1,5 +1,5 @@
 /**
- * The built-in handler `shell`: runs a command of the payload. Only where a worker allows it.
+ * Built-in handler `shell`: runs a command of the payload. Only where a worker allows it.
  *
  * The payload is a line for `/bin/sh`, or `{"command": "ls", "args": ["-l"], "cwd": "…"}`, which no
  * shell sees. What it prints is the result, the first 64 KiB of it; an exit other than 0 is a failure
@@ -13,15 +13,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { env, kill } from 'node:process';
 import type { Readable } from 'node:stream';
 import { PAYLOAD_BYTES_MAX } from '../../../machines/jobs/messages/fields.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import { excerpt } from '../../../runtime/errors.ts';
+import { excerpt } from '../../../runtime/base/errors.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Handler } from './handlers.ts';
 import { environmentOf } from './shell-environment.ts';
 
 /** One more character than a result may have, so that a longer one is marked. */
 const OUTPUT_BYTES_MAX = PAYLOAD_BYTES_MAX + 4;
 const ERROR_BYTES_MAX = 4_096;
-/** How long after its exit the group's other processes may hold the output open. */
+/** Time after its exit for which the group's other processes may hold the output open. */
 const OUTPUT_GRACE_MS = 1_000;
 
 interface Command {
@@ -63,7 +63,7 @@ export function shellHandler(
     } finally {
       signal.removeEventListener('abort', stop);
       cancelKill();
-      // Whoever of the group is left has nobody to work for.
+      // What is left of the group has nobody to work for.
       signalGroup(child, 'SIGKILL');
     }
   };

@@ -1,12 +1,12 @@
 /**
- * The built-in handler `sleep`: waits, reports how far it is, and heeds its signal.
+ * Built-in handler `sleep`: waits, reports how far it is, and heeds its signal.
  *
  * Its payload is a number of milliseconds, or `{"ms": 60000, "progressEveryMs": 1000}`.
  */
 
-import type { Clock } from '../../../runtime/clock.ts';
-import { excerpt } from '../../../runtime/errors.ts';
-import { pause } from '../pause.ts';
+import { excerpt } from '../../../runtime/base/errors.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import { pause } from '../client/pause.ts';
 import type { Handler } from './handlers.ts';
 
 const PROGRESS_EVERY_MS = 1_000;

@@ -1,19 +1,22 @@
 /**
- * A submission cut into pages that each fit into one message.
+ * Parts of a submission: pages that each fit into one message.
  *
- * How long a workflow is shows only in its JSON, and sixteen mebibytes of that take a while: it is
+ * The length of a workflow shows only in its JSON, and sixteen mebibytes of that take a while: it is
  * measured in portions.
  */
 
-import { PAGE_ENTRIES_MAX } from '../../machines/jobs/messages/fields.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { knob } from '../../runtime/knob.ts';
-import { inPortions } from './portions.ts';
+import { PAGE_ENTRIES_MAX } from '../../../machines/jobs/messages/fields.ts';
+import { knob } from '../../../runtime/base/knob.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import { inPortions } from '../desk/portions.ts';
 
 const PART_ENTRIES = knob('submissionPartEntries', PAGE_ENTRIES_MAX);
-/** What a page may take beside the rest of its message. */
+/** Size that a page may have beside the rest of its message. */
 const PAGE_LENGTH_MAX = knob('submissionPartLengthMax', 128 * 1024);
-/** What is measured at a time, by what makes a workflow long: its payload, and what it depends on. */
+/**
+ * Weight that is measured at a time, by what makes a workflow long: its payload, and what it depends
+ * on.
+ */
 const MEASURED_AT_ONCE = knob('lengthMeasuredAtOnce', 256 * 1024);
 const BASE_LENGTH = 256;
 const DEPENDENCY_LENGTH = 32;

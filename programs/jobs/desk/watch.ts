@@ -1,16 +1,16 @@
 /**
- * Watching a job at a desk: a question that waits for news.
+ * Watch of a job at a desk: a question that waits for news.
  *
  * It is answered as soon as the job is another one than the client has seen, at the latest after
  * 20 seconds, and when the program stops.
  */
 
-import type { JobView } from '../../machines/jobs/messages/client.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Subscription } from '../../runtime/observers.ts';
-import { whenAborted } from '../../runtime/when-aborted.ts';
+import type { JobView } from '../../../machines/jobs/messages/client.ts';
+import { whenAborted } from '../../../runtime/base/when-aborted.ts';
+import type { Subscription } from '../../../runtime/effects.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
 
-/** How long a watch waits for news before it answers that there are none. */
+/** Time for which a watch waits for news before it answers that there are none. */
 const WATCH_MS = 20_000;
 
 export interface News {

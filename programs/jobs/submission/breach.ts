@@ -1,7 +1,7 @@
-/** What can be wrong with a submission, and where: the words that its sender is told. */
+/** Breaches of a submission's rules, and where they are: the words that its sender is told. */
 
-import type { WorkflowSpec } from '../../machines/jobs/messages/client.ts';
-import type { Steps } from './slices.ts';
+import type { WorkflowSpec } from '../../../machines/jobs/messages/client.ts';
+import type { Steps } from '../desk/slices.ts';
 
 export interface Breach {
   readonly field: string;

@@ -1,14 +1,14 @@
 /**
- * Submissions of one client that were refused as overload, and are handed in again when there is room.
+ * Waiting room: submissions of one client that were refused as overload, handed in again when there is room.
  *
  * Guarantees: only the first in line asks, and no sooner than it was told; when it is taken the next
- * one asks at once. Whoever has no time left goes, with the refusal. So a client that submits much is
+ * one asks at once. A submission without time left goes, with the refusal. So a client that submits much is
  * refused once for each job and not sent away for asking too often.
  */
 
-import type { SubmissionAnswer } from '../../machines/jobs/messages/client.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Random } from '../../runtime/random.ts';
+import type { SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import type { Random } from '../../../runtime/ports/random.ts';
 import { pause } from './pause.ts';
 
 export function isRefusedForNow({ reason, retryAfterMs }: SubmissionAnswer): boolean {
@@ -40,7 +40,7 @@ export class WaitingRoom {
     const own = new Promise<boolean>((resolve) => {
       leave = resolve;
     });
-    // Whoever leaves from the middle lets nobody pass the one before it.
+    // A submission that leaves from the middle lets nobody pass those before it.
     this.#last = before.then(() => own);
     let answer = refusal;
     try {

@@ -1,7 +1,7 @@
-/** A wait on the injected clock that a signal can end. It resolves either way. */
+/** Pause on the injected clock that a signal can end. It resolves either way. */
 
-import type { Clock } from '../../runtime/clock.ts';
-import { whenAborted } from '../../runtime/when-aborted.ts';
+import { whenAborted } from '../../../runtime/base/when-aborted.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
 
 export function pause(clock: Clock, durationMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();

@@ -1,12 +1,12 @@
 /**
- * All rows of the index that a query finds, read page by page.
+ * Rows of the index that a query finds, all of them, read page by page.
  *
- * Guarantees: nothing of a page is read before the one before it was taken, so whoever stops early has
- * not read the rest.
+ * Guarantees: nothing of a page is read before the one before it was taken, so a caller that stops early
+ * has not read the rest.
  */
 
-import { knob } from '../../runtime/knob.ts';
-import type { ActorQuery, ActorRow } from '../../runtime/query.ts';
+import type { ActorQuery, ActorRow } from '../../../runtime/api.ts';
+import { knob } from '../../../runtime/base/knob.ts';
 
 /** At most 1,000. */
 export const ROWS_PER_PAGE = knob('rowsPerQuery', 1_000);

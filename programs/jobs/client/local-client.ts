@@ -1,22 +1,22 @@
 /**
- * A client in the process of a manager or a gate: it asks the desk there, over no network.
+ * Local client, in the process of a manager or a gate: it asks the desk there, over no network.
  *
- * For what answers others in a program's name, such as its HTTP API. It is trusted as the program
- * itself is: whoever uses it has checked who asks, and what. A program that does not host its place
+ * It is for code that answers others in a program's name, such as its HTTP API. It is trusted as the
+ * program itself is: its caller has checked who asks, and what. A program that does not host its place
  * now refuses with NOT_HOSTED.
  */
 
-import { deskAddress } from '../../machines/jobs/addresses.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Random } from '../../runtime/random.ts';
-import { systemClock } from '../../runtime/system-clock.ts';
-import { systemRandom } from '../../runtime/system-random.ts';
+import { deskAddress } from '../../../machines/jobs/addresses.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import type { Random } from '../../../runtime/ports/random.ts';
+import { systemClock } from '../../../runtime/system/clock.ts';
+import { systemRandom } from '../../../runtime/system/random.ts';
+import type { Gate } from '../gate.ts';
+import type { Manager } from '../manager.ts';
 import { DeskClient, type JobsClient } from './desk-client.ts';
-import type { Gate } from './gate.ts';
-import type { Manager } from './manager.ts';
 
 export interface LocalClientOptions {
-  /** How long a question is asked before it is given up with ASK_TIMED_OUT. Default 30,000. */
+  /** Time for which a question is asked before it is given up with ASK_TIMED_OUT. Default 30,000. */
   readonly timeoutMs?: number;
   readonly clock?: Clock;
   readonly random?: Random;

@@ -1,14 +1,14 @@
 /**
- * Long lists in portions, so that nobody else in the process waits for all of one.
+ * Portions of long lists, so that nobody else in the process waits for all of one.
  *
  * Guarantees: the items are taken in order, each once; a portion begins when the one before it is
  * done and pending I/O had its turn. A list that is one portion is taken at once. An item that is
  * more than a portion is a portion of its own.
  */
 
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
 
-/** What a portion may weigh, and what an item does. */
+/** Size of a portion: the weight it may have, and that of an item. */
 export interface PortionSize<TItem> {
   readonly max: number;
   readonly weigh: (item: TItem) => number;

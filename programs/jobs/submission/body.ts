@@ -1,5 +1,5 @@
 /**
- * The body of a submission: checked and digested page by page, as its pages come.
+ * Body of a submission: checked and digested page by page, as its pages come.
  *
  * Guarantees: what comes out is complete and keeps every limit; a breach is named by its field, the
  * first one in the order of the body, in whatever order its pages came. No page of it takes long,
@@ -7,17 +7,17 @@
  */
 
 import { createHash } from 'node:crypto';
-import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
+import { ID_PATTERN } from '../../../machines/jobs/addresses.ts';
 import {
   type JobTerms,
   jobTerms,
   WORKFLOWS_MAX,
   type WorkflowSpec,
   workflowSpec,
-} from '../../machines/jobs/messages/client.ts';
-import { type GateTerms, gateTerms } from '../../machines/jobs/messages/fields.ts';
-import type { Steps } from './slices.ts';
-import { type Breach, breachOf, findWrongDependency } from './submission-breach.ts';
+} from '../../../machines/jobs/messages/client.ts';
+import { type GateTerms, gateTerms } from '../../../machines/jobs/messages/fields.ts';
+import type { Steps } from '../desk/slices.ts';
+import { type Breach, breachOf, findWrongDependency } from './breach.ts';
 
 export interface Submission {
   readonly jobId: string;
@@ -27,7 +27,7 @@ export interface Submission {
   readonly digest: string;
 }
 
-/** What is in every page. */
+/** Head: what is in every page. */
 export interface SubmissionHead {
   readonly jobId: string;
   readonly terms: unknown;
@@ -35,7 +35,7 @@ export interface SubmissionHead {
 }
 
 interface Part {
-  /** Of its text as it came, to know it again. */
+  /** Digest of its text as it came, to know it again. */
   readonly digest: string;
   readonly count: number;
   readonly workflows: readonly WorkflowSpec[];
@@ -48,7 +48,10 @@ interface Part {
   } | null;
 }
 
-/** Of an id its quotes, a comma and the letter of how it stands; of a place its digits and a comma. */
+/**
+ * Bytes of an id beside its text: its quotes, a comma and the letter of its state; of a place its
+ * digits and a comma.
+ */
 const ID_BYTES = 4;
 const PLACE_BYTES = 5;
 
@@ -59,7 +62,7 @@ export class SubmissionBody {
   readonly #hash = createHash('sha256');
   #hashed = 0;
   #hasText = false;
-  /** As one list: its brackets, then the workflows of each page with a comma. */
+  /** Bytes as one list: its brackets, then the workflows of each page with a comma. */
   #bytes = 1;
   #dependencies = 0;
   #tableBytes = 0;
@@ -72,12 +75,12 @@ export class SubmissionBody {
     this.#hash.update(`${head.slice(0, -1)},"workflows":[`);
   }
 
-  /** Of all that has come, as JSON. */
+  /** Size of all that has come, as JSON. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** How many dependencies its workflows have together. */
+  /** Number of dependencies that its workflows have together. */
   get dependencies(): number {
     return this.#dependencies;
   }
@@ -108,7 +111,10 @@ export class SubmissionBody {
     return true;
   }
 
-  /** When all its pages have come; the last one says how late it is. Of ten thousand workflows it takes a while. */
+  /**
+   * Finishes when all its pages have come; the last one says how late it is. Of ten thousand workflows
+   * it takes a while.
+   */
   *finish(gate: unknown): Steps<Submission | Breach> {
     if (typeof this.#jobId !== 'string' || !ID_PATTERN.test(this.#jobId))
       return { field: 'jobId', detail: 'must be 1 to 128 letters, digits or "._:-"' };
@@ -142,7 +148,7 @@ export class SubmissionBody {
     return this.#parts.get(this.#hashed + 1);
   }
 
-  /** Of the body as it was meant: defaults filled in, keys in order, the id left out. */
+  /** Digests the body as it was meant: defaults filled in, keys in order, the id left out. */
   #digest(part: Part): void {
     this.#hashed += 1;
     if (part.text !== undefined && part.text !== '')

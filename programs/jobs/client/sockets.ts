@@ -1,19 +1,19 @@
 /**
- * How a client comes to nodes that it knows by their addresses: over WebSocket, as whoever its token
- * belongs to.
+ * Sockets of a client: it connects to nodes by their addresses over WebSocket, under the name that its
+ * token belongs to.
  *
- * The sockets are loaded when somebody asks for them; whoever brings a transport does without.
+ * The sockets are loaded when somebody asks for them; a client with a transport of its own does without.
  * `connected` settles once: with the place of the first node that lets the client in, or with why
  * none does. What happens to connections afterwards is the transport's affair.
  */
 
-import type { Clock } from '../../runtime/clock.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import type { InspectionReader } from '../../runtime/inspection.ts';
-import type { Logger } from '../../runtime/options.ts';
-import type { Random } from '../../runtime/random.ts';
-import { whenAborted } from '../../runtime/when-aborted.ts';
-import type { WebSocketTls, WebSocketTransport } from '../../transports/websocket.ts';
+import { RuntimeError } from '../../../runtime/base/errors.ts';
+import type { InspectionReader } from '../../../runtime/base/inspection.ts';
+import type { Logger } from '../../../runtime/base/limits.ts';
+import { whenAborted } from '../../../runtime/base/when-aborted.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import type { Random } from '../../../runtime/ports/random.ts';
+import type { WebSocketTls, WebSocketTransport } from '../../../transports/websocket.ts';
 
 export interface SocketAddress {
   /** `ws://` or `wss://`; several, where managers stand in for each other. */
@@ -45,7 +45,7 @@ export interface ClientSocketPorts {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Who comes without a token where there are none. */
+/** Name of a client that comes without a token where there are none. */
 const LOCAL_CLIENT = 'local';
 /** No token, or one that is not let in. What else goes wrong may pass. */
 const REFUSALS: ReadonlySet<number | undefined> = new Set([401, 403]);
@@ -56,7 +56,7 @@ export async function openClientSockets(
   ports: ClientSocketPorts,
 ): Promise<ClientSockets> {
   const { clock, ownClock, random, logger, timeoutMs, signal } = ports;
-  const { websocketTransport } = await import('../../transports/websocket.ts');
+  const { websocketTransport } = await import('../../../transports/websocket.ts');
   const urls = typeof url === 'string' ? [url] : url;
   const node = `${client}~${random.id()}`;
   const failures = new Map<string, { readonly reason: string; readonly isRefusal: boolean }>();

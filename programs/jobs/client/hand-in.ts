@@ -1,20 +1,20 @@
 /**
- * How a client hands in a job: page by page, to a desk that puts the pages together.
+ * Handing in a job: page by page, to a desk that puts the pages together.
  *
  * Guarantees: a few pages are under way at a time, so that no answer is late because of other pages; the
  * last one goes when all others were taken, and then the job is complete. What no desk would read is
  * refused in the words of a desk.
  */
 
-import type { SubmissionAnswer } from '../../machines/jobs/messages/client.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { type ErrorCode, RuntimeError } from '../../runtime/errors.ts';
-import { knob } from '../../runtime/knob.ts';
-import { inPortions } from './portions.ts';
-import { inSlices } from './slices.ts';
-import { isBreach } from './submission.ts';
-import { SubmissionBody } from './submission-body.ts';
-import { type SubmissionPage, submissionPages } from './submission-pages.ts';
+import type { SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
+import { type ErrorCode, RuntimeError } from '../../../runtime/base/errors.ts';
+import { knob } from '../../../runtime/base/knob.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import { inPortions } from '../desk/portions.ts';
+import { inSlices } from '../desk/slices.ts';
+import { SubmissionBody } from '../submission/body.ts';
+import { type SubmissionPage, submissionPages } from '../submission/parts.ts';
+import { isBreach } from '../submission.ts';
 
 export interface HandIn {
   readonly jobId: string;
@@ -26,7 +26,7 @@ export interface HandInLine {
   readonly clock: Clock;
   /** False where no question and no answer gets lost. */
   readonly mayLose: boolean;
-  /** Until when it is tried. */
+  /** Time until which it is tried. */
   readonly endsAt: number;
   /** `isLast`: the answer to this page comes when all of the job has been taken in. */
   ask(page: Page, isLast: boolean): Promise<SubmissionAnswer | null>;
@@ -35,7 +35,7 @@ export interface HandInLine {
 type Page = SubmissionPage<unknown>;
 
 const UNDER_WAY_MAX = knob('submissionPartsUnderWayMax', 4);
-/** What an event hears that no peer would take. */
+/** Errors for an event that no peer would take. */
 const UNSENDABLE: ReadonlySet<ErrorCode> = new Set(['ENVELOPE_MALFORMED', 'EVENT_REFUSED']);
 
 /** @throws {RuntimeError} ASK_TIMED_OUT, and whatever asking ends with */
@@ -57,7 +57,7 @@ export async function handIn(line: HandInLine, job: HandIn): Promise<SubmissionA
 }
 
 async function once({ mayLose, ask }: HandInLine, pages: readonly Page[]) {
-  // In one process one by one, so that whoever takes them comes to other things between.
+  // In one process one by one, so that the receiver comes to other things between.
   const atOnce = mayLose ? UNDER_WAY_MAX.value : 1;
   const last = pages.length - 1;
   for (let from = 0; from < last; from += atOnce) {

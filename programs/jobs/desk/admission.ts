@@ -1,13 +1,13 @@
 /**
- * Who may ask the desk of a datacenter or a gate what: each question has the fields that its schema
+ * Admission of questions to the desk of a datacenter or a gate: each has the fields that its schema
  * says, and comes from somebody whom the table of permissions lets ask it.
  *
- * What is refused reaches no machine; it is counted, and said in the log up to so many times a second.
- * A program's own questions are not asked about: whoever speaks in its name has checked who asks.
+ * What is refused reaches no machine; it is counted, and logged up to a limited number of times
+ * a second. A program's own questions are not checked: the code that speaks in its name has checked who asks.
  */
 
 import type { ZodType } from 'zod';
-import type { DeskEvent } from '../../machines/jobs/desk.ts';
+import type { DeskEvent } from '../../../machines/jobs/desk.ts';
 import {
   clientCancelRequested,
   clientExtendRequested,
@@ -17,13 +17,13 @@ import {
   sinceProgressAsked,
   stuckAsked,
   workersAsked,
-} from '../../machines/jobs/messages/client.ts';
-import { Bucket } from '../../runtime/bucket.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { excerpt, RuntimeError } from '../../runtime/errors.ts';
-import type { ForeignMessage, KindOptions } from '../../runtime/kind.ts';
-import type { Logger } from '../../runtime/options.ts';
-import type { Counters } from './counters.ts';
+} from '../../../machines/jobs/messages/client.ts';
+import type { ForeignMessage, KindOptions } from '../../../runtime/actor.ts';
+import { excerpt, RuntimeError } from '../../../runtime/base/errors.ts';
+import type { Logger } from '../../../runtime/base/limits.ts';
+import { Bucket } from '../../../runtime/base/token-bucket.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import type { Counters } from '../counters.ts';
 import { type Action, type Permissions, refusalOf } from './permissions.ts';
 
 interface Question {

@@ -1,6 +1,6 @@
-/** What a list may ask of jobs that no index knows: read from the view of each. */
+/** Filter of lists by properties of jobs that no index knows: read from the view of each. */
 
-import type { JobsAsked, JobView } from '../../machines/jobs/messages/client.ts';
+import type { JobsAsked, JobView } from '../../../machines/jobs/messages/client.ts';
 
 export function isAskedFor(view: JobView, { stuckForMs, deadlineBeforeMs }: JobsAsked): boolean {
   if (stuckForMs !== undefined && view.sinceProgressMs <= stuckForMs) return false;

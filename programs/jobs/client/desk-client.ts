@@ -1,5 +1,5 @@
 /**
- * What a client can do, and how it asks a desk for it.
+ * Desk client: the questions of a client, and the way it asks a desk.
  *
  * Guarantees: every question is asked again until it is answered or its time is up, and can be
  * asked again without harm; a submission is taken once, however often its answer was lost. It does
@@ -16,11 +16,12 @@ import type {
   SubmissionAnswer,
   WorkerPage,
   WorkflowSpec,
-} from '../../machines/jobs/messages/client.ts';
-import type { JobStatus } from '../../machines/jobs/words.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import type { Random } from '../../runtime/random.ts';
+} from '../../../machines/jobs/messages/client.ts';
+import type { JobStatus } from '../../../machines/jobs/words.ts';
+import { RuntimeError } from '../../../runtime/base/errors.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import type { Random } from '../../../runtime/ports/random.ts';
+import type { SubmissionPage } from '../submission/parts.ts';
 import { handIn } from './hand-in.ts';
 import { pause } from './pause.ts';
 import { isRefusedForNow, WaitingRoom } from './waiting-room.ts';
@@ -108,7 +109,7 @@ export interface DeskLine {
   readonly to: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** How long a question is asked before it is given up. Default 30,000. */
+  /** Time for which a question is asked before it is given up. Default 30,000. */
   readonly timeoutMs?: number | undefined;
   /** False where no question and no answer gets lost: then there is no hurry to ask again. */
   readonly mayLose: boolean;
@@ -116,9 +117,9 @@ export interface DeskLine {
     question: Question,
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
   ): Promise<unknown>;
-  /** Whether a job that is refused as overload is submitted again, for as long as a question is asked. Default: no. */
+  /** True when a job refused as overload is submitted again while a question may be asked. Default: no. */
   readonly waitsForRoom?: boolean;
-  /** What ends with the client. */
+  /** Stops what ends with the client. */
   stop(): Promise<void>;
 }
 
@@ -150,15 +151,18 @@ export class DeskClient implements JobsClient {
   ): Promise<SubmissionAnswer> {
     const endsAt = this.#clock.now() + this.#timeoutMs;
     const head = { type: 'job.submitted', jobId, terms, ...(client !== undefined && { client }) };
+    let request: object | undefined;
     const line = {
       clock: this.#clock,
       mayLose: this.#line.mayLose,
       endsAt,
-      ask: (page: object, isLast: boolean) =>
-        this.#ask<SubmissionAnswer | null>(
-          { ...head, ...page },
+      ask: (page: SubmissionPage<unknown>, isLast: boolean) => {
+        if (page.pages > 1) request ??= this.#request();
+        return this.#ask<SubmissionAnswer | null>(
+          { ...head, ...request, ...page },
           isLast ? { patience: TAKING_IN_MS } : {},
-        ),
+        );
+      },
     };
     const submit = () => handIn(line, { jobId, terms, workflows });
     const answer = await submit();
@@ -287,7 +291,7 @@ export class DeskClient implements JobsClient {
         const code = thrown instanceof RuntimeError ? thrown.code : undefined;
         const isLost = code === 'ASK_LOST' && this.#line.mayLose;
         if (!(isLost || code === 'ASK_TIMED_OUT') || this.#clock.now() >= endsAt) throw thrown;
-        // Whoever comes next takes it as soon as it is there.
+        // The next caller takes it as soon as it is there.
         if (isLost) await pause(this.#clock, LOST_PAUSE_MS, signal ?? NEVER);
       }
     }

@@ -1,5 +1,5 @@
 /**
- * The order in which jobs are listed: what runs first, then what has ended, and of each the newest first.
+ * Order in which jobs are listed: what runs first, then what has ended, and of each the newest first.
  *
  * It is a rank in the store's index, so a page costs what its own rows cost, however many jobs there are.
  * Jobs that ended under a release without these ranks come last, by name. A job that ends while somebody
@@ -7,11 +7,11 @@
  */
 
 import type { AnyMachineSnapshot } from 'xstate';
-import type { JobPage, JobsAsked, JobView } from '../../machines/jobs/messages/client.ts';
-import type { JobStatus } from '../../machines/jobs/words.ts';
-import { knob } from '../../runtime/knob.ts';
-import type { ActorQuery, ActorRow } from '../../runtime/query.ts';
-import type { Rank } from '../../runtime/rank.ts';
+import type { JobPage, JobsAsked, JobView } from '../../../machines/jobs/messages/client.ts';
+import type { JobStatus } from '../../../machines/jobs/words.ts';
+import type { ActorQuery, ActorRow } from '../../../runtime/api.ts';
+import { knob } from '../../../runtime/base/knob.ts';
+import type { Rank } from '../../../runtime/ports/store.ts';
 import { isAskedFor } from './job-filter.ts';
 import { RECORD_WEIGHT, type Steps } from './slices.ts';
 
@@ -21,16 +21,16 @@ const RUNNING = `${ALL}1`;
 const ENDED = `${ALL}2`;
 /** A cursor behind them, and before all lanes. */
 export const BEHIND_JOBS = '"';
-/** Whoever came later has the smaller number. */
+/** A job that came later has the smaller number. */
 const LATEST_MS = 1e16;
 const DIGITS = 21;
-/** How cursors begin: where a list by rank, or by name, goes on. */
+/** Prefixes of cursors: they say where a list by rank, or by name, goes on. */
 const BY_RANK = 'r';
 const BY_NAME = 'n';
 
 /** Rows of the index that are asked for at once. */
 const ROWS_AT_ONCE = knob('managerJobsAtOnce', 500);
-/** And for one page at most: whoever looks for few among many asks on. */
+/** Rows for one page at most: a client that looks for few among many asks again. */
 const ROWS_PER_PAGE_MAX = knob('managerRowsPerPageMax', 5_000);
 
 /** The rank of a kind of jobs; its context says since when, and whether it has ended. */

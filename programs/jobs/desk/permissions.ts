@@ -1,22 +1,22 @@
 /**
- * Who may do what: one table, asked by the desk about questions that come over sockets and by the
- * HTTP API about requests.
+ * Permissions: one table, asked by the desk about questions that come over sockets, by nodes of one's
+ * own kinds about messages of clients, and by the HTTP API about requests.
  *
  * Guarantees: what is not in the table is refused; a client has the rights that its name has at the
  * moment of the question, not those of the moment in which it connected. It proves nothing: who asks
  * is the transport's word, or that of a token.
  */
 
-import type { ProvedPeer } from '../../runtime/transport.ts';
+import type { ProvedPeer } from '../../../runtime/ports/transport.ts';
 
-/** Of clients: each may do what the ones before it may. */
+/** Roles of clients: each may do what the ones before it may. */
 export const CLIENT_ROLES = ['reader', 'submitter', 'operator'] as const;
 export type ClientRole = (typeof CLIENT_ROLES)[number];
 export type AskerRole = ClientRole | 'gate' | 'manager' | 'worker';
 
 /**
- * `own`: with the jobs that the token is for, and of a gate those that it coordinates; `all`: only with a
- * token that is for all jobs; `any`: with every token, for it is about no job.
+ * `own`: with the jobs, or the actors, that the token is for, and of a gate those that it coordinates; `all`:
+ * only with a token that is for all of them; `any`: with every token, for it is about none.
  */
 export type Reach = 'never' | 'own' | 'all' | 'any';
 
@@ -43,7 +43,17 @@ export const PERMISSIONS = {
   'jobs.stuck': row('own', 'own', 'own', 'all'),
   'jobs.cancel': row('never', 'never', 'own', 'never'),
   'jobs.extend': row('never', 'never', 'own', 'all'),
+  'actors.list': row('own', 'own', 'own', 'never'),
+  'actors.show': row('own', 'own', 'own', 'never'),
+  'actors.explain': row('own', 'own', 'own', 'never'),
+  'actors.history': row('own', 'own', 'own', 'never'),
+  'actors.spawn': row('never', 'own', 'own', 'never'),
+  'actors.send': row('never', 'own', 'own', 'never'),
+  'actors.revive': row('never', 'never', 'own', 'never'),
+  'actors.end': row('never', 'never', 'own', 'never'),
+  'actors.forget': row('never', 'never', 'own', 'never'),
   'workers.list': row('any', 'any', 'any', 'all'),
+  'waiting.list': row('all', 'all', 'all', 'never'),
   'timers.list': row('all', 'all', 'all', 'never'),
   'undelivered.list': row('all', 'all', 'all', 'never'),
   'undelivered.show': row('all', 'all', 'all', 'never'),
@@ -58,52 +68,72 @@ export type Action = keyof typeof PERMISSIONS;
 export interface ClientGrant {
   readonly name: string;
   readonly role: ClientRole;
-  /** How the ids of jobs begin that it is for. Default: all jobs. */
+  /** Prefixes of the ids of jobs that it is for. Default: all jobs, with `actors` none. */
   readonly jobs?: readonly string[];
+  /** Prefixes of the addresses of actors that it is for. Default: all actors, with `jobs` none. */
+  readonly actors?: readonly string[];
 }
 
 export interface Asker {
   readonly name: string;
   readonly role: AskerRole;
+  /** Either both are undefined, which is all there are, or neither is. */
   readonly jobs: readonly string[] | undefined;
+  readonly actors?: readonly string[] | undefined;
 }
 
-/** Why not, or nothing. `jobId`: of the job, where it is about one. Says the same of jobs that are there and of jobs that are not. */
+/**
+ * Reach of a client: one that is for some jobs only is for no actor but those it names, and the other
+ * way round.
+ */
+export function reachOf({ jobs, actors }: ClientGrant): Pick<Asker, 'jobs' | 'actors'> {
+  const isLimited = jobs !== undefined || actors !== undefined;
+  return isLimited ? { jobs: jobs ?? [], actors: actors ?? [] } : { jobs, actors };
+}
+
+/**
+ * Reason for a refusal, or nothing. `subject`: id of the job, or whole address of the actor, where it
+ * is about one. Says the same of jobs that are there and of jobs that are not.
+ */
 export function refusalOf(
-  { role, jobs }: Pick<Asker, 'role' | 'jobs'>,
+  { role, jobs, actors }: Pick<Asker, 'role' | 'jobs' | 'actors'>,
   action: Action,
-  jobId?: unknown,
+  subject?: unknown,
 ): string | undefined {
+  const isAboutActors = action.startsWith('actors.');
   switch (PERMISSIONS[action][role]) {
     case 'never':
       return `This is for the role ${leastRole(action)}.`;
     case 'all':
-      return jobs === undefined ? undefined : 'This token is for some jobs only.';
+      return jobs === undefined ? undefined : 'This token is for some jobs or actors only.';
     case 'own':
-      return jobId === undefined || isOwn(jobs, jobId)
+      return subject === undefined || isOwn(isAboutActors ? actors : jobs, subject)
         ? undefined
-        : 'This token is not for jobs of that name.';
+        : `This token is not for ${isAboutActors ? 'actors' : 'jobs'} of that name.`;
     case 'any':
       return undefined;
   }
 }
 
-/** Of clients. */
+/** Least role of clients that may do it. */
 export function leastRole(action: Action): ClientRole {
   return CLIENT_ROLES.find((role) => PERMISSIONS[action][role] !== 'never') ?? 'operator';
 }
 
-export function isOwn(jobs: readonly string[] | undefined, jobId: unknown): boolean {
-  return jobs === undefined || jobs.some((beginning) => String(jobId).startsWith(beginning));
+export function isOwn(own: readonly string[] | undefined, name: unknown): boolean {
+  return own === undefined || own.some((beginning) => String(name).startsWith(beginning));
 }
 
 /** Between the name of a client, that of its token, and what it calls itself. */
 const CLIENT_MARK = '~';
 
 export interface PermissionOptions {
-  /** The clients that there are now; undefined: whoever was let in is an operator. */
+  /** The clients that there are now; undefined: every client that was let in is an operator. */
   readonly clients?: (() => readonly ClientGrant[] | undefined) | undefined;
-  /** Where clients are not listed: names of nodes that are operators. Everybody else is a submitter then. */
+  /**
+   * Names of nodes that are operators, where clients are not listed. Everybody else is a submitter
+   * then.
+   */
   readonly operators?: readonly string[] | undefined;
   /** The gates that may ask. */
   readonly gates: readonly string[];
@@ -117,7 +147,7 @@ export class Permissions {
   }
 
   /**
-   * Who asks: what the transport has proved, else whom the sender's address names, because within one
+   * The asker: the node that the transport has proved, else that of the sender's address, because within one
    * process a node is whom it says it is. Nothing: nobody with any rights.
    */
   askerOf(peer: ProvedPeer | undefined, address: string): Asker | undefined {
@@ -137,7 +167,7 @@ export class Permissions {
     return this.#client(node.split(CLIENT_MARK, 1)[0] as string);
   }
 
-  /** Of a list what whoever waits for the answer there may see, once its question was admitted. */
+  /** Part of a list that the receiver of the answer may see, once its question was admitted. */
   ownOf<T extends { readonly jobId: string }>(
     replyTo: string | undefined = '',
     all: readonly T[],
@@ -153,7 +183,7 @@ export class Permissions {
     const listed = clients?.();
     if (listed !== undefined) {
       const found = listed.find((one) => one.name === name);
-      return found && { name, role: found.role, jobs: found.jobs };
+      return found && { name, role: found.role, ...reachOf(found) };
     }
     const isOperator = operators === undefined || operators.includes(name);
     return { name, role: isOperator ? 'operator' : 'submitter', jobs: undefined };
