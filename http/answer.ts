@@ -7,7 +7,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
 import type { HttpRefusal } from './refusal.ts';
 
 export interface Answer {
@@ -17,7 +17,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How long a refused request is still read, and thrown away. */
+/** Time for which a refused request is still read, and thrown away. */
 const LINGER_MS = 1_000;
 
 const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };

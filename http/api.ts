@@ -1,22 +1,22 @@
 /**
- * The HTTP API of a manager or a gate, as a function for `node:http` and whatever is built on it.
+ * HTTP API of a manager, a gate or a node of one's own kinds, as a function for `node:http` and whatever is
+ * built on it.
  *
  *   head ─▶ target ─▶ Host, Origin ─▶ route ─▶ token ─▶ role ─▶ rate ─▶ media type ─▶ body ─▶ key ─▶ run
  *
  * Guarantees: every request is answered, whatever is thrown; a request that is refused has changed
- * nothing; what is refused says by a code why, except who it was not let in for. It listens
+ * nothing; a refusal says by a code why, except to a caller that was not let in. It listens
  * nowhere, and reads the name of no route from outside.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Counters } from '../programs/jobs/counters.ts';
-import { type Gate, localClient, type Manager } from '../programs/jobs/index.ts';
-import type { Clock } from '../runtime/clock.ts';
-import { excerpt, messageOf, RuntimeError } from '../runtime/errors.ts';
-import { type Logger, SILENT_LOGGER } from '../runtime/options.ts';
-import { systemClock } from '../runtime/system-clock.ts';
-import { systemRandom } from '../runtime/system-random.ts';
-import { prometheusText } from '../telemetry/index.ts';
+import { wholeAddress } from '../runtime/base/address.ts';
+import { excerpt, messageOf, RuntimeError } from '../runtime/base/errors.ts';
+import { type Logger, SILENT_LOGGER } from '../runtime/base/limits.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import { systemClock } from '../runtime/system/clock.ts';
+import { systemRandom } from '../runtime/system/random.ts';
 import { sendAnswer, sendRefusal } from './answer.ts';
 import { type Body, checkMediaType, hasBody, ObjectReader, readBody } from './body.ts';
 import type { Caller, HttpTokens } from './callers.ts';
@@ -25,33 +25,44 @@ import { Guard } from './guard.ts';
 import { checkHead } from './head.ts';
 import { IdempotencyKeys, readIdempotencyKey } from './idempotency.ts';
 import { type HttpLimits, resolveHttpLimits } from './limits.ts';
+import { inWholeLines, metricsOf, withJobs } from './program-routes.ts';
 import { Rates } from './rates.ts';
 import { HttpRefusal, invalid, notLeader, refusalOf, tryLater } from './refusal.ts';
-import { type Admitted, isAction, type Route, RouteTable, type Service } from './route.ts';
-import { jobRoutes } from './routes/jobs.ts';
-import { operationRoutes } from './routes/operations.ts';
-import { probeRoutes } from './routes/probes.ts';
+import {
+  type Admitted,
+  type ApiProgram,
+  isAction,
+  missing,
+  type Route,
+  type RouteTable,
+  type Service,
+} from './route.ts';
 import { SubmissionReader } from './submission-reader.ts';
-import { readTarget } from './target.ts';
+import { oncePerName, readTarget } from './target.ts';
 import { Watchers } from './watchers.ts';
 
 export interface HttpHandlerOptions {
-  /** Whose API it is. */
-  readonly program: Gate | Manager;
-  /** Who may call. Left out: everybody on this machine is operator, and nobody else is let in. */
+  /** Program whose API it is: a gate, a manager, or `{ runtime }` with kinds of your own. */
+  readonly program: ApiProgram;
+  /**
+   * Tokens of those who may call. Left out: everybody on this machine is operator, and nobody else is
+   * let in.
+   */
   readonly tokens?: HttpTokens;
   /**
-   * Where it is mounted, such as `/escapement`, when the server leaves that in `url`: `node:http` and
+   * Path at which it is mounted, such as `/escapement`, when the server leaves that in `url`: `node:http` and
    * Fastify do, Express does not. Default: nowhere.
    */
   readonly prefix?: string;
-  /** By which names the server may be called. Default: those of loopback, and where a request arrived. */
+  /** Names by which the server may be called. Default: those of loopback, and where a request arrived. */
   readonly hosts?: readonly string[];
-  /** Whether it may be called by those of the default as well when `hosts` is given. Default: no. */
+  /** True when it may be called by those of the default as well when `hosts` is given. Default: no. */
   readonly ownHosts?: boolean;
   readonly limits?: Partial<HttpLimits>;
   /** False while the process starts or ends: jobs are refused then, and /readyz says so. */
   readonly isReady?: () => boolean;
+  /** More that /readyz says; everybody may read it. */
+  readonly details?: () => object;
   /** More lines for /metrics. */
   readonly metrics?: () => string;
   readonly logger?: Logger;
@@ -78,7 +89,7 @@ export function createHttpHandler(options: HttpHandlerOptions): HttpHandler {
 class Api {
   readonly #service: Service;
   readonly #logger: Logger;
-  readonly #table = new RouteTable([...jobRoutes, ...operationRoutes, ...probeRoutes]);
+  readonly #table: RouteTable;
   readonly #prefix: string;
   readonly #guard: Guard;
   readonly #rates: Rates;
@@ -95,7 +106,7 @@ class Api {
     const { tokens, hosts, ownHosts } = options;
     const limits = resolveHttpLimits(options.limits);
     const watchers = new Watchers({ clock, logger, limits });
-    const { isReady = () => true, metrics = () => '' } = options;
+    const { isReady = () => true, details = () => ({}), metrics = () => '' } = options;
     this.#logger = logger;
     this.#prefix = checkPrefix(options.prefix ?? '');
     this.#guard = new Guard({ tokens, hosts, ownHosts, clock, logger });
@@ -107,18 +118,18 @@ class Api {
     this.#keys = new IdempotencyKeys(clock, idempotencyKeepMs, idempotencyKeysMax);
     this.#counters.observe('escapement_http_watchers', () => watchers.size);
     this.#counters.observe('escapement_http_requests_waiting', () => this.#lanes.waiting);
-    this.#service = {
+    const { service, table } = withJobs({
       program,
-      client: localClient(program, { clock, random: systemRandom(), timeoutMs: limits.answerMs }),
       limits,
       clock,
       watchers,
       isReady: () => !this.#isClosed && isReady(),
+      details,
       metrics: () =>
-        [prometheusText(program.runtime), program.counters.text(), this.#counters.text(), metrics()]
-          .map((text) => (text === '' || text.endsWith('\n') ? text : `${text}\n`))
-          .join(''),
-    };
+        metricsOf(program) + inWholeLines(this.#counters.text() + inWholeLines(metrics())),
+    });
+    this.#service = service;
+    this.#table = table;
   }
 
   take(request: IncomingMessage, response: ServerResponse): void {
@@ -151,7 +162,7 @@ class Api {
   }
 
   async #call(request: IncomingMessage, response: ServerResponse, found: (route: Route) => void) {
-    const { limits } = this.#service;
+    const { limits, program } = this.#service;
     checkHead(request, limits.headersMax);
     const { segments, query } = readTarget(request.url ?? '', this.#prefix, limits.urlBytesMax);
     const { route, parameters, methods } = this.#table.find(request.method ?? '', segments);
@@ -159,11 +170,14 @@ class Api {
     if (route === undefined) throw missing(methods);
     found(route);
     const { name } = route;
+    const { jobId } = parameters;
+    const address = parameters.address && wholeAddress(parameters.address, program.runtime.place);
     const caller = isAction(name)
-      ? this.#guard.admit(request, query, name, parameters.jobId)
+      ? this.#guard.admit(request, query, name, jobId ?? address)
       : NOBODY;
     this.#spend(route, caller);
-    const admitted = { route, parameters, segments, query, caller };
+    const named = address === undefined ? parameters : { ...parameters, address };
+    const admitted = { route, parameters: named, segments, query, caller };
     // What is answered at once is not counted, and streams are by themselves.
     if (!isAction(name) || route.isStream === true)
       return this.#carryOut(request, response, admitted);
@@ -203,9 +217,9 @@ class Api {
     const { program, isReady } = this.#service;
     if (!isAction(route.name)) return;
     this.#rates.spend(caller.client);
-    if (route.isHosted !== true) return;
+    if (route.isHosted === undefined) return;
     if (!isReady()) throw tryLater('notReady', 'This node is starting or stopping.');
-    if (!program.runtime.isHosting) throw notLeader();
+    if (route.isHosted && !program.runtime.isHosting) throw notLeader();
   }
 
   async #body(
@@ -280,21 +294,4 @@ function checkPrefix(prefix: string): string {
   if (prefix === '' || /^(?:\/[A-Za-z0-9._~-]+)+$/.test(prefix)) return prefix;
   const what = `"prefix" must be a path such as "/escapement", got ${excerpt(prefix)}.`;
   throw new RuntimeError('OPTION_INVALID', what);
-}
-
-function missing(methods: readonly string[]): HttpRefusal {
-  if (methods.length === 0) return new HttpRefusal('notFound', 'There is nothing at this path.');
-  const headers = { allow: methods.join(', ') };
-  return new HttpRefusal('methodNotAllowed', 'This is not done here.', { headers });
-}
-
-/** @throws {HttpRefusal} invalid */
-function oncePerName(query: URLSearchParams): Readonly<Record<string, string>> {
-  const once: Record<string, string> = {};
-  for (const [name, value] of query) {
-    if (Object.hasOwn(once, name)) throw invalid('It is there twice.', name.slice(0, 64));
-    if (name === '__proto__') throw invalid('There is no such field.', name);
-    once[name] = value;
-  }
-  return once;
 }

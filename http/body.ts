@@ -1,5 +1,5 @@
 /**
- * The body of a request: read as a stream, within a size and a time.
+ * Body of a request: read as a stream, within a size and a time.
  *
  * Guarantees: only JSON in UTF-8 as it is, in no coding; nothing is kept beyond the size; what is
  * refused is not read on, and the connection ends with the answer.
@@ -7,11 +7,11 @@
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
 import { JsonReader, type JsonShape } from './json-reader.ts';
 import { HttpRefusal, invalid } from './refusal.ts';
 
-/** What takes a body in, piece by piece. */
+/** Reader of a body, piece by piece. */
 export interface BodyReader<TBody> {
   push(text: string): void;
   end(): TBody;
@@ -20,14 +20,14 @@ export interface BodyReader<TBody> {
 export interface BodyLimits {
   readonly bytesMax: number;
   readonly limitMs: number;
-  /** What is read of it before others have their turn. Default 64 KiB. */
+  /** Bytes that are read of it before others have their turn. Default 64 KiB. */
   readonly sliceBytes?: number;
   readonly clock: Clock;
 }
 
 export interface Body<TBody> {
   readonly value: TBody;
-  /** Of the bytes as they came. */
+  /** Digest of the bytes as they came. */
   readonly digest: string;
 }
 
@@ -46,7 +46,7 @@ export function checkMediaType({ headers }: IncomingMessage): void {
   throw new HttpRefusal('unsupportedMediaType', what, { endsConnection: true });
 }
 
-/** A few milliseconds for whoever takes it in. */
+/** A few milliseconds for the reader that takes it in. */
 const SLICE_BYTES = 64 * 1024;
 
 /** Reads a body to its end. @throws {HttpRefusal} bodyTooLarge, invalid, requestLate */
@@ -145,7 +145,7 @@ function ended(thrown: unknown): unknown {
   return new HttpRefusal(code, message, { field, headers, endsConnection: true });
 }
 
-/** Whoever mounted the API reads bodies before it. */
+/** The server that mounted the API reads bodies before it. */
 function taken(): Error {
   return new Error('The body was read before the API got the request: mount it before parsers.');
 }

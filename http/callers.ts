@@ -1,5 +1,5 @@
 /**
- * Who calls, by the bearer token of a request.
+ * Callers, known by the bearer token of a request.
  *
  * Guarantees: how long a comparison takes tells nothing about any token, and no refusal says why. A list
  * that changes is checked; while it is bad the last good one holds.
@@ -8,20 +8,20 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Asker, ClientRole } from '../programs/jobs/permissions.ts';
-import type { Clock } from '../runtime/clock.ts';
-import { messageOf, RuntimeError } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/options.ts';
+import { type Asker, type ClientRole, reachOf } from '../programs/jobs/desk/permissions.ts';
+import { messageOf, RuntimeError } from '../runtime/base/errors.ts';
+import type { Logger } from '../runtime/base/limits.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
 import { HttpRefusal } from './refusal.ts';
 import { findTokenFaults, type HttpToken } from './tokens.ts';
 
 export interface Caller extends Asker {
   readonly role: ClientRole;
-  /** Whose requests are counted together: those of a token, or of an address without one. */
+  /** Client whose requests are counted together: that of a token, or of an address without one. */
   readonly client: string;
 }
 
-/** A list, or where to look for the one that holds now; undefined: there are none. */
+/** A list, or where to look for the list that holds now; undefined: there are none. */
 export type HttpTokens =
   | readonly HttpToken[]
   | (() => readonly HttpToken[] | undefined)
@@ -41,7 +41,7 @@ export class Callers {
   readonly #tokens: () => readonly HttpToken[] | undefined;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  /** What was looked at last, and what of it holds: the last list that was good. */
+  /** List that was looked at last, and the part of it that holds: the last list that was good. */
   #last: readonly HttpToken[] | undefined;
   #known: readonly Known[] | undefined;
   #told = '';
@@ -110,10 +110,10 @@ export class Callers {
     let found: HttpToken | undefined;
     for (const { digest: known, token } of all) if (timingSafeEqual(known, digest)) found = token;
     if (found === undefined || shown === undefined) return undefined;
-    const { name, role, jobs, expiresAt } = found;
+    const { name, role, expiresAt } = found;
     return expiresAt !== undefined && expiresAt <= this.#clock.now()
       ? undefined
-      : { name, client: `token ${name}`, role, jobs };
+      : { name, client: `token ${name}`, role, ...reachOf(found) };
   }
 }
 

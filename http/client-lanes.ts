@@ -1,5 +1,5 @@
 /**
- * How many requests of one client are carried out at once: a few, and the others one after the other.
+ * Lanes of clients: a few requests of each are carried out at once, and the others one after the other.
  *
  * Guarantees: requests of a client begin in the order in which they came; what one client asks for
  * makes no other wait in line. A request whose caller has gone is not begun. A client without a
@@ -7,13 +7,13 @@
  */
 
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
 import { HttpRefusal, tryLater } from './refusal.ts';
 
 export interface LaneLimits {
   readonly requestsAtOnceMax: number;
   readonly requestsWaitingMax: number;
-  /** How long one waits. */
+  /** Time for which one waits. */
   readonly answerMs: number;
 }
 
@@ -32,7 +32,7 @@ export class ClientLanes {
     this.#limits = limits;
   }
 
-  /** How many wait, of all clients. */
+  /** Number of requests that wait, of all clients. */
   get waiting(): number {
     let count = 0;
     for (const { waiting } of this.#lanes.values()) count += waiting.size;
@@ -61,7 +61,7 @@ export class ClientLanes {
     };
   }
 
-  /** Whoever leaves hands his place on. */
+  /** A request that leaves hands its place on. */
   #wait(lane: Lane, response: ServerResponse): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (how: () => void): void => {

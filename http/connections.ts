@@ -1,11 +1,11 @@
 /**
- * The connections of a server: who has said nothing yet, who is served, who idles.
+ * Connections of a server: those that have said nothing yet, those that are served, those that idle.
  *
  *   arrived ─▶ silent ─head─▶ served ─answer─▶ idle ─head─▶ served …
- *                └──── upgraded: left to whoever takes WebSockets ────
+ *                └──── upgraded: left to the WebSocket server ────────
  *
  * Guarantees: a newcomer finds a place unless all of them are served: the connection that has been
- * silent longest makes room for it, else the one that has idled longest. A part of the places is
+ * silent longest makes room for it, else the connection that has idled longest. A part of the places is
  * kept from requests, so that however many are served a peer can come and say who it is. Where the
  * process has no descriptor left, room is made at once and the rest is refused for a while, without
  * a word in the log for each.
@@ -15,13 +15,13 @@ import type { Server } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Bucket } from '../runtime/bucket.ts';
-import type { Clock } from '../runtime/clock.ts';
-import { Newcomers } from '../runtime/newcomers.ts';
-import type { Logger } from '../runtime/options.ts';
+import type { Logger } from '../runtime/base/limits.ts';
+import { Bucket } from '../runtime/base/token-bucket.ts';
+import { Newcomers } from '../runtime/delivery.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
 import type { HttpLimits } from './limits.ts';
 
-/** What became of connections; numbers only rise. */
+/** Counts of connections by what happened to them; numbers only rise. */
 export interface ConnectionCounts {
   /** Beyond those that an address, or everybody, may have. */
   connectionsRefused: number;
@@ -33,7 +33,7 @@ export interface ConnectionCounts {
 
 interface Connection {
   readonly address: string;
-  /** The one that speaks TLS, once there is one. */
+  /** The socket that speaks TLS, once there is one. */
   socket: Duplex;
   /** Ends its time as a silent one. */
   heard: () => void;
@@ -45,10 +45,10 @@ interface Connection {
 const KEPT_SHARE = 8;
 /** Silent and idle ones that go at once when there is no descriptor left. */
 const SHED_AT_ONCE = 16;
-/** How long newcomers are refused then. */
+/** Time for which newcomers are refused then. */
 const BACK_OFF_MS = 1_000;
 
-/** On a listener for upgrades that answers none of them; transports/websocket/door.ts looks for it. */
+/** Marks a listener for upgrades that answers none of them; transports/websocket/door.ts looks for it. */
 const ONLOOKER = Symbol.for('escapement.onlooker');
 
 export class Connections {
@@ -63,9 +63,9 @@ export class Connections {
   readonly #newcomers: Newcomers;
   readonly #all = new Set<Connection>();
   readonly #byAddress = new Map<string, number>();
-  /** In the order in which they began to idle. */
+  /** Connections in the order in which they began to idle. */
   readonly #idle = new Set<Connection>();
-  /** By its socket, and by the one that speaks TLS over it. */
+  /** Connections by their sockets, and by the TLS sockets over these. */
   readonly #bySocket = new WeakMap<Duplex, Connection>();
   readonly #logged: Bucket;
   #served = 0;
@@ -95,7 +95,7 @@ export class Connections {
       const connection = this.#bySocket.get(socket);
       if (connection !== undefined) this.#leave(connection);
     };
-    // Whoever takes WebSockets answers those that nobody else takes: this listener takes none.
+    // The WebSocket server answers those that nobody else takes: this listener takes none.
     const upgraded = Object.assign(leave, { [ONLOOKER]: true });
     // Where nobody listens for upgrades they are requests, and that is to stay so.
     const follows = (event: string): void => {
@@ -111,7 +111,7 @@ export class Connections {
     });
   }
 
-  /** How many there are now; those that were upgraded are not among them. */
+  /** Number of connections now; those that were upgraded are not among them. */
   get size(): number {
     return this.#all.size;
   }
@@ -146,7 +146,7 @@ export class Connections {
     else if (this.#all.size > connectionsMax) this.#makeRoom(connection);
   }
 
-  /** For one more, which is silent itself. */
+  /** Makes room for one more, which is silent itself. */
   #makeRoom(newcomer: Connection, address?: string): void {
     const silent =
       address === undefined ? this.#newcomers.size : this.#newcomers.ofAddress(address);

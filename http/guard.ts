@@ -1,14 +1,14 @@
 /**
- * The checks before every request that is no probe: by which name the server is called and from which
+ * Guard: the checks before every request that is no probe: by which name the server is called and from which
  * page, by whom, and whether the table of permissions lets that caller do it.
  *
  * One for the API and for the probes of a node that has none: nobody gets past one and not the other.
  */
 
 import type { IncomingMessage } from 'node:http';
-import { type Action, refusalOf } from '../programs/jobs/permissions.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/options.ts';
+import { type Action, refusalOf } from '../programs/jobs/desk/permissions.ts';
+import type { Logger } from '../runtime/base/limits.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
 import { type Caller, Callers, type HttpTokens } from './callers.ts';
 import { Origins } from './origins.ts';
 import { HttpRefusal } from './refusal.ts';
@@ -36,10 +36,15 @@ export class Guard {
     this.#origins.check(request);
   }
 
-  /** `jobId`: of the job in the path. @throws {HttpRefusal} unauthorized, forbidden */
-  admit(request: IncomingMessage, query: URLSearchParams, action: Action, jobId?: string): Caller {
+  /** `subject`: the job or the actor in the path. @throws {HttpRefusal} unauthorized, forbidden */
+  admit(
+    request: IncomingMessage,
+    query: URLSearchParams,
+    action: Action,
+    subject?: string,
+  ): Caller {
     const caller = this.#callers.identify(request, query);
-    const refusal = refusalOf(caller, action, jobId);
+    const refusal = refusalOf(caller, action, subject);
     if (refusal !== undefined) throw new HttpRefusal('forbidden', refusal);
     return caller;
   }

@@ -1,5 +1,5 @@
 /**
- * The head of a request, as far as it says where the request ends and whom it is for.
+ * Head of a request, as far as it says where the request ends and whom it is for.
  *
  * Guarantees: what somebody in between could read in another way is refused: two names of the
  * server, or a coding of the body besides `chunked`. Lengths and lines are checked by Node.

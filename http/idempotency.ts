@@ -6,7 +6,7 @@
  * id, an extension by its request id. Bounded, and kept for a time only.
  */
 
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
 import { HttpRefusal, invalid } from './refusal.ts';
 
 interface Use {
@@ -18,7 +18,7 @@ export class IdempotencyKeys {
   readonly #clock: Clock;
   readonly #keepMs: number;
   readonly #keysMax: number;
-  /** In the order of their ends: all are kept equally long. */
+  /** Keys in the order of their ends: all are kept equally long. */
   readonly #uses = new Map<string, Use>();
 
   constructor(clock: Clock, keepMs: number, keysMax: number) {

@@ -1,5 +1,5 @@
 /**
- * JSON as it arrives: an object, taken apart while it is read.
+ * JSON reader: an object, taken apart while it arrives.
  *
  *   value ─{─▶ keyOrEnd ─"…"─▶ colon ─:─▶ value ─…─▶ commaOrEnd ─,─▶ key …
  *
@@ -15,7 +15,7 @@ import { invalid } from './refusal.ts';
 export interface JsonShape {
   readonly depthMax: number;
   readonly keysMax: number;
-  /** Of all objects together; left out where each counts for itself. */
+  /** Keys of all objects together; left out where each counts for itself. */
   readonly keysInAllMax?: number;
   readonly stringBytesMax: number;
   /** Keys whose texts may be longer. */
@@ -44,7 +44,7 @@ export class JsonReader {
   readonly #listener: JsonListener;
   #next: Next = 'value';
   #within: Within = 'structure';
-  /** Of each open object how many keys it has; −1 for a list. */
+  /** Number of keys of each open object; −1 for a list. */
   readonly #open: number[] = [];
   readonly #text = new JsonText((message) => invalid(message, this.#field));
   #wordLength = 0;
@@ -90,7 +90,7 @@ export class JsonReader {
       throw invalid('The body must be a whole JSON object.', 'body');
   }
 
-  /** Where it is in the body, for people. */
+  /** Field at which it is in the body, for people. */
   get #field(): string {
     if (this.#index >= 0) {
       const deeper = this.#open.length > 2 && this.#text.key !== '' ? `.${this.#text.key}` : '';
@@ -235,7 +235,7 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** What numbers, `true`, `false` and `null` are made of. */
+/** True for the characters that numbers, `true`, `false` and `null` are made of. */
 function isWord(code: number): boolean {
   return (
     (code >= 0x30 && code <= 0x39) ||

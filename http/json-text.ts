@@ -1,5 +1,5 @@
 /**
- * A text within JSON as it arrives: its bytes are counted while it is read, escapes as what they
+ * Text within JSON as it arrives: its bytes are counted while it is read, escapes as what they
  * stand for, and of a key the beginning is kept.
  */
 
@@ -9,7 +9,7 @@ const BLANK = 0x20;
 const UNICODE = 0x75;
 /** Longer keys are not looked at further: none that matters is as long. */
 const KEY_SHOWN_MAX = 64;
-/** What stands behind a backslash, and what it means. */
+/** Escapes: what stands behind a backslash, and what it means. */
 const ESCAPED: ReadonlyMap<number, number> = new Map([
   [QUOTE, QUOTE],
   [BACKSLASH, BACKSLASH],
@@ -44,7 +44,10 @@ export class JsonText {
     if (isKey) this.key = '';
   }
 
-  /** Where its closing quote is; the length of `piece` when that is still to come. */
+  /**
+   * Reads up to its closing quote, and returns where that is; the length of `piece` when it is still
+   * to come.
+   */
   read(piece: string, from: number): number {
     let at = from;
     for (; at < piece.length; at += 1) {
@@ -59,7 +62,7 @@ export class JsonText {
     return at;
   }
 
-  /** Where the plain characters end: most of a body is such. */
+  /** End of the plain characters: most of a body is such. */
   #skip(piece: string, from: number): number {
     let at = from;
     let bytes = 0;

@@ -4,7 +4,7 @@
  * Units are part of the name (`Ms`, `Bytes`). Each says what happens when it is reached.
  */
 
-import { RuntimeError } from '../runtime/errors.ts';
+import { RuntimeError } from '../runtime/base/errors.ts';
 
 export interface HttpLimits {
   /** Requests of one client in a minute; a further one is answered 429. Default 100. */
@@ -17,7 +17,7 @@ export interface HttpLimits {
   readonly clientsMax: number;
   /** Idempotency keys that are remembered; beyond it the oldest is forgotten. Default 10,000. */
   readonly idempotencyKeysMax: number;
-  /** How long an idempotency key is remembered. Default 24 hours. */
+  /** Time for which an idempotency key is remembered. Default 24 hours. */
   readonly idempotencyKeepMs: number;
   /** Size of the target of a request; a longer one is answered 414. Default 8 KiB. */
   readonly urlBytesMax: number;
@@ -29,9 +29,9 @@ export interface HttpLimits {
   readonly submissionBytesMax: number;
   /** Submissions read at once; a further one is answered 503. Default 4. */
   readonly submissionsMax: number;
-  /** Of one client; its further ones wait for them. Default 2. */
+  /** Submissions of one client at a time; its further ones wait for them. Default 2. */
   readonly submissionsPerClientMax: number;
-  /** How long a body may take to arrive; then the request is answered 408. Default 30,000. */
+  /** Time in which a body has to arrive; then the request is answered 408. Default 30,000. */
   readonly bodyMs: number;
   /** Objects and lists within each other in a body; deeper is answered 400. Default 32. */
   readonly depthMax: number;
@@ -39,21 +39,24 @@ export interface HttpLimits {
   readonly keysMax: number;
   /** Size of a text in a body that is no payload; a longer one is answered 400. Default 8 KiB. */
   readonly stringBytesMax: number;
-  /** How long an answer is waited for; then the request is answered 504. Default 25,000. */
+  /** Time for which an answer is waited for; then the request is answered 504. Default 25,000. */
   readonly answerMs: number;
   /** Streams of events at once; a further one is answered 503. Default 256. */
   readonly watchersMax: number;
-  /** Of one client; a further one is answered 429. Default 64. */
+  /** Watches of one client; a further one is answered 429. Default 64. */
   readonly watchersPerClientMax: number;
-  /** What one of them may leave unread; beyond it the connection is ended. Default 256 KiB. */
+  /** Bytes that one of them may leave unread; beyond it the connection is ended. Default 256 KiB. */
   readonly watcherBytesMax: number;
-  /** How often a stream without news says that it is there. Default 15,000. */
+  /** Interval at which a stream without news says that it is there. Default 15,000. */
   readonly heartbeatMs: number;
-  /** How long a connection has for its first whole head, and TLS before it; then it is closed. Default 5,000. */
+  /**
+   * Time that a connection has for its first whole head, and TLS before it; then it is closed. Default
+   * 5,000.
+   */
   readonly firstHeadMs: number;
-  /** How long the head of a request may take; then it is answered 408. Default 10,000. */
+  /** Time that the head of a request may take; then it is answered 408. Default 10,000. */
   readonly headMs: number;
-  /** How long a whole request may take; then it is answered 408. Default 30,000. */
+  /** Time that a whole request may take; then it is answered 408. Default 30,000. */
   readonly requestMs: number;
   /** Size of the head of a request; a larger one is answered 431. Default 16 KiB. */
   readonly headBytesMax: number;
@@ -61,7 +64,7 @@ export interface HttpLimits {
   readonly connectionsMax: number;
   /** The same for those of one address. Default 512. */
   readonly connectionsPerAddressMax: number;
-  /** How long a connection without a request stays open. Default 5,000. */
+  /** Time for which a connection without a request stays open. Default 5,000. */
   readonly keepAliveMs: number;
 }
 

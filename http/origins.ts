@@ -1,5 +1,5 @@
 /**
- * By which names a server may be called, and from which pages.
+ * Origins and hosts: the names by which a server may be called, and the pages that may call it.
  *
  * A page of another site that makes a browser ask us (DNS rebinding, cross-site requests) is
  * refused by its Host or its Origin; a page of another port of the same machine is one of another site.
@@ -29,13 +29,16 @@ export class Origins {
     throw new HttpRefusal('forbidden', 'Pages of other sites have no access.');
   }
 
-  /** Of a page that this server was called by the same name for, or that is of one of the names given. */
+  /**
+   * True for a page that this server was called by the same name for, or that is of one of the names
+   * given.
+   */
   #isOwn(origin: string, host: string | undefined, socket: IncomingMessage['socket']): boolean {
     const [, scheme, from] = /^(https?):\/\/([^/]+)$/.exec(origin.toLowerCase()) ?? [];
     if (scheme === undefined || from === undefined) return false;
     const page = withoutDefault(from, scheme);
     if (this.#hosts.has(page)) return true;
-    // Whoever ends TLS in front of us may speak plainly to us, but goes by a name that was given.
+    // A proxy that ends TLS in front of us may speak plainly to us, but goes by a name that was given.
     const isGiven = this.#hosts.has(nameIn(page));
     const ownScheme = 'encrypted' in socket ? 'https' : 'http';
     return (

@@ -1,4 +1,4 @@
-/** What stands in queries and headers: text that means a number, a duration, an id. */
+/** Parameters in queries and headers: text that means a number, a duration, an id. */
 
 import { type ZodType, z } from 'zod';
 import { parseDuration } from '../simulator/duration.ts';
@@ -17,7 +17,7 @@ export const duration = z
     }
   });
 
-/** How many entries a page has at most. */
+/** Number of entries that a page has at most. */
 export const pageLimit = (max: number) =>
   z
     .string()

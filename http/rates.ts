@@ -1,11 +1,11 @@
 /**
- * How many requests each client may make: as many as its minute has, spent at once or bit by bit.
+ * Request rates: each client may make as many requests as its minute has, spent at once or bit by bit.
  *
- * Bounded: beyond a number of clients the one that has been silent for longest is forgotten, which
+ * Bounded: beyond a number of clients the client that has been silent for longest is forgotten, which
  * gives it a fresh minute and nothing else.
  */
 
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
 import { HttpRefusal } from './refusal.ts';
 
 interface Allowance {

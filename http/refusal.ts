@@ -1,12 +1,12 @@
 /**
- * Why a request is not carried out: the words of the HTTP API, each with its status.
+ * Refusals of requests: the words of the HTTP API, each with its status.
  *
  * Clients branch on `code`; the words are part of the public API and are listed in
  * docs/http-api.md (a test keeps the two equal). A message echoes little of what came in, and never
  * a stack.
  */
 
-import { type ErrorCode, RuntimeError } from '../runtime/errors.ts';
+import { type ErrorCode, RuntimeError } from '../runtime/base/errors.ts';
 
 export const HTTP_CODES = {
   invalid: 400,
@@ -23,6 +23,7 @@ export const HTTP_CODES = {
   urlTooLong: 414,
   unsupportedMediaType: 415,
   wrongHost: 421,
+  refused: 422,
   tooManyRequests: 429,
   headTooLarge: 431,
   internal: 500,
@@ -37,7 +38,7 @@ export type HttpCode = keyof typeof HTTP_CODES;
 export class HttpRefusal extends Error {
   readonly code: HttpCode;
   readonly status: number;
-  /** What of the request is wrong. */
+  /** Field of the request that is wrong. */
   readonly field: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** The rest of the request is not read: the connection ends with the answer. */
@@ -87,16 +88,29 @@ export const invalid = (message: string, field?: string): HttpRefusal =>
   new HttpRefusal('invalid', message, { field });
 
 export const notLeader = (): HttpRefusal =>
-  tryLater('notLeader', 'This node stands by. Ask the one that leads, or this one again later.');
+  tryLater('notLeader', 'This node stands by. Ask the node that leads, or this one again later.');
 
 const RUNTIME_CODES: Readonly<Partial<Record<ErrorCode, HttpCode>>> = {
+  ACTOR_ACTIVE: 'conflict',
+  ACTOR_ENDED: 'alreadyFinal',
+  ACTOR_EXISTS: 'conflict',
   ACTOR_UNKNOWN: 'notFound',
   ADDRESS_MALFORMED: 'invalid',
+  EVENT_MALFORMED: 'invalid',
+  EVENT_REFUSED: 'invalid',
+  EVENT_RESERVED: 'invalid',
+  EVENT_UNDECLARED: 'invalid',
+  KIND_UNKNOWN: 'notFound',
+  SENDER_REFUSED: 'forbidden',
+  SEND_TIMED_OUT: 'answerLate',
   OPTION_INVALID: 'invalid',
   ASK_TIMED_OUT: 'answerLate',
 };
 
-/** What clients are told of an error of the runtime; undefined when it is nobody's business but ours. */
+/**
+ * Refusal that clients are told for an error of the runtime; undefined when it is nobody's business
+ * but ours.
+ */
 export function refusalOf(thrown: unknown): HttpRefusal | undefined {
   if (thrown instanceof HttpRefusal) return thrown;
   if (!(thrown instanceof RuntimeError)) return undefined;

@@ -1,5 +1,5 @@
 /**
- * A server for the API, with its limits set: how long a request may take, how large its head may
+ * Server for the API, with its limits set: how long a request may take, how large its head may
  * be, and how many connections there may be, in all and of one address.
  *
  * What is no request is answered in one line and ends its connection; nothing of it is a stack
@@ -18,9 +18,9 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
-import type { Clock } from '../runtime/clock.ts';
-import { type Logger, SILENT_LOGGER } from '../runtime/options.ts';
-import { systemClock } from '../runtime/system-clock.ts';
+import { type Logger, SILENT_LOGGER } from '../runtime/base/limits.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import { systemClock } from '../runtime/system/clock.ts';
 import { sendAnswer } from './answer.ts';
 import { type ConnectionCounts, Connections } from './connections.ts';
 import { type HttpLimits, resolveHttpLimits } from './limits.ts';
@@ -36,7 +36,7 @@ export interface HttpServerOptions {
   readonly clock?: Clock;
 }
 
-/** What a server has closed, by the reason, and what is open. */
+/** Counts of what a server has closed, by the reason, and of what is open. */
 export interface ServerCounts extends Readonly<ConnectionCounts> {
   /** Connections there are now, without those of WebSockets. */
   readonly connectionsOpen: number;
@@ -52,11 +52,11 @@ type ServerPorts = Pick<HttpServerOptions, 'logger' | 'clock'>;
 
 const countsOf = new WeakMap<object, () => ServerCounts>();
 
-/** Whoever is late by another limit is told so before. */
+/** A client that is late by another limit is told so before. */
 const SILENCE_MARGIN_MS = 2_000;
-/** A target over its limit has no line break in its first so many bytes. */
+/** Bytes that are looked at for the end of a target: one over its limit has no line break in them. */
 const TARGET_LOOKED_AT = 8 * 1024;
-/** How often Node looks for requests that take too long. */
+/** Interval at which Node looks for requests that take too long. */
 const CHECK_EVERY_MS = 1_000;
 
 /** It listens when its `listen` is called. @throws {RuntimeError} OPTION_INVALID */
@@ -132,7 +132,7 @@ function follow(
   return { connections, counts };
 }
 
-/** The connection is another one's from now on: whoever asks again gets in line with all newcomers. */
+/** The connection is another one's from now on: a client that asks again gets in line with all newcomers. */
 function refuseForWantOfRoom(response: ServerResponse): void {
   const refusal = tryLater('overloaded', 'As many requests are served as there is room for.');
   const headers = { ...refusal.headers, connection: 'close' };
@@ -147,7 +147,7 @@ function silenceMsOf({ requestMs, bodyMs, answerMs, heartbeatMs }: HttpLimits): 
   return Math.max(requestMs, bodyMs, answerMs, heartbeatMs) + SILENCE_MARGIN_MS;
 }
 
-/** What a server with limits has closed since then; undefined for one without. */
+/** Counts of what a server with limits has closed since then; undefined for one without. */
 export function serverCounts(server: Server | TlsServer): ServerCounts | undefined {
   return countsOf.get(server)?.();
 }
@@ -173,7 +173,10 @@ function wordOf(error: NodeJS.ErrnoException): keyof typeof STATUS_LINES | undef
   }
 }
 
-/** Whether bytes begin with the first line of a request and have not come to its end; more of them is not looked at. */
+/**
+ * True when bytes begin with the first line of a request and have not come to its end; more of them is
+ * not looked at.
+ */
 function isTarget(bytes: Buffer | undefined): boolean {
   return /^[A-Z]{1,20} [^\r\n]+$/.test(bytes?.toString('latin1', 0, TARGET_LOOKED_AT) ?? '');
 }

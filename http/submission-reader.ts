@@ -1,5 +1,5 @@
 /**
- * A submission as it arrives: each workflow is checked as soon as it is there.
+ * Submission reader: each workflow is checked as soon as it has arrived.
  *
  * What is wrong with one of ten thousand workflows is said when it comes, without the rest; of the
  * body no more than one workflow is held as text.

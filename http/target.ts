@@ -1,5 +1,5 @@
 /**
- * The target of a request: its path in parts, and its query.
+ * Target of a request: its path in parts, and its query.
  *
  * Guarantees: a path has one spelling only. What could be read as another path by somebody else
  * (two slashes, dots, encoded slashes, NUL) is refused and never interpreted.
@@ -43,4 +43,15 @@ function decode(segment: string): string {
   } catch {
     throw invalid('The path is not written as a path.', 'path');
   }
+}
+
+/** @throws {HttpRefusal} invalid */
+export function oncePerName(query: URLSearchParams): Readonly<Record<string, string>> {
+  const once: Record<string, string> = {};
+  for (const [name, value] of query) {
+    if (Object.hasOwn(once, name)) throw invalid('It is there twice.', name.slice(0, 64));
+    if (name === '__proto__') throw invalid('There is no such field.', name);
+    once[name] = value;
+  }
+  return once;
 }

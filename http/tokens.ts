@@ -3,12 +3,12 @@
  * and whenever its list changes, and for the configuration of a node before it starts or reloads.
  */
 
-import { CLIENT_ROLES, type ClientGrant } from '../programs/jobs/permissions.ts';
+import { CLIENT_ROLES, type ClientGrant } from '../programs/jobs/desk/permissions.ts';
 
 /** `name`: in logs, and of who added time to a job. Several tokens may have one, with the same rights. */
 export interface HttpToken extends ClientGrant {
   readonly token: string;
-  /** When it ends, in milliseconds since the epoch. Default: never. */
+  /** Time at which it ends, in milliseconds since the epoch. Default: never. */
   readonly expiresAt?: number;
 }
 
@@ -23,9 +23,11 @@ export const TOKEN_BYTES_MIN = 16;
 const TOKEN_BYTES_MAX = 4_096;
 const JOBS_MAX = 100;
 const NAME = /^[A-Za-z0-9._:-]{1,64}$/;
-/** How an id of a job may begin. */
+/** Pattern of the beginning of a job's id. */
 const BEGINNING = /^[A-Za-z0-9._:-]{1,128}$/;
-/** What fits into a header, and is one value there. */
+/** Pattern of the beginning of an address. */
+const ADDRESS_BEGINNING = /^[A-Za-z0-9._:~/@-]{1,256}$/;
+/** Pattern of what fits into a header, and is one value there. */
 const TOKEN = /^[\x21-\x2b\x2d-\x7e]+$/;
 
 export function findTokenFaults(tokens: readonly HttpToken[]): readonly TokenFault[] {
@@ -45,7 +47,7 @@ export function findTokenFaults(tokens: readonly HttpToken[]): readonly TokenFau
 
 type Fault = readonly [field: keyof HttpToken, what: string];
 
-function faultsOf({ name, role, token, jobs, expiresAt }: HttpToken): Fault[] {
+function faultsOf({ name, role, token, jobs, actors, expiresAt }: HttpToken): Fault[] {
   const faults: Fault[] = [];
   if (!NAME.test(name)) faults.push(['name', 'must be 1 to 64 letters, digits or "._:-"']);
   if (!CLIENT_ROLES.includes(role))
@@ -54,20 +56,30 @@ function faultsOf({ name, role, token, jobs, expiresAt }: HttpToken): Fault[] {
     faults.push(['token', `must have ${TOKEN_BYTES_MIN} to ${TOKEN_BYTES_MAX} characters`]);
   else if (!TOKEN.test(token))
     faults.push(['token', 'a token has no spaces, no commas, and no letters but those of ASCII']);
-  if (jobs !== undefined && !isBeginnings(jobs))
+  if (actors !== undefined && !isBeginnings(actors, ADDRESS_BEGINNING))
+    faults.push(['actors', `must be 1 to ${JOBS_MAX} beginnings of addresses, such as "order/"`]);
+  if (jobs !== undefined && !isBeginnings(jobs, BEGINNING))
     faults.push(['jobs', `must be 1 to ${JOBS_MAX} beginnings of ids of jobs, such as "billing."`]);
   if (expiresAt !== undefined && !Number.isSafeInteger(expiresAt))
     faults.push(['expiresAt', 'must be a moment in milliseconds']);
   return faults;
 }
 
-/** What a client may do over a socket goes by its name, so one name has one set of rights. */
-function conflictsOf({ name, role, jobs }: HttpToken, above: HttpToken | undefined): Fault[] {
+/**
+ * Conflicts of tokens: what a client may do over a socket goes by its name, so one name has one set of
+ * rights.
+ */
+function conflictsOf(
+  { name, role, jobs, actors }: HttpToken,
+  above: HttpToken | undefined,
+): Fault[] {
   if (above === undefined) return [];
   const faults: Fault[] = [];
   if (above.role !== role) faults.push(['role', `${name} has another role above`]);
   if (JSON.stringify(above.jobs) !== JSON.stringify(jobs))
     faults.push(['jobs', `${name} is for other jobs above`]);
+  if (JSON.stringify(above.actors) !== JSON.stringify(actors))
+    faults.push(['actors', `${name} is for other actors above`]);
   return faults;
 }
 
@@ -75,11 +87,11 @@ function isLong(token: string): boolean {
   return token.length >= TOKEN_BYTES_MIN && token.length <= TOKEN_BYTES_MAX;
 }
 
-function isBeginnings(jobs: unknown): boolean {
+function isBeginnings(jobs: unknown, pattern: RegExp): boolean {
   return (
     Array.isArray(jobs) &&
     jobs.length >= 1 &&
     jobs.length <= JOBS_MAX &&
-    jobs.every((beginning) => typeof beginning === 'string' && BEGINNING.test(beginning))
+    jobs.every((beginning) => typeof beginning === 'string' && pattern.test(beginning))
   );
 }

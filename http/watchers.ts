@@ -8,9 +8,9 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JobView } from '../programs/jobs/index.ts';
-import type { Clock } from '../runtime/clock.ts';
-import { messageOf, RuntimeError } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/options.ts';
+import { messageOf, RuntimeError } from '../runtime/base/errors.ts';
+import type { Logger } from '../runtime/base/limits.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
 import type { HttpLimits } from './limits.ts';
 import { HttpRefusal, tryLater } from './refusal.ts';
 
@@ -22,7 +22,7 @@ interface WatcherPorts {
 
 export class Watchers {
   readonly #ports: WatcherPorts;
-  /** Whose each is. */
+  /** Client of each open stream. */
   readonly #open = new Map<AbortController, string>();
 
   constructor(ports: WatcherPorts) {
@@ -103,7 +103,7 @@ export class Watchers {
     return () => cancel();
   }
 
-  /** Whoever does not read loses the connection. */
+  /** A client that does not read loses the connection. */
   #isRead(response: ServerResponse): boolean {
     if (response.writableLength <= this.#ports.limits.watcherBytesMax) return true;
     response.destroy();

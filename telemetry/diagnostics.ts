@@ -9,10 +9,11 @@
  */
 
 import { type Channel, channel } from 'node:diagnostics_channel';
-import type { Inspection, InspectionRecord } from '../runtime/inspection.ts';
+import type { Inspection, InspectionRecord } from '../runtime/base/inspection.ts';
 
 /** Held here, because Node forgets a channel that nobody holds. */
 const TURN = channel('escapement:turn');
+const QUESTION = channel('escapement:question');
 const MESSAGE = channel('escapement:message');
 const TIMER = channel('escapement:timer');
 const ACTOR = channel('escapement:actor');
@@ -23,6 +24,7 @@ const PEER = channel('escapement:peer');
 
 const CHANNELS: Readonly<Record<InspectionRecord['type'], Channel>> = {
   turn: TURN,
+  question: QUESTION,
   messageSent: MESSAGE,
   timers: TIMER,
   actor: ACTOR,
@@ -68,7 +70,7 @@ function publish(record: InspectionRecord): void {
   if (target.hasSubscribers) target.publish(record);
 }
 
-/** Where records of this type are published. */
+/** Channel on which records of this type are published. */
 export function channelOf(type: InspectionRecord['type']): Channel {
   return CHANNELS[type];
 }

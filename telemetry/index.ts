@@ -1,5 +1,5 @@
 /**
- * `escapement/telemetry`: a runtime's numbers, turns and traces for the tools that watch it.
+ * Entry `escapement/telemetry`: a runtime's numbers, turns and traces for the tools that watch it.
  *
  * This is a public entry. Nothing of it is needed for `runtime.metrics()`, and importing
  * it loads no other package.

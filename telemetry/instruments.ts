@@ -1,5 +1,5 @@
 /**
- * The metrics as OpenTelemetry instruments, under the names of metric-list.ts.
+ * Instruments of OpenTelemetry for the metrics, under the names of metric-list.ts.
  *
  * Counters and gauges are observed: a snapshot is taken once for each collection and at
  * no other time. Histograms get each value when it is recorded, which is once for each
@@ -7,7 +7,7 @@
  */
 
 import type { BatchObservableResult, Meter, Observable } from '@opentelemetry/api';
-import type { Metrics, MetricsSnapshot } from '../runtime/metrics.ts';
+import type { Metrics, MetricsSnapshot } from '../runtime/base/metrics.ts';
 import { type HistogramMetric, METRICS, type NumberMetric } from './metric-list.ts';
 
 export interface InstrumentSources {

@@ -1,24 +1,24 @@
 /**
- * The metrics as others know them: name, unit, and where the number is in a snapshot.
+ * List of the metrics as others know them: name, unit, and the place of the number in a snapshot.
  *
  * One list for every exporter and for docs/telemetry.md, so that a number is called the
  * same wherever it turns up. Names follow Prometheus: unit last, `_total` for counters.
  */
 
-import type { HistogramSnapshot, MetricsSnapshot } from '../runtime/metrics.ts';
+import type { HistogramSnapshot, MetricsSnapshot } from '../runtime/base/metrics.ts';
 
 interface Named {
   readonly name: string;
-  /** One sentence, for whoever meets the number on a screen. */
+  /** One sentence, for a reader who meets the number on a screen. */
   readonly help: string;
-  /** As UCUM writes it: `ms`, or what is counted in braces; empty for a plain number. */
+  /** Unit as UCUM writes it: `ms`, or what is counted in braces; empty for a plain number. */
   readonly unit: string;
 }
 
 export interface NumberMetric extends Named {
   readonly type: 'counter' | 'gauge';
   read(snapshot: MetricsSnapshot): number;
-  /** Where the number is a sum: what it is the sum of, by the value of one more label. */
+  /** Parts of a number that is a sum, by the value of one more label. */
   readonly parts?: {
     readonly label: string;
     read(snapshot: MetricsSnapshot): Readonly<Record<string, number>>;
@@ -162,6 +162,12 @@ export const METRICS: readonly Metric[] = [
     'ms',
     'From the moment a deadline was due to the turn that took it.',
   ),
+  gauge(
+    'escapement_lateness_milliseconds',
+    'latenessMs',
+    'ms',
+    'By how much deadlines are late now: the latest of the last seconds, or one that still waits.',
+  ),
   counter(
     'escapement_commits_total',
     'commits',
@@ -202,6 +208,12 @@ export const METRICS: readonly Metric[] = [
     'Places that messages wait for and that nobody answers from.',
   ),
   counter(
+    'escapement_child_stops_failed_total',
+    'childStopsFailed',
+    '{child}',
+    'Callbacks and observables that threw while they were stopped.',
+  ),
+  counter(
     'escapement_effects_retried_total',
     'effectsRetried',
     '{effect}',
@@ -214,10 +226,22 @@ export const METRICS: readonly Metric[] = [
     'Durable effects whose performer failed for the last time.',
   ),
   counter(
+    'escapement_questions_asked_total',
+    'questionsAsked',
+    '{question}',
+    'Events answered without a turn, those that came twice included.',
+  ),
+  counter(
     'escapement_questions_refused_total',
     'questionsRefused',
     '{question}',
     'Questions that were taken, and whose askers were told that there is no answer.',
+  ),
+  counter(
+    'escapement_watches_lost_total',
+    'watchesLost',
+    '{watch}',
+    'Watches of actors of other nodes that ended with an error.',
   ),
   counter(
     'escapement_leases_acquired_total',

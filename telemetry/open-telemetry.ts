@@ -1,5 +1,5 @@
 /**
- * Traces and metrics for OpenTelemetry, where it is in use.
+ * OpenTelemetry: traces and metrics, where it is in use.
  *
  * Guarantees: `@opentelemetry/api` is loaded only when somebody asks for it, or when an
  * SDK has registered itself; nothing that a tracer, a meter or an exporter throws reaches
@@ -7,8 +7,8 @@
  * exports nothing itself.
  */
 
-import { messageOf, RuntimeError } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/options.ts';
+import { messageOf, RuntimeError } from '../runtime/base/errors.ts';
+import type { Logger } from '../runtime/base/limits.ts';
 import { type KindMap, Runtime } from '../runtime/runtime.ts';
 import { openInstruments } from './instruments.ts';
 import { type Api, Spans } from './spans.ts';
@@ -20,10 +20,10 @@ export interface OpenTelemetryOptions {
   readonly metrics?: boolean;
 }
 
-/** Where the api keeps what was registered, so that all copies of it in a process share it. */
+/** Symbol under which the api keeps what was registered, so that all copies of it in a process share it. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
-/** What each runtime is attached by, so that nothing is reported twice. */
+/** Functions that detach each runtime, kept so that nothing is reported twice. */
 const attached = new WeakMap<object, () => void>();
 
 /**
@@ -40,8 +40,8 @@ export async function openTelemetry<TKinds extends KindMap>(
 }
 
 /**
- * What attaches a runtime to what an SDK has registered a provider for. Undefined without
- * one, or without the api.
+ * Finds the function that attaches a runtime to what an SDK has registered a provider for.
+ * Undefined without one, or without the api.
  */
 export async function findOpenTelemetry(
   logger: Logger,
@@ -56,7 +56,7 @@ export async function findOpenTelemetry(
     const api = await loadApi();
     return (runtime) => void attach(api, runtime, { traces, metrics });
   } catch (thrown) {
-    // Whoever did not ask for it has nothing to mend.
+    // A user who did not ask for it has nothing to mend.
     logger.debug({ error: messageOf(thrown) }, 'OpenTelemetry is registered and was not attached');
     return undefined;
   }

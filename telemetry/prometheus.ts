@@ -1,18 +1,18 @@
 /**
- * The metrics of a runtime as Prometheus reads them: the text exposition format 0.0.4.
+ * Prometheus: the metrics of a runtime as it reads them, in the text exposition format 0.0.4.
  *
- * The labels are `node` and `place`, and `code` where refusals are told apart: never a
- * name that a client could choose, so the number of series is bounded by how many runtimes
- * there are. It listens nowhere: whoever has an HTTP server answers with the text.
+ * The labels are `node` and `place`, and `code` where refusals are told apart: never a name that a
+ * client could choose, so the number of series is bounded by how many runtimes there are. It
+ * listens nowhere: an HTTP server of the user's answers with the text.
  */
 
-import type { HistogramSnapshot, MetricsSnapshot } from '../runtime/metrics.ts';
+import type { HistogramSnapshot, MetricsSnapshot } from '../runtime/base/metrics.ts';
 import { METRICS, type Metric } from './metric-list.ts';
 
-/** What an answer with this text says in its header `content-type`. */
+/** Value of the header `content-type` in an answer with this text. */
 export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Whatever has metrics: a runtime. */
+/** Source of metrics: a runtime. */
 export interface Measured {
   metrics(): MetricsSnapshot;
 }

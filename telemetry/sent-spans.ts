@@ -1,5 +1,5 @@
 /**
- * Which span sent a message, until the message is taken: what joins turns into a trace.
+ * Spans that sent messages, each kept until its message is taken: they join turns into a trace.
  *
  * A message is named by its identity, the sender's address and a counter, which no resend
  * changes. Bounded: beyond the limit the oldest is forgotten, and its receiver's turn

@@ -8,9 +8,9 @@
  */
 
 import type { Span, SpanContext, SpanStatusCode, Tracer, TracerProvider } from '@opentelemetry/api';
-import { kindOf } from '../runtime/address.ts';
-import type { InspectionRecord } from '../runtime/inspection.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import { kindOf } from '../runtime/base/address.ts';
+import type { InspectionRecord } from '../runtime/base/inspection.ts';
+import type { Metrics } from '../runtime/base/metrics.ts';
 import { SentSpans } from './sent-spans.ts';
 
 export type Api = typeof import('@opentelemetry/api');

@@ -5,12 +5,12 @@ import { z } from 'zod';
 import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
 import { count, id, requestId } from '../../machines/jobs/messages/fields.ts';
 import { JOB_STATUSES } from '../../machines/jobs/words.ts';
+import { isOwn, refusalOf } from '../../programs/jobs/desk/permissions.ts';
 import type { NewJob } from '../../programs/jobs/index.ts';
-import { isOwn, refusalOf } from '../../programs/jobs/permissions.ts';
 import type { Answer } from '../answer.ts';
 import { duration, pageLimit, parameter } from '../parameters.ts';
 import { HttpRefusal, invalid, notLeader, tryLater } from '../refusal.ts';
-import { type Call, routes, type Service } from '../route.ts';
+import { type Call, type JobsService, routes } from '../route.ts';
 import { read } from '../schema.ts';
 
 export const jobRoutes = routes([
@@ -56,7 +56,7 @@ export const jobRoutes = routes([
   },
 ]);
 
-async function submit({ client }: Service, call: Call): Promise<Answer> {
+async function submit({ client }: JobsService, call: Call): Promise<Answer> {
   const job = call.body as NewJob;
   const jobId = job.jobId ?? call.idempotencyKey;
   if (jobId === undefined && call.caller.jobs !== undefined)
@@ -103,7 +103,7 @@ const listQuery = z.strictObject({
   cursor: z.string().min(1).max(1_024).optional(),
 });
 
-async function list({ client }: Service, { query, caller }: Call): Promise<Answer> {
+async function list({ client }: JobsService, { query, caller }: Call): Promise<Answer> {
   const { status, stuckFor, deadlineBefore, limit, cursor } = read(listQuery, query);
   const page = await client.list({
     limit,
@@ -116,7 +116,7 @@ async function list({ client }: Service, { query, caller }: Call): Promise<Answe
   return { status: 200, body: { ...page, jobs } };
 }
 
-async function show({ client }: Service, call: Call): Promise<Answer> {
+async function show({ client }: JobsService, call: Call): Promise<Answer> {
   const jobId = jobIdOf(call);
   read(nothing, call.query);
   const job = await client.get(jobId);
@@ -124,7 +124,7 @@ async function show({ client }: Service, call: Call): Promise<Answer> {
   return { status: 200, body: job };
 }
 
-async function cancel({ client }: Service, call: Call): Promise<Answer> {
+async function cancel({ client }: JobsService, call: Call): Promise<Answer> {
   const jobId = jobIdOf(call);
   read(nothing, call.query);
   read(nothing, call.body);
@@ -139,7 +139,7 @@ const extendBody = z.strictObject({
   datacenter: id.optional(),
 });
 
-async function extend({ client }: Service, call: Call): Promise<Answer> {
+async function extend({ client }: JobsService, call: Call): Promise<Answer> {
   const jobId = jobIdOf(call);
   read(nothing, call.query);
   const { byMs, datacenter, ...more } = read(extendBody, call.body);
@@ -154,7 +154,7 @@ async function extend({ client }: Service, call: Call): Promise<Answer> {
   throw refusedBecause(answer.reason);
 }
 
-async function watch({ client, watchers }: Service, call: Call): Promise<Answer | undefined> {
+async function watch({ client, watchers }: JobsService, call: Call): Promise<Answer | undefined> {
   const jobId = jobIdOf(call);
   read(nothing, call.query);
   const { request, response } = call;

@@ -1,39 +1,24 @@
 /**
- * Routes for whoever runs the system: workers, what happened to a job, what is due, and what nobody
- * could take. They look into the place that this program hosts.
+ * Routes for operators of a node: what is due, what waits for others, and what nobody could take. They look
+ * into the place that this program hosts.
  */
 
 import { z } from 'zod';
-import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
 import { id } from '../../machines/jobs/messages/fields.ts';
-import type { Manager, WorkerPage, WorkerView } from '../../programs/jobs/index.ts';
-import { messageOf, RuntimeError } from '../../runtime/errors.ts';
-import type { ActorRow } from '../../runtime/query.ts';
-import type { Undelivered } from '../../runtime/undelivered.ts';
+import type { Undelivered } from '../../runtime/actor.ts';
+import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
+import { actorPage } from '../actor-page.ts';
 import type { Answer } from '../answer.ts';
 import { duration, pageLimit } from '../parameters.ts';
-import { HttpRefusal, invalid } from '../refusal.ts';
+import { HttpRefusal } from '../refusal.ts';
 import { type Call, routes, type Service } from '../route.ts';
 import { read } from '../schema.ts';
 
 const hosted = { isHosted: true } as const;
 
 export const operationRoutes = routes([
-  {
-    name: 'workers.list',
-    method: 'GET',
-    path: '/v1/workers',
-    ...hosted,
-    run: workers,
-  },
-  {
-    name: 'jobs.history',
-    method: 'GET',
-    path: '/v1/jobs/:jobId/history',
-    ...hosted,
-    run: history,
-  },
   { name: 'timers.list', method: 'GET', path: '/v1/timers', ...hosted, run: timers },
+  { name: 'waiting.list', method: 'GET', path: '/v1/waiting', ...hosted, run: waiting },
   {
     name: 'undelivered.list',
     method: 'GET',
@@ -65,42 +50,6 @@ export const operationRoutes = routes([
   },
 ]);
 
-/** Workers of one answer; a gate has those of all its datacenters. */
-const WORKERS_MAX = 10_000;
-
-async function workers({ client }: Service, { query }: Call): Promise<Answer> {
-  read(nothing, query);
-  const found: WorkerView[] = [];
-  const unanswered = new Set<string>();
-  let cursor: string | null = null;
-  do {
-    const page: WorkerPage = await client.workers({
-      limit: 500,
-      ...(cursor !== null && { cursor }),
-    });
-    found.push(...page.workers);
-    for (const datacenter of page.unanswered) unanswered.add(datacenter);
-    cursor = page.cursor;
-  } while (cursor !== null && found.length < WORKERS_MAX);
-  return { status: 200, body: { workers: found, unanswered: [...unanswered] } };
-}
-
-const historyQuery = z.strictObject({ limit: pageLimit(1_000) });
-
-function history({ program }: Service, { parameters, query }: Call): Answer {
-  const jobId = parameters.jobId ?? '';
-  if (!ID_PATTERN.test(jobId))
-    throw invalid('Must be 1 to 128 letters, digits or "._:-".', 'jobId');
-  const { limit } = read(historyQuery, query);
-  // Both have jobs, a gate by another name.
-  const runtime = program.runtime as Manager['runtime'];
-  const kind = 'gate' in program ? 'gate-job' : 'job';
-  const address = `${kind}/${jobId}@${runtime.place}`;
-  const turns = runtime.history(address, { limit });
-  if (turns.length === 0) throw new HttpRefusal('notFound', 'There is no such job.');
-  return { status: 200, body: { address, history: turns } };
-}
-
 const timersQuery = z.strictObject({
   before: duration.optional(),
   kind: id.optional(),
@@ -108,37 +57,29 @@ const timersQuery = z.strictObject({
   cursor: z.string().min(1).max(1_024).optional(),
 });
 
-/** Rows that are looked at before others have their turn. */
-const ROWS_AT_ONCE = 250;
-/** Rows that are looked at for one page: whoever looks for few among many asks on. */
-const ROWS_MAX = 20_000;
-
-/** Actors that wait for a moment, by their addresses; each with the next one only. */
-async function timers({ program, clock }: Service, { query }: Call): Promise<Answer> {
+/** Actors that wait for a moment, the next one first; each with its next one only. */
+async function timers(service: Service, { query }: Call): Promise<Answer> {
   const { before, kind, limit, cursor } = read(timersQuery, query);
-  const now = clock.now();
-  const runtime = program.runtime as Manager['runtime'];
-  const found: ActorRow[] = [];
-  let after = cursor;
-  let lookedAt = 0;
-  do {
-    if (lookedAt > 0) await new Promise<void>((resolve) => clock.defer(resolve));
-    const page = runtime.query({
-      limit: Math.min(limit - found.length, ROWS_AT_ONCE),
-      lookedAtMax: ROWS_AT_ONCE,
-      deadlineBefore: before === undefined ? Number.MAX_SAFE_INTEGER : now + before,
-      ...(kind !== undefined && { kind }),
-      ...(after !== undefined && { cursor: after }),
-    });
-    found.push(...page.actors);
-    after = page.cursor;
-    lookedAt += ROWS_AT_ONCE;
-  } while (after !== undefined && found.length < limit && lookedAt < ROWS_MAX);
-  const due = found.map(({ address, kind: of, state, dueAt }) => {
+  const now = service.clock.now();
+  const page = await actorPage(service, {
+    limit,
+    sort: 'deadline',
+    deadlineBefore: before === undefined ? Number.MAX_SAFE_INTEGER : now + before,
+    ...(kind !== undefined && { kind }),
+    ...(cursor !== undefined && { cursor }),
+  });
+  const due = page.actors.map(({ address, kind: of, state, dueAt }) => {
     const at = dueAt ?? now;
     return { address, kind: of, state, dueAt: at, dueInMs: Math.max(0, at - now) };
   });
-  return { status: 200, body: { timers: due, cursor: after ?? null } };
+  return { status: 200, body: { timers: due, cursor: page.cursor } };
+}
+
+/** Places that do not answer, and how much waits for each. */
+function waiting({ program }: Service, { query }: Call): Answer {
+  read(nothing, query);
+  const places = program.runtime.waiting().map(({ node = null, ...place }) => ({ ...place, node }));
+  return { status: 200, body: { waiting: places } };
 }
 
 const undeliveredQuery = z.strictObject({
@@ -162,7 +103,7 @@ function undelivered({ program }: Service, { query }: Call): Answer {
   return { status: 200, body: { undelivered: page, cursor: last } };
 }
 
-/** Oldest first. Where the one that the cursor names has left meanwhile, none that may be new is passed over. */
+/** Oldest first. Where the entry that the cursor names has left meanwhile, none that may be new is skipped. */
 function after(all: readonly Undelivered[], cursor: string | undefined): readonly Undelivered[] {
   if (cursor === undefined) return all;
   const index = all.findIndex(({ id }) => id === cursor);

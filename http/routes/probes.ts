@@ -1,11 +1,12 @@
 /** Routes for what watches the process: is it alive, is it ready, what are its numbers. */
 
-import type { RuntimeError } from '../../runtime/errors.ts';
+import type { RuntimeError } from '../../runtime/base/errors.ts';
 import { PROMETHEUS_CONTENT_TYPE } from '../../telemetry/index.ts';
 import type { Answer } from '../answer.ts';
 import { routes, type Service } from '../route.ts';
 
 export const probeRoutes = routes([
+  { name: 'healthz', method: 'GET', path: '/healthz', run: () => alive() },
   { name: 'livez', method: 'GET', path: '/livez', run: () => alive() },
   { name: 'readyz', method: 'GET', path: '/readyz', run: ready },
   { name: 'metrics', method: 'GET', path: '/metrics', run: metrics },
@@ -16,13 +17,17 @@ function alive(): Answer {
 }
 
 /** A standby is ready: it takes over, and tells clients so until then. So is one with too much to do. */
-function ready({ program, isReady }: Service): Answer {
-  const { isHosting: hosting, commitRefusal } = program.runtime;
+function ready({ program, isReady, details }: Service): Answer {
+  const { isHosting: hosting, commitRefusal, latenessMs } = program.runtime;
   const reason = isReady() ? wordOf(commitRefusal) : null;
   const status = reason === undefined ? 'ready' : 'notReady';
-  const load = 'backlog' in program && hosting ? { backlog: program.backlog } : {};
+  const backlog = 'backlog' in program ? { backlog: program.backlog } : {};
+  const load = hosting ? { latenessMs, ...backlog } : {};
   const why = typeof reason === 'string' ? { reason } : {};
-  return { status: status === 'ready' ? 200 : 503, body: { status, hosting, ...why, ...load } };
+  return {
+    status: status === 'ready' ? 200 : 503,
+    body: { status, hosting, ...why, ...load, ...details() },
+  };
 }
 
 /** Everybody may ask, so the rest of it is in the log. */
