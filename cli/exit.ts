@@ -1,15 +1,15 @@
 /**
- * The exit codes of all commands, and which error ends with which.
+ * Exit codes of all commands, and which error ends with which.
  *
  * A command throws, or says that what it checked did not hold; nobody but cli/main.ts
  * ends the process. Codes follow sysexits where there is one for the purpose.
  */
 
-import { type ErrorCode, messageOf, RuntimeError } from '../runtime/errors.ts';
+import { type ErrorCode, messageOf, RuntimeError } from '../runtime/base/errors.ts';
 
 export const EXIT = {
   done: 0,
-  /** What was checked did not hold. */
+  /** Broken: what was checked did not hold. */
   broken: 1,
   usage: 64,
   badData: 65,
@@ -40,6 +40,7 @@ const RUNTIME_EXITS: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   STORE_LOCKED: EXIT.locked,
   STORE_UNAVAILABLE: EXIT.unavailable,
   STORE_UNWRITABLE: EXIT.noPermission,
+  XSTATE_UNSUPPORTED: EXIT.unavailable,
   INTERNAL: EXIT.internal,
 };
 
@@ -61,7 +62,7 @@ const SYSTEM_EXITS: Readonly<Record<string, ExitCode>> = {
   EROFS: EXIT.io,
 };
 
-/** What people can do something about. */
+/** Reasons that people can do something about. */
 const SYSTEM_REASONS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not use it',
   EISDIR: 'it is a directory',

@@ -1,5 +1,5 @@
 /**
- * Runs the program once more in a process of its own, which may die of what it reads.
+ * Guard around damaged data: runs the program again in a process of its own, which may die of what it reads.
  *
  * LMDB is native code and believes the pages it finds: in a damaged file they can lead it
  * behind the end of memory. Then the child is killed, and its parent says that the data is bad.
@@ -20,7 +20,7 @@ export interface ThisProcess {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Whether the command reads stored data, and this is not the child that does. */
+/** True when the command reads stored data, and this is not the child that does. */
 export function isToBeGuarded({ argv, env }: ThisProcess): boolean {
   const [command] = argv.slice(2).filter((argument) => !argument.startsWith('-'));
   return env[INSIDE] === undefined && (command === 'data' || command === 'check-upgrade');

@@ -1,12 +1,12 @@
 /**
- * The command `escapement`: what the process begins and ends with.
+ * Command `escapement`: the beginning and the end of its process.
  *
  * The build puts the line above it that makes the compiled file a program.
  */
 
 import { isToBeGuarded, runGuarded } from './guarded.ts';
-import { Output } from './output.ts';
 import { run } from './program.ts';
+import { Output } from './render/output.ts';
 
 if (isToBeGuarded(process)) {
   // The terminal sends its signals to the child as well, and the child decides what they mean.
@@ -15,7 +15,7 @@ if (isToBeGuarded(process)) {
 }
 const exitCode = await run(process.argv.slice(2), new Output(process.stdout, process.stderr), {
   openStoredData: async (directory, purpose) =>
-    (await import('./lmdb-data.ts')).openLmdbData(directory, purpose),
+    (await import('./loaders/lmdb-data.ts')).openLmdbData(directory, purpose),
   env: process.env,
   host: process,
   input: process.stdin,

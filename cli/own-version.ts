@@ -1,4 +1,4 @@
-/** Which release this is. */
+/** Version of this release. */
 
 import { createRequire } from 'node:module';
 

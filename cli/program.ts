@@ -1,5 +1,5 @@
 /**
- * The program: collects the commands, runs the one that was asked for, and turns
+ * Program: collects the commands, runs the command that was asked for, and turns
  * whatever came of it into an exit code.
  *
  * Guarantees: wrong usage does nothing and exits 64 with the usage on standard error;
@@ -8,10 +8,10 @@
  */
 
 import { Command, CommanderError } from 'commander';
-import { commandsFor, type Surroundings } from './commands.ts';
+import { commandsFor, type Surroundings } from './commands/commands.ts';
 import { EXIT, type ExitCode, failureOf } from './exit.ts';
-import { type Output, printableLines } from './output.ts';
 import { ownVersion } from './own-version.ts';
+import { type Output, printableLines } from './render/output.ts';
 
 /** Beside the streams; what is left out is not there. */
 export type Sources = Partial<Omit<Surroundings, 'output' | 'setExitCode'>>;
@@ -21,6 +21,8 @@ Examples:
   $ escapement demo
   $ escapement submit --timeout 10m --workflow nightly=report --watch
   $ escapement jobs --status running --stuck-for 30s
+  $ escapement start node --kinds ./machines.js
+  $ escapement send order/42 order.paid
   $ escapement simulate --seeds 100
 
 Each command has its own examples: escapement <command> --help.`;

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
-import type { Output } from './output.ts';
 import { ownVersion } from './own-version.ts';
+import type { Output } from './render/output.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -17,7 +17,7 @@ export function versionCommand(output: Output): Command {
       '\nExamples:\n  $ escapement version\n  $ escapement version --json\n\nExit codes: 0.',
     )
     .action(async ({ json }: { json?: boolean }) => {
-      const { RECORD_FORMAT } = await import('../runtime/kind.ts');
+      const { RECORD_FORMAT } = await import('../runtime/actor.ts');
       const { STORE_FORMAT } = await import('../stores/lmdb/row.ts');
       const versions = {
         escapement: ownVersion(),

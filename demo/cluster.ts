@@ -1,5 +1,5 @@
 /**
- * All nodes of the demo, and the ways between them.
+ * Cluster of the demo: all its nodes, and the ways between them.
  *
  * Guarantees: a node that ends is started again, unless it was told to stop; one that ends over and
  * over is given up. Nodes find each other by ports that this process keeps, each a TCP proxy that
@@ -14,11 +14,11 @@ import { DATACENTERS, type Datacenter, GATE, MANAGERS, NODES, type NodePlan } fr
 
 export interface ClusterSetup {
   readonly folder: DataFolder;
-  /** What starts the command line: the arguments of Node before `start`. */
+  /** Command that starts the command line: the arguments of Node before `start`. */
   readonly command: readonly string[];
   /** The module of handlers. */
   readonly handlers: string;
-  /** Where the gate listens if that port is free; 0 for any. */
+  /** Port at which the gate listens if it is free; 0 for any. */
   readonly port: number;
   onRecord(node: NodeProcess, record: LogRecord): void;
   /** Also of nodes that were told to end. */
@@ -167,7 +167,7 @@ export class Cluster {
     this.#setup.onRecord(node, record);
   }
 
-  /** A worker that was started already is seen to by whoever stopped it. */
+  /** A worker that was started already is started again by the fault that stopped it. */
   #startOnce(worker: NodeProcess): void {
     if (this.#exits.has(worker.plan.name)) return;
     this.#exits.set(worker.plan.name, 0);

@@ -1,5 +1,5 @@
 /**
- * The folder of the demo: its data, the configuration files of its nodes, their logs, the secret.
+ * Data folder of the demo: its data, the configuration files of its nodes, their logs, the secret.
  *
  * Guarantees: only a folder that the demo made itself, or an empty one, is used; `--fresh` removes what
  * the demo made in it and nothing else. One demo at a time uses it. The secret is readable by its
@@ -19,7 +19,7 @@ import {
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { RuntimeError } from '../runtime/errors.ts';
+import { RuntimeError } from '../runtime/base/errors.ts';
 import { DirectoryLock } from '../stores/directory/lock.ts';
 import { readOwner } from '../stores/directory/owner-file.ts';
 import {
@@ -37,23 +37,23 @@ const REQUESTS_PER_MINUTE = 100_000;
 const MARK = 'demo.json';
 const SECRET = 'cluster.secret';
 const OWN = [MARK, SECRET, 'config', 'logs', 'data'];
-/** Of the lock: it is taken before the folder is marked. */
+/** Files of the lock: it is taken before the folder is marked. */
 const LOCK_FILES = /^(owner|lease|lock)\b/;
 const mark = z.object({ runs: z.int().min(0) });
 
-/** Where the nodes find each other. */
+/** Ports by which the nodes find each other. */
 export interface Doors {
   /** The port of the gate's own listener; 0 for any. */
   readonly gate: number;
-  /** By datacenter: the port that leads to the gate. */
+  /** Ports by datacenter, each leading to the gate. */
   readonly links: ReadonlyMap<string, number>;
-  /** By manager: the port that leads to it. */
+  /** Ports by manager, each leading to it. */
   readonly managers: ReadonlyMap<string, number>;
 }
 
 export class DataFolder {
   readonly path: string;
-  /** How often a demo was started on these data, this time included. */
+  /** Number of times that a demo was started on these data, this time included. */
   readonly run: number;
   readonly #lock: DirectoryLock;
 
@@ -132,7 +132,7 @@ export class DataFolder {
   }
 }
 
-/** `path` is how whoever runs it calls the folder. */
+/** `path` is the user's name for the folder. */
 async function lockOf(folder: string, path: string): Promise<DirectoryLock> {
   try {
     return await DirectoryLock.acquire(folder, 'lease', { node: 'the demo' });

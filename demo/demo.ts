@@ -1,5 +1,5 @@
 /**
- * The demo: a cluster of real processes, a load of jobs, faults, and somebody who looks whether every
+ * Demo: a cluster of real processes, a load of jobs, faults, and a judge that looks whether every
  * job ends as it must.
  *
  * Guarantees: it ends no process but those it started, and leaves none behind: they end in order when
@@ -10,7 +10,7 @@
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandFailure, EXIT } from '../cli/exit.ts';
-import { SeededRandom } from '../simulator/random.ts';
+import { SeededRandom } from '../simulator/world/random.ts';
 import { Cluster } from './cluster.ts';
 import { DataFolder } from './data-folder.ts';
 import { Faults } from './faults.ts';
@@ -34,9 +34,9 @@ export interface DemoOptions {
   readonly durationMs?: number;
   /** Faults by the timetable. */
   readonly hasFaults: boolean;
-  /** Where the gate listens if that port is free; 0: any. */
+  /** Port at which the gate listens if it is free; 0: any. */
   readonly port: number;
-  /** What starts the command line: the arguments of Node before `start`. */
+  /** Command that starts the command line: the arguments of Node before `start`. */
   readonly command: readonly string[];
   /** The module of handlers. */
   readonly handlers: string;
@@ -125,7 +125,7 @@ export class Demo {
       this.#phase = 'stopping';
       this.faults.stop();
       await this.#load.stop();
-      // A gate that finishes waits for whoever is still connected.
+      // A gate that finishes waits for clients that are still connected.
       this.#api.close();
       await this.#cluster.stop();
       await this.#cluster.close();
@@ -154,7 +154,7 @@ export class Demo {
     return this.#cluster.killAll();
   }
 
-  /** The next datacenter in turn is cut off, or the one that is cut off reaches the gate again. */
+  /** The next datacenter in turn is cut off, or a datacenter that is cut off reaches the gate again. */
   togglePartition(): void {
     const { cutOff } = this.faults;
     if (cutOff === undefined) this.faults.cutOffDatacenter(this.#next());

@@ -1,5 +1,5 @@
 /**
- * The faults of the demo: carried out on the processes, and remembered for whoever judges.
+ * Faults of the demo: carried out on the processes, and remembered for the judge.
  *
  * Guarantees: each is a real one (SIGSTOP, SIGKILL, a restart, a way on which nothing passes), has a
  * beginning and an end, and is told when it begins and when it ends. One that is impossible now (no
@@ -78,7 +78,7 @@ export class Faults {
     return true;
   }
 
-  /** For `lengthMs`, or until `heal`. @returns false when it is cut off already. */
+  /** Cuts the datacenter off for `lengthMs`, or until `heal`. @returns false when it is cut off already. */
   cutOffDatacenter(datacenter: Datacenter, lengthMs?: number): boolean {
     if (this.#partitions.has(datacenter) || this.#isOver) return false;
     const fault = this.#begin('partition', datacenter, lengthMs ?? 0, datacenter);

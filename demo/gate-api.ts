@@ -1,5 +1,5 @@
 /**
- * The gate's HTTP API as the demo uses it.
+ * Gate API: the gate's HTTP API as the demo uses it.
  *
  * Every request has a time limit, and connections are kept. What did not get an answer that counts
  * (nobody listens, the gate is not ready) is `GateAway`: ask again. Any other answer but the wanted

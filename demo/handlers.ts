@@ -1,8 +1,8 @@
 /**
- * The handlers of the demo's workers: work that goes well, and work that does not.
+ * Handlers of the demo's workers: work that goes well, and work that does not.
  *
- * Each takes the milliseconds it is to last as JSON, `{"ms": 1500}`, so that whoever submits a job
- * knows what must come of it.
+ * Each takes the milliseconds it is to last as JSON, `{"ms": 1500}`, so that the load, which
+ * submits a job, knows what must come of it.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { Handler, HandlerContext } from '../programs/jobs/worker.ts';
 
 const STEP_MS = 250;
-/** At these shares of its work a render asks for more time. */
+/** Shares of its work at which a render asks for more time. */
 const ASKING_SHARES = [0.3, 0.6];
 const payload = z.strictObject({ ms: z.int().min(0).max(3_600_000) });
 

@@ -1,8 +1,8 @@
 /**
- * What happens, in plain words: one line for each thing that a person would want to know.
+ * Happenings in plain words: one line for each thing that a person would want to know.
  *
- * It reads the logs of all nodes and hears of the faults, and decides nothing. Of what happens all
- * the time it says nothing. Names come from data: whoever prints a line makes it printable.
+ * It reads the logs of all nodes and hears of the faults, and decides nothing. It says nothing of
+ * what happens all the time. Names come from data: the code that prints a line makes it printable.
  */
 
 import { operationParts } from '../machines/jobs/addresses.ts';
@@ -23,7 +23,7 @@ const KEPT_MAX = 200;
 
 export class Happenings {
   readonly all: Happening[] = [];
-  /** How long each takeover took, from the death of the leader to the next one. */
+  /** Times that takeovers took, from the death of the leader to the next one. */
   readonly takeoversMs: number[] = [];
   readonly #killed = new Map<Datacenter, { readonly node: string; readonly at: number }>();
   readonly #onNew: (happening: Happening) => void;

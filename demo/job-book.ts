@@ -1,5 +1,5 @@
 /**
- * The jobs of the demo: which are open, how the others ended, and which of them ended wrongly.
+ * Job book of the demo: which jobs are open, how the others ended, and which of them ended wrongly.
  *
  * Guarantees: a job is judged once, by what the gate says about it; an end that the gate takes back
  * later is wrong. Jobs that somebody else submits are counted and not judged. What it remembers of
@@ -45,7 +45,7 @@ export class JobBook {
   readonly #run: number;
   submitted = 0;
   resumed = 0;
-  /** How long after its deadline a job whose time was used up ended, at most. */
+  /** Time after its deadline at which a job whose time was used up ended, at most. */
   latestMs = 0;
 
   constructor(run: number) {
@@ -113,7 +113,7 @@ export class JobBook {
       this.complain(jobId, `ended ${before} and is ${status} later`);
   }
 
-  /** What has not ended has not ended in time. */
+  /** Counts open jobs as ended wrongly: what has not ended has not ended in time. */
   giveUpOpen(): void {
     for (const [jobId, job] of this.open) {
       const count = this.#countOf(job);

@@ -1,12 +1,12 @@
 /**
- * The kinds of jobs that the demo submits, and what must come of each.
+ * Kinds of jobs that the demo submits, and what must come of each.
  *
  * The kind is in the id of a job, so that a later run knows what to expect of it too. What may
  * come of it besides when a fault was in its way is written at the kind; anything else is wrong.
  */
 
 import type { NewJob, NewWorkflow } from '../programs/jobs/client.ts';
-import type { Random } from '../runtime/random.ts';
+import type { Random } from '../runtime/ports/random.ts';
 import { DATACENTERS, type Datacenter } from './topology.ts';
 
 /** One way a job may end. */
@@ -27,10 +27,10 @@ export interface JobKind {
   /** For people. */
   readonly about: string;
   readonly weight: number;
-  /** How long it takes when nothing is in its way, at most. */
+  /** Time that it takes when nothing is in its way, at most. */
   readonly usualMs: number;
   readonly endings: readonly Ending[];
-  /** When it is cancelled, after its submission. */
+  /** Time of its cancel, after its submission. */
   readonly cancelAfterMs?: number;
   make(random: Random): Omit<NewJob, 'jobId'>;
 }
@@ -205,7 +205,10 @@ export const JOB_KINDS: readonly JobKind[] = [
 
 const WEIGHT_TOTAL = JOB_KINDS.reduce((total, { weight }) => total + weight, 0);
 
-/** By weight, of those that are usually done within `withinMs`; none when that is too short for all. */
+/**
+ * Draws a kind by weight, of those that are usually done within `withinMs`; none when that is too
+ * short for all.
+ */
 export function drawKind(random: Random, withinMs: number): JobKind | undefined {
   let left = random.next() * WEIGHT_TOTAL;
   for (const kind of JOB_KINDS) {

@@ -1,5 +1,5 @@
 /**
- * The load: submits jobs to the gate, watches them, and has each judged when it has ended.
+ * Load: submits jobs to the gate, watches them, and has each judged when it has ended.
  *
  * Guarantees: the same seed submits the same jobs in the same order. A submission is repeated under
  * its id until the gate has taken it, so a gate that is away costs no job. No more than `openMax` are
@@ -8,8 +8,8 @@
  */
 
 import { setTimeout } from 'node:timers/promises';
-import { messageOf } from '../runtime/errors.ts';
-import type { Random } from '../runtime/random.ts';
+import { messageOf } from '../runtime/base/errors.ts';
+import type { Random } from '../runtime/ports/random.ts';
 import type { Fault } from './faults.ts';
 import { type GateApi, GateAway } from './gate-api.ts';
 import { isEnd, type JobBook } from './job-book.ts';
@@ -34,7 +34,7 @@ const SWEEP_MS = 2_000;
 export class Load {
   readonly #setup: LoadSetup;
   readonly #asking = new Set<string>();
-  /** Of what was said to be repeated: nothing repeats for ever. */
+  /** Aborts what was said to be repeated: nothing repeats for ever. */
   readonly #stopped = new AbortController();
   #endsAt: number | undefined;
   #isSubmitting = true;

@@ -1,9 +1,9 @@
 /**
- * One node of the demo as a child process: started, listened to, stopped, killed, paused.
+ * Node process: one node of the demo as a child process: started, listened to, stopped, killed, paused.
  *
  * Guarantees: what the node logs is handed on record by record, and kept in a file of bounded size.
- * It holds the other end of the child's standard input, which is how a node notices that whoever
- * started it is gone. A paused process goes on by itself when its time is over, even if this process
+ * It holds the other end of the child's standard input, by which a node notices that
+ * its parent is gone. A paused process goes on by itself when its time is over, even if this process
  * is killed meanwhile.
  */
 
@@ -24,7 +24,7 @@ export interface LogRecord {
 
 export interface NodeProcessSetup {
   readonly plan: NodePlan;
-  /** What follows `node` on the command line. */
+  /** Arguments that follow `node` on the command line. */
   readonly args: readonly string[];
   readonly logFile: string;
   onRecord(node: NodeProcess, record: LogRecord): void;
@@ -54,7 +54,7 @@ export class NodeProcess {
   #resume: (() => void) | undefined;
   /** It has started. */
   isUp = false;
-  /** Where it listens; known from its log. */
+  /** URL at which it listens; known from its log. */
   url: string | undefined;
   /** The fence under which it hosts; undefined while it does not. */
   fence: number | undefined;

@@ -1,5 +1,5 @@
 /**
- * What there is to see of the demo at one moment, as plain data.
+ * Scene: what there is to see of the demo at one moment, as plain data.
  */
 
 import type { Cluster } from './cluster.ts';
@@ -14,7 +14,7 @@ export type Phase = 'starting' | 'running' | 'settling' | 'stopping';
 export interface Scene {
   readonly phase: Phase;
   readonly runningMs: number;
-  /** Where the gate can be asked; undefined while it is away. */
+  /** URL at which the gate can be asked; undefined while it is away. */
   readonly url: string | undefined;
   readonly jobs: Readonly<Record<EndStatus, number>> & {
     readonly submitted: number;

@@ -1,12 +1,12 @@
 /**
- * The demo's screen: a scene as lines that fit a terminal of a given size.
+ * Screen of the demo: a scene as lines that fit a terminal of a given size.
  *
  * Guarantees: never more lines than the terminal has, none wider than it; all text that comes from
  * data is made printable before it is painted. Where there is little room, what matters least goes:
  * first what each kind of job is for, then the kinds.
  */
 
-import { printable } from '../cli/output.ts';
+import { printable } from '../cli/render/output.ts';
 import { clockTime, type Happening } from './happenings.ts';
 import type { DatacenterScene, NodeState, Scene } from './scene.ts';
 
@@ -108,9 +108,9 @@ function placesOf({ gate, datacenters }: Scene, columns: number): Line[] {
   ];
 }
 
-/** From here on there is room for who stands by. */
+/** Columns from which on there is room for who stands by. */
 const WIDE = 100;
-/** From here on there is room for fences, for the names of workers, and for what keys do. */
+/** Columns from which on there is room for fences, for the names of workers, and for what keys do. */
 const MIDDLE = 76;
 
 function shortLine({ name, leader, workers, isCutOff }: DatacenterScene): Line {

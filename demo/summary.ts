@@ -1,8 +1,8 @@
 /**
- * What came of a run of the demo, for machines and for people.
+ * Summary of a run of the demo, for machines and for people.
  */
 
-import { counted, printable } from '../cli/output.ts';
+import { counted, printable } from '../cli/render/output.ts';
 import type { Fault } from './faults.ts';
 import { seconds, shortTime } from './happenings.ts';
 import type { JobBook, KindCount, WrongJob } from './job-book.ts';
@@ -12,7 +12,7 @@ export interface Summary {
   readonly ok: boolean;
   readonly seed: number;
   readonly run: number;
-  /** How long jobs were submitted. */
+  /** Time for which jobs were submitted. */
   readonly durationMs: number;
   readonly jobs: {
     readonly submitted: number;
@@ -32,9 +32,9 @@ export interface Summary {
     readonly target: string;
     readonly lengthMs: number | null;
   }>;
-  /** From the death of a leader to the next one. */
+  /** Times from the death of a leader to the next one. */
   readonly takeoverMs: readonly number[];
-  /** How long after its deadline a job ended whose time was used up, at most. */
+  /** Time after its deadline at which a job ended whose time was used up, at most. */
   readonly latestMs: number;
   readonly unexpectedExits: readonly UnexpectedExit[];
 }

@@ -1,5 +1,5 @@
 /**
- * A TCP proxy on loopback that can be cut: what makes a partition between two processes real.
+ * TCP proxy on loopback that can be cut: it makes a partition between two processes real.
  *
  * Guarantees: bytes pass unchanged and in order, and a slow reader slows its sender down. While it
  * is cut by `silence` nothing passes and nobody is told, also not of an end that came meanwhile: as
@@ -84,7 +84,7 @@ export class TcpProxy {
     return this.#passedBytes;
   }
 
-  /** Where connections lead from now on; those there are stay where they are. */
+  /** Sets where connections lead from now on; those there are stay where they are. */
   lead(target: number | undefined): void {
     this.#target = target;
   }

@@ -1,12 +1,12 @@
 /**
- * The terminal while the demo is on it: keys come in, screens go out.
+ * Terminal while the demo is on it: keys come in, screens go out.
  *
  * Guarantees: at most ten screens a second, and only what has changed of them is written; a slow
  * terminal gets the newest one. It uses the alternate screen, and leaves everything as it was.
  */
 
 import type { ReadStream, WriteStream } from 'node:tty';
-import { Paints } from '../cli/paints.ts';
+import { Paints } from '../cli/render/paints.ts';
 import type { Format, Paint, ScreenSize } from './screen.ts';
 
 export interface TerminalSetup {

@@ -1,20 +1,20 @@
 /**
- * When which fault happens, and where: the same for the same seed.
+ * Timetable of the faults: when each happens, and where; the same for the same seed.
  *
  * Each round has every fault once, in an order that lets one be over before the next begins. A round
  * is a minute, or all of a run that is shorter: then everything follows quicker.
  */
 
-import type { Random } from '../runtime/random.ts';
+import type { Random } from '../runtime/ports/random.ts';
 import type { FaultKind } from './faults.ts';
 import { DATACENTERS, type Datacenter } from './topology.ts';
 
 export interface PlannedFault {
-  /** Since the load began. */
+  /** Time since the load began. */
   readonly atMs: number;
   readonly kind: FaultKind;
   readonly datacenter: Datacenter;
-  /** How long it lasts, or the node stays away. */
+  /** Time that it lasts, or for which the node stays away. */
   readonly lengthMs: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Which nodes the demo has: a gate, and three datacenters of two managers and two workers each.
+ * Topology of the demo: a gate, and three datacenters of two managers and two workers each.
  */
 
 import type { JobsConfiguration } from '../programs/jobs/configuration.ts';
@@ -29,7 +29,7 @@ const WORKERS: readonly NodePlan[] = DATACENTERS.flatMap((datacenter) =>
 export const NODES: readonly NodePlan[] = [GATE_NODE, ...MANAGERS, ...WORKERS];
 
 export const WORKER_CORES = 8;
-/** How long a worker that is told to stop waits for what runs: what is left is run again later. */
+/** Time that a worker that is told to stop waits for what runs: what is left is run again later. */
 export const STOP_LIMIT_MS = 1_500;
 
 /** Minutes of the defaults are seconds here, so that everything can be seen within one minute. */

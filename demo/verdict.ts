@@ -1,5 +1,5 @@
 /**
- * Whether a job ended as it had to.
+ * Verdict on a job: whether it ended as it had to.
  *
  * A fault excuses only what a kind says it may, and only where it was in the job's way: on the
  * gate, or in one of the job's datacenters, at a time when the job lived or shortly before.
@@ -16,14 +16,14 @@ export interface TrackedJob {
   readonly submittedAt: number;
   /** It was submitted by an earlier run of the demo. */
   readonly isResumed: boolean;
-  /** What the gate answered to a cancel; undefined when none was asked for. */
+  /** Answer of the gate to a cancel; undefined when none was asked for. */
   isCancelTaken?: boolean;
 }
 
-/** What a fault has left behind is put right by then. */
+/** Time after a fault by which what it has left behind is put right. */
 const AFTERMATH_MS = 10_000;
 
-/** What is wrong with the end of a job, for people; undefined when nothing is. */
+/** Finds what is wrong with the end of a job, for people; undefined when nothing is. */
 export function findWrong(
   job: TrackedJob,
   view: JobView,
@@ -42,7 +42,7 @@ export function findWrong(
   return findUnfinished(job, view);
 }
 
-/** What a kind must end as when nothing is in its way. */
+/** Ending that a kind must have when nothing is in its way. */
 function expectedOf({ endings }: JobKind): string {
   const [first] = endings.filter(({ onlyWhen }) => onlyWhen === undefined);
   if (first === undefined) return 'ended';
@@ -50,7 +50,7 @@ function expectedOf({ endings }: JobKind): string {
   return reasons === undefined ? status : `${status} (${reasons.join(' or ')})`;
 }
 
-/** What the status alone does not tell: dependents of a failure must not have run. */
+/** Finds what the status alone does not tell: dependents of a failure must not have run. */
 function findUnfinished({ kind }: TrackedJob, { status, workflows }: JobView): string | undefined {
   if (kind.name === 'failing' && status === 'failed') {
     const ran = workflows.filter(

@@ -1,9 +1,9 @@
 /**
- * The HTTP API of a gate or a manager, as commands ask it.
+ * Connection of commands to the HTTP API of a node.
  *
  * Guarantees: a request ends, with an answer or with a CommandFailure that says in words what is
  * wrong and has the exit code for it; what an answer may take is bounded in time and size. Nothing
- * is asked twice here: whoever knows that a repetition does no harm repeats.
+ * is asked twice here: a caller that knows that a repetition does no harm repeats.
  */
 
 import type { ClientRequest, IncomingMessage } from 'node:http';
@@ -17,13 +17,13 @@ export interface ClientCertificate {
 }
 
 export interface ConnectionOptions {
-  /** Where the node listens; a path in it goes before those of the API. */
+  /** URL at which the node listens; a path in it goes before those of the API. */
   readonly url: URL;
   readonly token?: string | undefined;
   readonly certificate?: ClientCertificate | undefined;
-  /** From the first byte out to the last one in. Default 35,000: a node itself waits for up to 30. */
+  /** Time from the first byte out to the last one in. Default 35,000: a node itself waits for up to 30. */
   readonly timeoutMs?: number;
-  /** Of one answer. Default 64 MiB. */
+  /** Limit of one answer. Default 64 MiB. */
   readonly answerBytesMax?: number;
   /** A stream of events that says nothing for that long is dead: nodes say something every 15 s. Default 45,000. */
   readonly silenceMs?: number;
@@ -32,7 +32,7 @@ export interface ConnectionOptions {
 export interface Asked {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What is undefined is left out. */
+  /** Query of the request; what is undefined is left out. */
   readonly query?: Readonly<Record<string, string | number | undefined>>;
 }
 
@@ -80,7 +80,8 @@ export class Connection {
     const body = parsed(await this.#textOf(response, timeout));
     const { statusCode: status = 0 } = response;
     if (status >= 200 && status < 300 && body !== NO_JSON) return { status, body };
-    throw refusalOf(this.url, status, body === NO_JSON ? undefined : body);
+    const { 'retry-after': retryAfter } = response.headers;
+    throw refusalOf(this.url, status, body === NO_JSON ? undefined : body, retryAfter);
   }
 
   /** Ends when the node ends the stream, or `signal` does. @throws {CommandFailure} */
@@ -111,7 +112,13 @@ export class Connection {
     }
     if (response.statusCode !== 200) {
       const body = parsed(await this.#textOf(response, either));
-      throw refusalOf(this.url, response.statusCode ?? 0, body === NO_JSON ? undefined : body);
+      const { statusCode = 0, headers: said } = response;
+      throw refusalOf(
+        this.url,
+        statusCode,
+        body === NO_JSON ? undefined : body,
+        said['retry-after'],
+      );
     }
     response.setTimeout(this.#silenceMs, () => silence.abort());
     try {
@@ -188,6 +195,14 @@ export class Connection {
 export function segment(name: string): string {
   // A path is put in order before it is sent, and such a name would take a part of it along.
   return name === '.' || name === '..' ? name.replaceAll('.', '%2E') : encodeURIComponent(name);
+}
+
+/** Path of an actor in a node's API. */
+export function actorPath(
+  of: 'actors' | 'explain' | 'history' | 'revive' | 'end' | 'forget',
+  address: string,
+): string {
+  return `/v1/${of}/${address.split('/').map(segment).join('/')}`;
 }
 
 function addressOf(base: URL, path: string, query: NonNullable<Asked['query']>): URL {

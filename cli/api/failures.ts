@@ -1,5 +1,5 @@
 /**
- * What can go wrong between a command and a node, in words, with the exit code for it.
+ * Failures between a command and a node, in words, with the exit code for each.
  *
  *   69  the node cannot be reached, is not ready, is overloaded, or is no node of Escapement
  *   77  it does not know the token, or the token may not do this
@@ -9,27 +9,33 @@
  * Guarantees: a refusal is told with the node's own words and code where it has said any.
  */
 
-import { messageOf } from '../../runtime/errors.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
+
+interface Said {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly body: unknown;
+  readonly retryAfterMs?: number | undefined;
+}
 
 /** A refusal of a node. */
 export class Refusal extends CommandFailure {
-  /** Of HTTP. */
+  /** Status of HTTP. */
   readonly status: number;
   /** The node's own, such as `conflict`; undefined where something else has answered. */
   readonly code: string | undefined;
-  /** What came with it. */
+  /** Body of the answer. */
   readonly body: unknown;
+  /** Time after which the node wants to be asked again, where it has said that. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(
-    exitCode: ExitCode,
-    message: string,
-    { status, code, body }: { status: number; code: string | undefined; body: unknown },
-  ) {
+  constructor(exitCode: ExitCode, message: string, said: Said) {
     super(exitCode, message);
-    this.status = status;
-    this.code = code;
-    this.body = body;
+    this.status = said.status;
+    this.code = said.code;
+    this.body = said.body;
+    this.retryAfterMs = said.retryAfterMs;
   }
 
   /** The same request may do better in a while. */
@@ -53,7 +59,7 @@ const STATUS_EXITS: Readonly<Record<number, ExitCode>> = {
   422: EXIT.badData,
 };
 
-/** Where the node's own word says more than the status. */
+/** Codes for which the node's own word says more than the status. */
 const CODE_EXITS: Readonly<Record<string, ExitCode>> = {
   alreadyFinal: EXIT.broken,
   alreadyReported: EXIT.broken,
@@ -73,8 +79,13 @@ interface ErrorBody {
   readonly field?: unknown;
 }
 
-/** `body` is undefined where the answer was no JSON. */
-export function refusalOf(url: URL, status: number, body: unknown): Refusal {
+/** `body` is undefined where the answer was no JSON; `retryAfter` is the header of that name. */
+export function refusalOf(
+  url: URL,
+  status: number,
+  body: unknown,
+  retryAfter: string | undefined,
+): Refusal {
   const { error } = (body ?? {}) as { error?: ErrorBody };
   const code = textOf(error?.code);
   if (code === undefined) return stranger(url, status, body);
@@ -86,12 +97,17 @@ export function refusalOf(url: URL, status: number, body: unknown): Refusal {
   const message = `${what}${/[.?!]$/.test(what) ? '' : '.'} (${status} ${code})`;
   const exitCode = CODE_EXITS[code] ?? STATUS_EXITS[status] ?? EXIT.unavailable;
   const told = hint === undefined ? message : `${message}\n${hint}`;
-  return new Refusal(exitCode, told, { status, code, body });
+  return new Refusal(exitCode, told, { status, code, body, retryAfterMs: msOf(retryAfter) });
+}
+
+/** Whole seconds; nodes of Escapement name no dates. */
+function msOf(retryAfter = ''): number | undefined {
+  return /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1_000 : undefined;
 }
 
 function stranger(url: URL, status: number, body: unknown): Refusal {
   const to = status >= 300 && status < 400 ? ', and sends on to another address' : '';
-  const what = `${url.href} answers with ${status}${to}: that is no gate and no manager of Escapement. Say where one is with --url or ESCAPEMENT_URL.`;
+  const what = `${url.href} answers with ${status}${to}: that is no node of Escapement with an API. Say where one is with --url or ESCAPEMENT_URL.`;
   return new Refusal(EXIT.unavailable, what, { status, code: undefined, body });
 }
 

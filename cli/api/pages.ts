@@ -1,11 +1,11 @@
 /**
- * A list that a node gives page by page, put together.
+ * Pages of a list that a node gives, put together.
  *
  * Guarantees: as many rows as were asked for, or all; a page may have few rows and still a next
  * one. It ends when nobody reads any more, and after a number of rows that no terminal needs.
  */
 
-import { grouped, type Output } from '../output.ts';
+import { grouped, type Output } from '../render/output.ts';
 
 export interface Page<TRow> {
   readonly rows: readonly TRow[];
@@ -18,7 +18,7 @@ export interface PagesOptions {
   readonly all?: boolean;
 }
 
-/** Of one request. */
+/** Rows of one request. */
 const PAGE_ROWS = 500;
 const ROWS_MAX = 100_000;
 

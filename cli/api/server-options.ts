@@ -1,5 +1,5 @@
 /**
- * The options by which a command finds its node, and who it says it is.
+ * Server options: those by which a command finds its node, and says who it is.
  *
  * Guarantees: a token is never an argument, where every process of the machine could read it.
  */
@@ -7,7 +7,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { Command } from 'commander';
 import { CommandFailure, EXIT } from '../exit.ts';
-import { type Output, printable } from '../output.ts';
+import { type Output, printable } from '../render/output.ts';
 import { type ClientCertificate, Connection } from './connection.ts';
 
 export interface ServerOptions {
@@ -25,10 +25,10 @@ const PEM_BYTES_MAX = 1024 * 1024;
 const TOKEN_BYTES_MAX = 8_192;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** What every command has that asks a node, `--json` too. */
+/** Adds the options of every command that asks a node, `--json` too. */
 export function withServerOptions(command: Command): Command {
   return command
-    .option('--url <url>', `where the gate or manager is; or ESCAPEMENT_URL (${DEFAULT_URL})`)
+    .option('--url <url>', `where the node is; or ESCAPEMENT_URL (${DEFAULT_URL})`)
     .option('--token-file <file>', 'file with the token; or the token itself in ESCAPEMENT_TOKEN')
     .option('--cert <file>', 'certificate to show, PEM; or ESCAPEMENT_TLS_CERT')
     .option('--key <file>', 'its private key, PEM; or ESCAPEMENT_TLS_KEY')

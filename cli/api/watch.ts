@@ -1,14 +1,14 @@
 /**
- * A job as it changes, until it has ended.
+ * Watch of a job as it changes, until it has ended.
  *
  * Guarantees: each change of status comes, in order; a stream that is cut is taken up again where
- * it was. Between changes figures are asked for every few seconds. Who cannot be reached for a
- * minute is given up; a refusal that time does not heal ends it at once.
+ * it was. Between changes figures are asked for every few seconds. A node that cannot be reached
+ * for a minute is given up; a refusal that time does not heal ends it at once.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JobView } from '../../machines/jobs/messages/client.ts';
-import { isFinal } from '../job-text.ts';
+import { isFinal } from '../render/job-text.ts';
 import { type Connection, segment } from './connection.ts';
 import { Refusal, Unreachable } from './failures.ts';
 
@@ -17,9 +17,9 @@ export interface WatchOptions {
   readonly onView: (job: JobView) => void;
   /** Called when the node was lost, and is asked for again. */
   readonly onLost: (why: string) => void;
-  /** How often figures are asked for. Default 2,000. */
+  /** Interval at which figures are asked for. Default 2,000. */
   readonly pollMs?: number;
-  /** How long the node may be away. Default 60,000. */
+  /** Time for which the node may be away. Default 60,000. */
   readonly patienceMs?: number;
 }
 

@@ -1,11 +1,14 @@
-/** The completion of bash: words by the commands that were typed; files where nothing fits. */
+/** Completion of bash: words by the commands that were typed; files where nothing fits. */
 
 import { quoted, type Spot } from './spot.ts';
 
 export function bashScript(spots: readonly Spot[]): string {
   const paths = spots.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
   const values = [...valuesOf(spots)].map(
-    ([choices, flags]) => `    ${flags.join('|')}) words=${quoted(choices)} ;;`,
+    ([choices, flags]) => `    ${flags.map(quoted).join('|')}) words=${quoted(choices)} ;;`,
+  );
+  const taking = new Set(
+    spots.flatMap(({ flags }) => flags.flatMap((flag) => (flag.takesValue ? [flag.word] : []))),
   );
   const words = spots.map(
     ({ path, commands, flags, choices }) =>
@@ -23,8 +26,9 @@ _escapement() {
       ${paths.join('|')}) path="\${path:+$path }$word" ;;
     esac
   done
-  case "$prev" in
+  case "$path $prev" in
 ${values.join('\n')}
+    ${[...taking].map((flag) => `*${quoted(` ${flag}`)}`).join('|')}) ;;
     *) case "$path" in
 ${words.map((line) => `  ${line}`).join('\n')}
     esac ;;
@@ -36,14 +40,15 @@ complete -o default -F _escapement escapement
 }
 
 /**
- * By the values there are, which flags take them: flags of one name have the same everywhere. For
- * those that take anything there is no word, and bash offers files.
+ * Flags of commands by the values that they take. For those that take anything there is no word, and
+ * bash offers files.
  */
 function valuesOf(spots: readonly Spot[]): ReadonlyMap<string, readonly string[]> {
-  const taking = spots.flatMap(({ flags }) => flags.filter(({ takesValue }) => takesValue));
-  const choicesOf = new Map(taking.map(({ word, choices }) => [word, choices.join(' ')]));
   const flagsOf = new Map<string, string[]>();
-  for (const [flag, choices] of choicesOf)
-    flagsOf.set(choices, [...(flagsOf.get(choices) ?? []), flag]);
+  for (const { path, flags } of spots)
+    for (const { word, choices } of flags.filter(({ takesValue }) => takesValue)) {
+      const values = choices.join(' ');
+      flagsOf.set(values, [...(flagsOf.get(values) ?? []), `${path} ${word}`]);
+    }
   return flagsOf;
 }

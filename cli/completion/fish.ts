@@ -1,4 +1,4 @@
-/** The completion of fish: a line for each word, with what it is for. */
+/** Completion of fish: a line for each word, with what it is for. */
 
 import { quoted, type Spot } from './spot.ts';
 

@@ -1,4 +1,7 @@
-/** What can be typed at each spot of a command line: behind the program, a command, a command of a command. */
+/**
+ * Spots of a command line, and what can be typed at each: behind the program, a command, a command of
+ * a command.
+ */
 
 import type { Command } from 'commander';
 
@@ -19,7 +22,7 @@ export interface Spot {
   readonly path: string;
   readonly commands: readonly Word[];
   readonly flags: readonly Flag[];
-  /** Of its first argument. */
+  /** Choices for its first argument. */
   readonly choices: readonly string[];
 }
 

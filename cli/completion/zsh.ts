@@ -1,4 +1,4 @@
-/** The completion of zsh: words with what they are for, by the commands that were typed; otherwise files. */
+/** Completion of zsh: words with what they are for, by the commands that were typed; otherwise files. */
 
 import { type Flag, quoted, type Spot, type Word } from './spot.ts';
 

@@ -2,13 +2,13 @@
  * Watches the end of this node's own certificate, after which no peer and no client gets in any more.
  *
  * Guarantees: from `warnBeforeMs` ahead on the log says so at the start and once a day, and an expired
- * one is said to be an error; the time that is left is a metric from the beginning. It renews nothing:
- * a node reads its certificate when it starts.
+ * one is said to be an error; the time that is left is a metric, and in `/readyz`, from the beginning. It
+ * renews nothing: a node reads its certificate when it starts.
  */
 
 import { X509Certificate } from 'node:crypto';
-import type { Cancel, Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/options.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
+import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
 
 export interface CertificateWatchOptions {
   /** PEM; of a chain the first one is the node's own. */
@@ -30,9 +30,23 @@ export class CertificateWatch {
     this.#endsAt = Date.parse(new X509Certificate(options.cert).validTo);
   }
 
-  /** Until it has expired; negative afterwards. */
+  /** Time until it has expired; negative afterwards. */
   get leftMs(): number {
     return this.#endsAt - this.#options.clock.now();
+  }
+
+  /** For `/readyz` and others that ask: a peer that connects sees the certificate itself. */
+  get view(): {
+    readonly expiresAt: string;
+    readonly daysLeft: number;
+    readonly isExpiring: boolean;
+  } {
+    const { leftMs } = this;
+    return {
+      expiresAt: new Date(this.#endsAt).toISOString(),
+      daysLeft: Math.floor(leftMs / DAY_MS),
+      isExpiring: leftMs <= this.#options.warnBeforeMs,
+    };
   }
 
   start(): void {

@@ -8,8 +8,9 @@ import { resolveHttpLimits } from '../../http/limits.ts';
 import { findMistakes } from '../../programs/jobs/configuration/checks.ts';
 import { JOBS_OPTIONS } from '../../programs/jobs/configuration/options.ts';
 import { type JobsConfiguration, resolveConfiguration } from '../../programs/jobs/configuration.ts';
-import { excerpt, messageOf } from '../../runtime/errors.ts';
-import { findLikelyOf } from '../../runtime/suggestion.ts';
+import { excerpt, messageOf } from '../../runtime/base/errors.ts';
+import { resolveLimits } from '../../runtime/base/limits.ts';
+import { findLikelyOf } from '../../runtime/base/suggestion.ts';
 import { resolveWebSocketLimits } from '../../transports/websocket/limits.ts';
 import { durationMs } from './duration.ts';
 import { originOf, valueAt } from './layers.ts';
@@ -21,7 +22,7 @@ import { type Role, SETTINGS, variableOf } from './settings.ts';
 /** Names that are told whole where one of them was meant. */
 const NAMES_TOLD_MAX = 5;
 
-/** What of the settings can be read; the other checks go on with that. @throws {ConfigurationError} */
+/** Settings that can be read; the other checks go on with these. @throws {ConfigurationError} */
 export function checkedSettings(mistakes: Mistakes): Settings {
   const { values, misplaced } = mistakes.layered;
   for (const { path, origin } of misplaced)
@@ -56,7 +57,7 @@ function readable(values: Readonly<Record<string, unknown>>): Settings {
   return Object.fromEntries(good) as Settings;
 }
 
-/** What people write where only the path of a file may stand. */
+/** Settings that people write where only the path of a file may stand. */
 const FILES_OF: Readonly<Record<string, string>> = { secret: 'secretFile', token: 'tokenFile' };
 
 function tellUnknown(mistakes: Mistakes, within: string, key: string): void {
@@ -87,7 +88,7 @@ function shown(value: unknown): string {
   return typeof value === 'number' ? String(value) : excerpt(value);
 }
 
-/** A file for one role, started as another, is a mistake of whoever started it. */
+/** A file for one role, started as another, is a mistake of the person who started it. */
 export function checkRole(role: Role, { role: named }: Settings, mistakes: Mistakes): void {
   if (named !== undefined && named !== role)
     mistakes.unusable('role', `the configuration is for a ${named}, not for a ${role}`);
@@ -96,12 +97,18 @@ export function checkRole(role: Role, { role: named }: Settings, mistakes: Mista
     const whose = roles.map((one) => `a ${one}`).join(' and ');
     mistakes.unusable(path, `a ${role} has no such setting, ${whose} has`);
   }
+  const { values } = mistakes.layered;
+  if (role === 'node' && valueAt(values, 'jobs') !== undefined)
+    mistakes.unusable('jobs', 'a node of your own kinds has no options of the jobs system');
+  if (role !== 'node' && valueAt(values, 'limits.runtime') !== undefined)
+    mistakes.unusable('limits.runtime', `a ${role} has no such limits, a node of your kinds has`);
 }
 
 const NEEDED: Readonly<Record<Role, ReadonlyArray<keyof Settings>>> = {
   gate: ['datacenters'],
   manager: ['datacenter'],
   worker: ['datacenter', 'node'],
+  node: ['kinds'],
 };
 
 export function checkNeeded(role: Role, settings: Settings, mistakes: Mistakes): void {
@@ -154,7 +161,7 @@ export function checkedListen({ listen }: Settings, mistakes: Mistakes): ListenA
   return address;
 }
 
-/** Where nodes listen for each other, unless a URL says otherwise. */
+/** Path at which nodes listen for each other, unless a URL says otherwise. */
 const PEERS_PATH = '/peers';
 
 /** Without this node itself and without what stands there twice. */
@@ -175,8 +182,12 @@ export function checkedPeers({ peers = [], listen }: Settings, mistakes: Mistake
 
 /** Those that know the limits say what is wrong with them. */
 export function checkLimits({ limits = {} }: Settings, mistakes: Mistakes): void {
-  const resolvers = { sockets: resolveWebSocketLimits, http: resolveHttpLimits };
-  for (const name of ['sockets', 'http'] as const) {
+  const resolvers = {
+    sockets: resolveWebSocketLimits,
+    http: resolveHttpLimits,
+    runtime: resolveLimits,
+  };
+  for (const name of ['sockets', 'http', 'runtime'] as const) {
     try {
       resolvers[name](limits[name]);
     } catch (thrown) {
@@ -186,9 +197,12 @@ export function checkLimits({ limits = {} }: Settings, mistakes: Mistakes): void
 }
 
 /** It is code, and not loaded before it is needed. */
-export function checkHandlersFile({ handlers }: Settings, mistakes: Mistakes): void {
-  if (handlers === undefined) return;
-  const path = mistakes.pathOf('handlers', handlers);
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
-    mistakes.unusable('handlers', `there is no file ${path}`);
+export function checkModules(settings: Settings, mistakes: Mistakes): void {
+  for (const name of ['handlers', 'kinds'] as const) {
+    const file = settings[name];
+    if (file === undefined) continue;
+    const path = mistakes.pathOf(name, file);
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+      mistakes.unusable(name, `there is no file ${path}`);
+  }
 }

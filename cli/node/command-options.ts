@@ -1,5 +1,5 @@
 /**
- * The options by which `start` and `config` are told about a node, and what comes of them: a
+ * Command options that tell `start` and `config` about a node, and the result of reading them: a
  * configuration that is good, or an error that says where it is not.
  */
 
@@ -15,7 +15,7 @@ import type { Given } from './layers.ts';
 import { type Resolved, resolveNode } from './resolve.ts';
 import { ROLES, type Role, SETTINGS } from './settings.ts';
 
-/** Where it is looked for when nobody says. */
+/** File that is read when no other is named. */
 const DEFAULT_FILE = 'escapement.yml';
 
 export type NodeOptions = Readonly<Record<string, unknown>> & {
@@ -85,7 +85,7 @@ function roleIn(values: Readonly<Record<string, unknown>> = {}): Role {
   throw new CommandFailure(EXIT.usage, what);
 }
 
-/** What was given, by the path of its setting. */
+/** Flags that were given, by the path of their settings. */
 function flagsOf(options: NodeOptions): Record<string, Given> {
   const flags: Record<string, Given> = {};
   for (const [path, { flag }] of Object.entries(SETTINGS)) {

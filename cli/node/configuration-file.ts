@@ -1,5 +1,5 @@
 /**
- * The configuration file: read whole, parsed once, and every value with the place where it stands.
+ * Configuration file: read whole, parsed once, and every value with the place where it stands.
  *
  * Guarantees: a file over the limit is refused before it is read, and what is read is YAML of the
  * plain schema: no tags, every key once, a bounded number of aliases, and no key that could
@@ -17,7 +17,7 @@ import {
   type Node,
   parseDocument,
 } from 'yaml';
-import { excerpt, messageOf } from '../../runtime/errors.ts';
+import { excerpt, messageOf } from '../../runtime/base/errors.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { ConfigurationError, type Origin } from './origin.ts';
 
@@ -25,13 +25,13 @@ const FILE_BYTES_MAX = 1024 * 1024;
 /** Values that one file can make by aliases: enough for people, too few for a bomb. */
 const ALIASES_MAX = 100;
 const DEPTH_MAX = 32;
-/** What the lexer says about the text, and is not in it: document, flow error, scalar. */
+/** Marks by which the lexer describes the text, and which are not in it: document, flow error, scalar. */
 const MARKS = new Set(['\u0002', '\u0018', '\u001f']);
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 export interface ConfigurationFile {
   readonly values: Readonly<Record<string, unknown>>;
-  /** Where each value stands, by its path. */
+  /** Origin of each value, by its path. */
   readonly origins: ReadonlyMap<string, Origin>;
 }
 
@@ -88,7 +88,7 @@ function parsed(text: string, lineCounter: LineCounter) {
   });
 }
 
-/** Where brackets within brackets are too many: the parser would call itself for each. */
+/** Place at which brackets within brackets are too many: the parser would call itself for each. */
 function findTooDeep(text: string): number | undefined {
   let depth = 0;
   let offset = 0;

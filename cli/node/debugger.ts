@@ -1,6 +1,6 @@
 /**
- * Refuses to start in an environment that undoes what the node is protected by: with a debugger that
- * others can reach, who may run anything then, or with certificates that are not checked.
+ * Debugger check: refuses to start in an environment that undoes what the node is protected by: with a
+ * debugger that others can reach, who may run anything then, or with certificates that are not checked.
  */
 
 import { url } from 'node:inspector';
@@ -21,7 +21,7 @@ export function refuseOpenDebugger({ env, execArgv }: Pick<Host, 'env' | 'execAr
   const hosts = [...asked, listening === undefined ? undefined : new URL(listening).hostname];
   const open = hosts.find((host) => host !== undefined && !isLoopback(host));
   if (open === undefined) return;
-  const what = `A debugger would listen on ${open}, where whoever reaches it may run anything. Leave it out, or bind it to 127.0.0.1.`;
+  const what = `A debugger would listen on ${open}, where anybody who reaches it may run anything. Leave it out, or bind it to 127.0.0.1.`;
   throw new CommandFailure(EXIT.configuration, what);
 }
 
@@ -33,7 +33,10 @@ export function refuseUncheckedCertificates({ env }: Pick<Host, 'env'>): void {
   throw new CommandFailure(EXIT.configuration, what);
 }
 
-/** Where a debugger is to listen by this option, as Node reads it: with `_` for `-`, or in the word after it. */
+/**
+ * Address at which a debugger is to listen by this option, as Node reads it: with `_` for `-`, or in
+ * the word after it.
+ */
 function addressIn(option: string, next = ''): string {
   const [name = '', ...rest] = option.split('=');
   const written = name.replaceAll('_', '-');
@@ -42,7 +45,7 @@ function addressIn(option: string, next = ''): string {
   return written.endsWith('-port') ? next : '';
 }
 
-/** Of `host:port`, of a port alone and of a host alone; nothing where the default holds. */
+/** Host of `host:port`, of a port alone and of a host alone; nothing where the default holds. */
 function hostOf(address: string): string | undefined {
   if (address === '' || /^\d+$/.test(address)) return undefined;
   const bracketed = /^\[(.*)\](?::\d+)?$/.exec(address);

@@ -1,5 +1,5 @@
 /**
- * How many descriptors this process may have, and what of them connections may take.
+ * Descriptors: how many this process may have, and how many of them connections may take.
  *
  * Guarantees: whatever comes over the network leaves enough for the store, the log, dialling peers
  * and the file by which the leader shows that it lives. A process with too few to do anything is
@@ -11,7 +11,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { DEFAULT_HTTP_LIMITS } from '../../http/limits.ts';
-import type { Logger } from '../../runtime/options.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
 import { DEFAULT_WEBSOCKET_LIMITS } from '../../transports/websocket/limits.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { NodeConfiguration } from './resolve.ts';
@@ -21,11 +21,11 @@ export interface Descriptors {
   readonly open: number;
 }
 
-/** Never for connections: files, dials, timers of the system, whoever watches the directory. */
+/** Never for connections: files, dials, timers of the system, watchers of the directory. */
 const RESERVED = 64;
-/** With fewer a node cannot hold its peers and answer anybody. */
+/** Least number: with fewer a node cannot hold its peers and answer anybody. */
 const CONNECTIONS_MIN = 16;
-/** Of the places there are one in so many is for peers, where not all that were asked for fit. */
+/** Divisor: one place in three is for peers, where not all that were asked for fit. */
 const PEERS_SHARE = 3;
 
 /** Undefined where the system does not tell. */
@@ -51,14 +51,14 @@ function openNow(max: number): number {
   }
 }
 
-type Limits = NodeConfiguration['limits'];
+type Limits = Pick<NodeConfiguration['limits'], 'sockets' | 'http'>;
 
 /** The limits with as many connections as there are descriptors for. @throws {CommandFailure} */
-export function limitsWithin(
-  limits: Limits,
+export function limitsWithin<TLimits extends Limits>(
+  limits: TLimits,
   descriptors: Descriptors | undefined,
   logger: Logger,
-): Limits {
+): TLimits {
   if (descriptors === undefined) {
     const what = 'this system does not tell how many files a process may open';
     logger.info({ event: 'descriptors.unknown' }, what);
@@ -87,6 +87,7 @@ export function limitsWithin(
     `this process may open ${max} files, so there are fewer connections than its limits say`,
   );
   return {
+    ...limits,
     sockets: { ...limits.sockets, connectionsMax: peersMax },
     http: { ...limits.http, connectionsMax: httpMax },
   };

@@ -5,22 +5,19 @@
  * and runs when it is loaded; what it exports is checked before a worker is started with it.
  */
 
-import { pathToFileURL } from 'node:url';
 import type { Handlers } from '../../programs/jobs/worker/handlers.ts';
 import { checkHandlers } from '../../programs/jobs/worker/handlers.ts';
-import { messageOf } from '../../runtime/errors.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
+import { importModule } from '../loaders/module-file.ts';
 
 /** @throws {CommandFailure} that says what is wrong with the file. */
 export async function loadHandlers(path: string): Promise<Handlers> {
   const refuse = (what: string, cause?: unknown): CommandFailure =>
     new CommandFailure(EXIT.configuration, `handlers: ${path}: ${what}`, { cause });
-  let exported: Readonly<Record<string, unknown>>;
-  try {
-    exported = await import(/* @vite-ignore */ pathToFileURL(path).href);
-  } catch (thrown) {
-    throw refuse(`it cannot be loaded: ${messageOf(thrown)}${whereIn(path, thrown)}`, thrown);
-  }
+  const exported = await importModule(path).catch((thrown: unknown) => {
+    throw refuse(messageOf(thrown), (thrown as Error).cause);
+  });
   const { default: main, ...named } = exported;
   // CommonJS modules are their own default export.
   if (main !== undefined && (typeof main !== 'object' || main === null))
@@ -34,12 +31,4 @@ export async function loadHandlers(path: string): Promise<Handlers> {
     throw refuse(messageOf(thrown), thrown);
   }
   return handlers;
-}
-
-/** Of a mistake of the language Node tells the line to nobody but whoever runs it. */
-function whereIn(path: string, thrown: unknown): string {
-  if (thrown instanceof SyntaxError) return `; "node --check ${path}" shows where`;
-  const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
-  const place = stack.split(pathToFileURL(path).href)[1]?.match(/^:\d+:\d+/)?.[0];
-  return place === undefined ? '' : `, at ${place.slice(1)}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Puts the sources of settings on top of each other: flags above the environment, above the file,
+ * Layers of settings: their sources on top of each other, flags above the environment, above the file,
  * above the defaults.
  *
  * Guarantees: of every value it is known where it comes from, and a value of one source replaces
@@ -17,7 +17,7 @@ export interface Sources {
   readonly role: Role;
   readonly file?: (ConfigurationFile & { readonly path: string }) | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** By path of the setting; a text is read as the setting wants it. */
+  /** Flags by path of the setting; a text is read as the setting wants it. */
   readonly flags: Readonly<Record<string, Given>>;
   /** `path=value` of `--set`. */
   readonly assignments?: readonly string[];
@@ -32,7 +32,7 @@ export type Given = string | boolean | readonly string[];
 export interface Layered {
   readonly values: Record<string, unknown>;
   readonly origins: Map<string, Origin>;
-  /** What cannot be anywhere, because of its name or of what is there. */
+  /** Values that cannot be anywhere, because of their names or of what is there. */
   readonly misplaced: ReadonlyArray<{ readonly path: string; readonly origin: Origin }>;
   /** Against which relative paths of a source are read. */
   folderOf(path: string): string;
@@ -83,7 +83,7 @@ export function layer(sources: Sources): Layered {
   };
 }
 
-/** Where a value comes from, or the nearest thing around or in it that comes from anywhere. */
+/** Origin of a value, or of the nearest thing around or in it that comes from anywhere. */
 export function originOf(origins: ReadonlyMap<string, Origin>, path: string): Origin {
   for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
     const origin = origins.get(at);
@@ -103,7 +103,9 @@ export function valueAt(values: unknown, path: string): unknown {
   return at;
 }
 
-const isOf = (path: string, role: Role): boolean => SETTINGS[path]?.roles.includes(role) ?? true;
+/** True for a setting of the role. What is no setting of its own is an option of the jobs system. */
+const isOf = (path: string, role: Role): boolean =>
+  SETTINGS[path]?.roles.includes(role) ?? role !== 'node';
 
 function* defaultsOf(
   role: Role,
@@ -113,7 +115,10 @@ function* defaultsOf(
   const text = (path: string): string | undefined =>
     typeof values[path] === 'string' ? (values[path] as string) : undefined;
   if (role === 'gate') yield ['gate', 'gate'];
-  const place = role === 'gate' ? (text('gate') ?? 'gate') : text('datacenter');
+  if (role === 'node') yield ['node', [text('place'), 'node-1'].filter(Boolean).join('.')];
+  if (role === 'node') yield ['place', text('node')];
+  const own = { gate: 'gate', manager: 'datacenter', worker: 'datacenter', node: 'place' } as const;
+  const place = text(own[role]);
   if (role === 'gate') yield ['node', place];
   if (role === 'manager' && place !== undefined) yield ['node', `${place}.manager-1`];
   if (role === 'manager') yield ['gates', []];
@@ -125,13 +130,15 @@ function* defaultsOf(
     yield ['extend', 'never'];
     yield ['allowShell', false];
     yield ['shellVariables', []];
-    yield ['stopLimit', '30s'];
   }
+  if (role === 'worker' || role === 'node') yield ['stopLimit', '30s'];
+  if (role === 'node') yield ['lease', '6s'];
   if (role !== 'worker') yield ['hosts', []];
   yield ['peers', []];
   yield ['strict', false];
   yield ['log.level', 'info'];
   yield ['log.format', 'auto'];
+  if (role === 'node') return;
   for (const [name, option] of Object.entries(JOBS_OPTIONS)) yield [`jobs.${name}`, option.default];
 }
 

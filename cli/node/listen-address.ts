@@ -1,5 +1,5 @@
 /**
- * `host:port` of a listener: `127.0.0.1:7400`, `[::1]:0`, `localhost:7400`.
+ * Listen address `host:port`: `127.0.0.1:7400`, `[::1]:0`, `localhost:7400`.
  *
  * A host is always said: a listener without one would be open to every network there is.
  */
@@ -25,7 +25,10 @@ export function parseListen(text: string): ListenAddress | undefined {
   return isHost && port <= PORT_MAX ? { host, port } : undefined;
 }
 
-/** Whether a request can call a server by that: a listener's host, its port if it is for one port only. */
+/**
+ * True when a request can call a server by that: a listener's host, its port if it is for one port
+ * only.
+ */
 export function isHost(text: string): boolean {
   return parseListen(text) !== undefined || parseListen(`${text}:0`) !== undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * The one listener of a node, for the HTTP API and the sockets of its peers.
+ * Listener of a node, its only one, for the HTTP API and the sockets of its peers.
  *
  * Guarantees: nothing is started before it is bound, so a port that cannot be had leaves nothing
  * behind; from its first moment on it answers probes. Slow and idle connections are ended, and
@@ -10,7 +10,7 @@ import type { RequestListener, Server } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createHttpServer, type ServerCounts, serverCounts } from '../../http/server.ts';
-import type { Logger } from '../../runtime/options.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
 import { hostAndPort, type ListenAddress } from './listen-address.ts';
 import type { NodeTls } from './proofs.ts';
@@ -20,7 +20,7 @@ export interface Listener {
   readonly server: Server | TlsServer;
   /** Such as `http://127.0.0.1:41234`. */
   readonly url: string;
-  /** Who answers from now on. */
+  /** Sets the handler that answers from now on. */
   answerWith(handler: RequestListener): void;
   counts(): ServerCounts | undefined;
   close(): Promise<void>;

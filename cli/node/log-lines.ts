@@ -1,5 +1,5 @@
 /**
- * Lines of JSON on their way to whoever reads the log.
+ * Log lines of JSON on their way to the reader of the log.
  *
  * Guarantees: writing never waits for the reader; what he has not taken is kept up to a limit, beyond
  * which lines are lost and counted. For lines that say how the node itself is there is room that no
@@ -7,19 +7,19 @@
  */
 
 import { type DestinationStream, destination } from 'pino';
-import { printable } from '../../runtime/printable.ts';
+import { printable } from '../../runtime/base/printable.ts';
 
 export interface LogLinesOptions {
   readonly fd: number;
-  /** Of lines that the reader has not taken. Default 4 MiB. */
+  /** Bytes of lines that the reader has not taken. Default 4 MiB. */
   readonly bufferBytesMax?: number;
   /** Beyond that, for lines about the node itself. Default 1 MiB. */
   readonly reserveBytesMax?: number;
 }
 
-/** How a record begins to tell of the node: its start and end, its configuration, who leads. */
+/** Beginning of a record that tells of the node: its start and end, its configuration, who leads. */
 const LIFECYCLE = /"event":"(?:node|leader|configuration)\./;
-/** How long a node that ends waits for whoever reads what it says. */
+/** Time for which a node that ends waits for the reader of its log. */
 const WRITTEN_MS = 1_000;
 
 export class LogLines implements DestinationStream {

@@ -1,5 +1,5 @@
 /**
- * What a node says while it runs: lines of JSON, or short lines for a person at a terminal.
+ * Log of a running node: lines of JSON, or short lines for a person at a terminal.
  *
  * Guarantees: writing never holds the node up. A reader that is too slow loses lines, never the
  * node its time, and how many were lost is counted. What comes from data cannot speak to a
@@ -9,7 +9,7 @@
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { type DestinationStream, type Logger as Pino, pino } from 'pino';
-import { printable } from '../../runtime/printable.ts';
+import { printable } from '../../runtime/base/printable.ts';
 import { LogLines } from './log-lines.ts';
 import type { LogLevel, NodeConfiguration } from './resolve.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a configuration, as it is found out: collected, so that all of it is told at
- * once, and each with where it comes from.
+ * Mistakes in a configuration, as they are found: collected, so that all of them are told at once, and
+ * each with where it comes from.
  */
 
 import { resolve as resolvePath } from 'node:path';
@@ -9,7 +9,7 @@ import { ConfigurationError, type Mistake } from './origin.ts';
 
 export class Mistakes {
   readonly layered: Layered;
-  /** For whoever starts the node; they stop nothing. */
+  /** For the person who starts the node; they stop nothing. */
   readonly warnings: string[] = [];
   readonly #found: Mistake[] = [];
 
@@ -41,7 +41,7 @@ export class Mistakes {
     this.#found.push(mistake);
   }
 
-  /** A path that a setting says, as whoever said it meant it. */
+  /** A path that a setting says, resolved from the folder of its source. */
   pathOf(path: string, value: string): string {
     return resolvePath(this.layered.folderOf(path), value);
   }

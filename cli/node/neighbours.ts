@@ -1,11 +1,12 @@
 /**
- * Which nodes belong to one: those that its configuration names, in the role that it names them for.
+ * Neighbours of a node: those that its configuration names, in the role that it names them for. Nodes
+ * of one's own kinds are for each other, whatever their places.
  *
  * A proof of the secret says that a caller is one of the cluster; this says that it has business
  * here. Nobody may bear the name of a place that is somebody else's, because messages go by it.
  */
 
-import type { PeerRole } from '../../runtime/transport.ts';
+import type { PeerRole } from '../../runtime/ports/transport.ts';
 import type { NodeConfiguration } from './resolve.ts';
 
 export interface Neighbour {
@@ -36,6 +37,8 @@ function isExpected(own: Own, { node, role, place }: Neighbour): boolean {
     }
     case 'worker':
       return role === 'manager' && place === own.datacenter;
+    case 'node':
+      return role === 'node';
   }
 }
 

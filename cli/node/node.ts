@@ -1,5 +1,5 @@
 /**
- * One node of the jobs system: how its parts are put together, and in which order they go.
+ * Node: how its parts are put together, and in which order they go.
  *
  * Guarantees: it listens before anything else is opened, so a port that cannot be had leaves
  * nothing half started, and what was opened is closed again when a later part fails. It says that
@@ -11,8 +11,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createHttpHandler, type HttpHandler } from '../../http/api.ts';
 import { Counters } from '../../programs/jobs/counters.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import { systemClock } from '../../runtime/system-clock.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
 import type { WebSocketTransport } from '../../transports/websocket.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { CertificateWatch } from './certificate-watch.ts';
@@ -35,7 +35,7 @@ export interface RunningNode {
   readonly failed: Promise<Error>;
 }
 
-/** How long requests that are under way have when the node ends. */
+/** Time that requests under way have when the node ends. */
 const ANSWERS_MS = 5_000;
 
 type State = 'starting' | 'ready' | 'draining';
@@ -92,7 +92,8 @@ class AssembledNode implements RunningNode {
     this.#certificate?.start();
     if (listen !== undefined)
       this.#listener = await openListener(listen, { ...configuration, logger }, this.#probes());
-    this.#storage = await openStorage(configuration, logger);
+    const { leaseMs = configuration.jobs.leaseMs } = configuration;
+    this.#storage = await openStorage({ ...configuration, leaseMs }, logger);
     this.#sockets = openSockets(configuration, {
       server: this.#listener?.server,
       clients: () => this.#clients,
@@ -160,7 +161,7 @@ class AssembledNode implements RunningNode {
 
   async #close(): Promise<void> {
     this.#state = 'draining';
-    // Whoever has asked gets the answer, and nobody may ask for ever.
+    // A client that has asked gets the answer, and nobody may ask for ever.
     await Promise.race([this.#handler?.close(), delay(ANSWERS_MS, undefined, { ref: false })]);
     this.#certificate?.stop();
     await this.#program?.stop();
@@ -168,7 +169,7 @@ class AssembledNode implements RunningNode {
     this.#storage?.close();
   }
 
-  /** With the HTTP API from now on, or with probes where there is none. */
+  /** Answers with the HTTP API from now on, or with probes where there is none. */
   #answer(): void {
     const api = this.#program?.api;
     if (api === undefined || this.#listener === undefined) return;
@@ -178,6 +179,7 @@ class AssembledNode implements RunningNode {
       hosts: this.#configuration.hosts,
       ownHosts: true,
       isReady: () => this.#state === 'ready',
+      details: () => this.#details(),
       metrics: () => this.#ownMetrics(),
       limits: this.#configuration.limits.http,
       logger: this.#log.logger,
@@ -190,11 +192,17 @@ class AssembledNode implements RunningNode {
     const { role, hosts } = this.#configuration;
     return probesHandler({
       state: () => this.#state,
+      details: () => this.#details(),
       metrics,
       tokens: () => this.#clients,
       ...(role !== 'worker' && { hosts }),
       logger: this.#log.logger,
     });
+  }
+
+  #details(): object {
+    const certificate = this.#certificate?.view;
+    return certificate === undefined ? {} : { certificate };
   }
 
   #ownMetrics(): string {
@@ -228,7 +236,7 @@ function differing(before: NodeConfiguration, now: NodeConfiguration): readonly 
   });
 }
 
-/** What a reload takes over, and what is for whoever starts the node. */
+/** Parts that a reload takes over, and those that are for the person who starts the node. */
 const RELOADED: ReadonlySet<string> = new Set(['clients', 'log', 'warnings']);
 
 function supersededFailure(node: string, peer: string): CommandFailure {

@@ -1,6 +1,5 @@
 /**
- * Where a setting comes from, and what is wrong with it: said so that whoever reads it finds the
- * place at once.
+ * Origin of a setting, and what is wrong with it: said so that the reader finds the place at once.
  *
  * A mistake in a file is told as `file:line:column: path: what`, one on the command line by its
  * flag, one in the environment by its variable. Values on the command line that make no sense by
@@ -20,7 +19,7 @@ export type Origin =
   | { readonly from: 'default' };
 
 export interface Mistake {
-  /** Of the setting, such as `jobs.leaseMs`; empty when it is about all of them. */
+  /** Path of the setting, such as `jobs.leaseMs`; empty when it is about all of them. */
   readonly path: string;
   readonly what: string;
   readonly origin: Origin;

@@ -1,9 +1,9 @@
 /**
- * The probes of a node without an HTTP API: a worker, and any node that is still starting.
+ * Probes of a node without an HTTP API: a worker, and any node that is still starting.
  *
- * `/livez` says that the process answers, `/readyz` that it takes work, to whoever asks. What `/metrics`
- * counts they tell those that the API would tell it: past the same guard. They speak in the words of the
- * API, and change nothing.
+ * `/livez`, or `/healthz`, says that the process answers, `/readyz` that it takes work, to any caller.
+ * `/metrics` is for callers that the API would tell it: past the same guard. They speak in the words of
+ * the API, and change nothing.
  */
 
 import type { IncomingMessage, RequestListener } from 'node:http';
@@ -11,24 +11,31 @@ import { type Answer, sendAnswer, sendRefusal } from '../../http/answer.ts';
 import type { HttpTokens } from '../../http/callers.ts';
 import { Guard } from '../../http/guard.ts';
 import { HttpRefusal, refusalOf, tryLater } from '../../http/refusal.ts';
-import { type Logger, SILENT_LOGGER } from '../../runtime/options.ts';
-import { systemClock } from '../../runtime/system-clock.ts';
+import { type Logger, SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
 import { PROMETHEUS_CONTENT_TYPE } from '../../telemetry/prometheus.ts';
 
 export interface Probes {
   readonly state: () => 'starting' | 'ready' | 'draining';
   readonly metrics: () => string;
-  /** Who may see the metrics. Default: everybody on this machine, and nobody else. */
+  /** More that /readyz says. */
+  readonly details?: () => object;
+  /** Tokens of those who may see the metrics. Default: everybody on this machine, and nobody else. */
   readonly tokens?: HttpTokens;
   /**
-   * By which names the metrics may be asked for, besides those of loopback and where a request arrived.
+   * Names by which the metrics may be asked for, besides those of loopback and where a request arrived.
    * Default: none, and any where a token has to be shown: what is fetched for a page shows none.
    */
   readonly hosts?: readonly string[];
   readonly logger?: Logger;
 }
 
-const PATHS: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz', '/metrics']);
+const PATHS: ReadonlySet<string | undefined> = new Set([
+  '/healthz',
+  '/livez',
+  '/readyz',
+  '/metrics',
+]);
 
 /** @throws {RuntimeError} OPTION_INVALID */
 export function probesHandler(probes: Probes): RequestListener {
@@ -60,7 +67,7 @@ function answerTo(request: IncomingMessage, probes: Probes, guard: Guard): Answe
     throw new HttpRefusal('methodNotAllowed', 'This is not done here.', {
       headers: { allow: 'GET, HEAD' },
     });
-  if (path === '/livez') return { status: 200, body: { status: 'alive' } };
+  if (path === '/livez' || path === '/healthz') return { status: 200, body: { status: 'alive' } };
   if (path === '/metrics') {
     const { hosts, tokens } = probes;
     const listed = typeof tokens === 'function' ? tokens() : tokens;
@@ -69,7 +76,7 @@ function answerTo(request: IncomingMessage, probes: Probes, guard: Guard): Answe
     const headers = { 'content-type': PROMETHEUS_CONTENT_TYPE };
     return { status: 200, body: probes.metrics(), headers };
   }
-  return state === 'ready'
-    ? { status: 200, body: { status: 'ready' } }
-    : { status: 503, body: { status: 'notReady' } };
+  const isReady = state === 'ready';
+  const status = isReady ? 'ready' : 'notReady';
+  return { status: isReady ? 200 : 503, body: { status, ...probes.details?.() } };
 }

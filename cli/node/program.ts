@@ -1,16 +1,20 @@
 /**
- * Starts the program of a node: the gate, the manager or the worker that its configuration says.
+ * Program of a node: starts the gate, the manager, the worker, or the actors of one's own kinds that
+ * its configuration says.
  *
- * The parts that it is handed are started with it, and its end ends them.
+ * The parts that it is handed are started with it, and end with it.
  */
 
+import { createRuntime } from '../../create-runtime.ts';
+import type { ApiProgram } from '../../http/route.ts';
 import { type Gate, startGate } from '../../programs/jobs/gate.ts';
 import { type Manager, startManager } from '../../programs/jobs/manager.ts';
 import { type JobWorker, startWorker } from '../../programs/jobs/worker.ts';
-import type { Logger } from '../../runtime/options.ts';
-import type { Transport } from '../../runtime/transport.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
+import type { Transport } from '../../runtime/ports/transport.ts';
 import { prometheusText } from '../../telemetry/prometheus.ts';
 import { loadHandlers } from './handlers-module.ts';
+import { loadKinds } from './own-kinds.ts';
 import type { NodeClient } from './proofs.ts';
 import type { NodeConfiguration } from './resolve.ts';
 import type { Storage } from './storage.ts';
@@ -27,8 +31,8 @@ export interface ProgramParts {
 
 /** A program that has started. */
 export interface Program {
-  /** Whom the HTTP API speaks for; nothing for a worker. */
-  readonly api: Gate | Manager | undefined;
+  /** Program that the HTTP API speaks for; nothing for a worker. */
+  readonly api: ApiProgram | undefined;
   metrics(): string;
   stop(): Promise<void>;
   /** Resolves with why the program has ended by itself; of a worker only. */
@@ -47,6 +51,8 @@ export function startProgram(
       return asManager(configuration, parts);
     case 'worker':
       return asWorker(configuration, parts);
+    case 'node':
+      return asNode(configuration, parts);
   }
 }
 
@@ -95,6 +101,38 @@ function programOf(api: Gate | Manager): Program {
     api,
     metrics: () => prometheusText(api.runtime) + api.counters.text(),
     stop: () => api.stop(),
+    refused: undefined,
+  };
+}
+
+async function asNode(configuration: NodeConfiguration, parts: ProgramParts): Promise<Program> {
+  const { node, place, limits, stopLimitMs } = configuration;
+  const { transport, storage, clients, logger, hosting, fatal } = parts;
+  const { store, lease } = storage;
+  const { requestsPerMinute } = limits.http;
+  const found = await loadKinds(configuration.kinds, clients, logger);
+  const runtime = await createRuntime({
+    node,
+    place,
+    kinds: found.kinds,
+    transport,
+    logger,
+    // What is said beside the node counts more than what the module says of itself.
+    limits: {
+      drainMs: Math.max(1, stopLimitMs),
+      ...(requestsPerMinute !== undefined && { clientMessagesPerMinute: requestsPerMinute }),
+      ...found.limits,
+      ...limits.runtime,
+    },
+    onHosting: hosting,
+    onFatal: fatal,
+    ...(store !== undefined && { store }),
+    ...(lease !== undefined && { lease }),
+  });
+  return {
+    api: { runtime },
+    metrics: () => prometheusText(runtime),
+    stop: () => runtime.stop(),
     refused: undefined,
   };
 }

@@ -1,12 +1,12 @@
 /**
- * How a node proves who it is and has others prove it: the secret, certificates, the tokens of
- * clients; and whether that is enough for where it listens.
+ * Proofs by which a node shows who it is, and others show it who they are: the secret, certificates, the
+ * tokens of clients; and whether that is enough for where it listens.
  */
 
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { findTokenFaults, type HttpToken, TOKEN_BYTES_MIN } from '../../http/tokens.ts';
-import { excerpt, messageOf } from '../../runtime/errors.ts';
+import { excerpt, messageOf } from '../../runtime/base/errors.ts';
 import type { RoleSecrets } from '../../transports/websocket/secrets.ts';
 import { durationMs } from './duration.ts';
 import { originOf, valueAt } from './layers.ts';
@@ -29,11 +29,11 @@ export interface Proofs {
   readonly secret: string | undefined;
   readonly secrets: RoleSecrets | undefined;
   readonly tls: NodeTls | undefined;
-  /** Nothing: whoever reaches a loopback listener is operator, and nobody comes to any other. */
+  /** Nothing: every client that reaches a loopback listener is operator, and nobody comes to any other. */
   readonly clients: readonly NodeClient[] | undefined;
 }
 
-/** Where a secret may stand besides a file of its own. */
+/** Variable in which a secret may stand besides a file of its own. */
 const SECRET_VARIABLE = 'ESCAPEMENT_SECRET';
 
 export function readProofs(
@@ -52,7 +52,7 @@ export function readProofs(
   return proofs;
 }
 
-/** Off loopback whoever comes has to prove who it is, and nobody may listen in. */
+/** Off loopback every peer has to prove who it is, and nobody may listen in. */
 function checkOpenness(
   listen: ListenAddress | undefined,
   { secret, secrets, tls }: Proofs,
@@ -151,14 +151,18 @@ function readTls({ tls }: Settings, mistakes: Mistakes): NodeTls | undefined {
 /** With the same check as the API makes of its tokens: what is good here is good there, at the start and later. */
 function readClients(settings: Settings, mistakes: Mistakes): readonly NodeClient[] | undefined {
   const { clients } = settings;
-  const { node, gate, datacenter, gates = [], datacenters = [] } = settings;
-  const taken = [node, gate, datacenter, ...gates, ...datacenters];
-  const read = clients?.map(({ name, role, tokenFile, jobs }, index) => {
+  const { node, gate, datacenter, place, gates = [], datacenters = [] } = settings;
+  const taken = [node, gate, datacenter, place, ...gates, ...datacenters];
+  const read = clients?.map(({ name, role, tokenFile, jobs, actors }, index) => {
     // Logs tell a client from a node by nothing else.
     if (taken.includes(name)) mistakes.unusable(`clients.${index}.name`, 'a node has this name');
     const path = `clients.${index}.tokenFile`;
     const token = secretText(path, tokenFile, TOKEN_BYTES_MIN, mistakes) ?? '';
-    return { name, role, token, ...(jobs !== undefined && { jobs }) };
+    return {
+      ...{ name, role, token },
+      ...(jobs !== undefined && { jobs }),
+      ...(actors !== undefined && { actors }),
+    };
   });
   for (const { index, field, what } of findTokenFaults(read ?? [])) {
     // A file that cannot be read has been told of.

@@ -1,5 +1,5 @@
 /**
- * The configuration of one node: its sources on top of each other, checked once, then trusted.
+ * Resolved configuration of one node: its sources on top of each other, checked once, then trusted.
  *
  * Guarantees: what is returned is complete and holds together; mistakes are told together, each
  * with where it comes from and the name that was probably meant. Files of secrets, certificates
@@ -7,16 +7,16 @@
  */
 
 import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
-import { excerpt, messageOf } from '../../runtime/errors.ts';
-import { findLikelyOf } from '../../runtime/suggestion.ts';
+import { excerpt, messageOf } from '../../runtime/base/errors.ts';
+import { findLikelyOf } from '../../runtime/base/suggestion.ts';
 import { resolveSettings } from '../../transports/websocket/options.ts';
 import {
   checkedJobs,
   checkedListen,
   checkedPeers,
   checkedSettings,
-  checkHandlersFile,
   checkLimits,
+  checkModules,
   checkNeeded,
   checkRole,
 } from './checks.ts';
@@ -36,7 +36,7 @@ import {
 export interface NodeConfiguration extends Proofs {
   readonly role: Role;
   readonly node: string;
-  /** Of its actors: the gate's name, the datacenter, or the worker's own name. */
+  /** Place of its actors: the gate's name, the datacenter, the worker's own name, or what `place` says. */
   readonly place: string;
   readonly datacenter: string;
   readonly datacenters: readonly string[];
@@ -44,10 +44,14 @@ export interface NodeConfiguration extends Proofs {
   /** Nothing: in memory. */
   readonly data: string | undefined;
   readonly listen: ListenAddress | undefined;
-  /** By which names the HTTP API may be called, besides its address and those of loopback. */
+  /** Names by which the HTTP API may be called, besides its address and those of loopback. */
   readonly hosts: readonly string[];
   readonly peers: readonly string[];
   readonly handlers: string | undefined;
+  /** Empty for the roles of the jobs system. */
+  readonly kinds: string;
+  /** Left out: what the options of the jobs system say. */
+  readonly leaseMs: number | undefined;
   readonly cores: number;
   readonly extend: 'never' | 'whenNeeded';
   readonly allowShell: boolean;
@@ -58,8 +62,10 @@ export interface NodeConfiguration extends Proofs {
   readonly limits: {
     readonly sockets: Readonly<Record<string, number>>;
     readonly http: Readonly<Record<string, number>>;
+    /** Limits of a node of one's own kinds. */
+    readonly runtime: Readonly<Record<string, number>>;
   };
-  /** For whoever starts the node; nothing of it stops it. */
+  /** For the person who starts the node; none of them stops it. */
   readonly warnings: readonly string[];
 }
 
@@ -82,7 +88,7 @@ export function resolveNode(sources: Sources): Resolved {
   checkRole(role, settings, mistakes);
   checkNeeded(role, settings, mistakes);
   checkLimits(settings, mistakes);
-  checkHandlersFile(settings, mistakes);
+  checkModules(settings, mistakes);
   const jobs = checkedJobs(settings, mistakes);
   const listen = checkedListen(settings, mistakes);
   const peers = checkedPeers(settings, mistakes);
@@ -90,11 +96,12 @@ export function resolveNode(sources: Sources): Resolved {
   mistakes.end();
   const proofs = readProofs(settings, listen, env, mistakes);
   mistakes.end();
-  const { node = '', gate = '', datacenter = '', data = IN_MEMORY, handlers, limits } = settings;
+  const { node = '', gate = '', datacenter = '', data = IN_MEMORY } = settings;
+  const { place = node, kinds = '', lease = '', handlers, limits } = settings;
   const configuration: NodeConfiguration = {
     role,
     node,
-    place: { gate, manager: datacenter, worker: node }[role],
+    place: { gate, manager: datacenter, worker: node, node: place }[role],
     datacenter,
     datacenters: settings.datacenters ?? [],
     gates: settings.gates ?? [],
@@ -104,6 +111,8 @@ export function resolveNode(sources: Sources): Resolved {
     peers,
     ...proofs,
     handlers: handlers === undefined ? undefined : mistakes.pathOf('handlers', handlers),
+    kinds: mistakes.pathOf('kinds', kinds),
+    leaseMs: durationMs(lease),
     cores: settings.cores ?? 1,
     extend: settings.extend ?? 'never',
     allowShell: settings.allowShell ?? false,
@@ -111,7 +120,11 @@ export function resolveNode(sources: Sources): Resolved {
     stopLimitMs: durationMs(settings.stopLimit ?? '') ?? 0,
     log: { level: settings.log?.level ?? 'info', format: settings.log?.format ?? 'auto' },
     jobs,
-    limits: { sockets: limits?.sockets ?? {}, http: limits?.http ?? {} },
+    limits: {
+      sockets: limits?.sockets ?? {},
+      http: limits?.http ?? {},
+      runtime: limits?.runtime ?? {},
+    },
     warnings: [...mistakes.warnings, ...warningsOf(env)],
   };
   checkSockets(configuration, mistakes);

@@ -1,7 +1,7 @@
 /**
- * Runs a node until it ends, and what signals mean to it.
+ * Run of a node until it ends, and the meaning of signals to it.
  *
- * The first SIGTERM or SIGINT, or the end of whoever started it, has the node drain: exit 0. The
+ * The first SIGTERM or SIGINT, or the end of its parent process, has the node drain: exit 0. The
  * second signal ends it at once. SIGHUP has it read its configuration again, unless it runs at a
  * terminal: then it is a first signal too. An error that nobody caught ends it too: nobody knows then what
  * still holds, but what is on disk does.
@@ -9,7 +9,7 @@
 
 import type { Readable } from 'node:stream';
 import closeWithGrace from 'close-with-grace';
-import { messageOf } from '../../runtime/errors.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
 import { EXIT } from '../exit.ts';
 import type { Host } from './host.ts';
 import type { NodeLog } from './log.ts';
@@ -21,13 +21,13 @@ export interface Around {
   readonly host: Host;
   /** The configuration as it is now. */
   read(): NodeConfiguration;
-  /** Where the other end is held by whoever started this process. */
+  /** Pipe whose other end is held by the process that started this one. */
   readonly parent: Readable | undefined;
 }
 
-/** How much longer than its limit a node may take to end before that counts as hung. */
+/** Time beyond its limit that a node may take to end before it counts as hung. */
 const DRAIN_MARGIN_MS = 60_000;
-/** What a shell says of a process that a signal ended. */
+/** Exit codes by which a shell tells that a signal ended a process. */
 const SIGNAL_EXITS: Readonly<Record<string, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
 /** Everything but those and the errors that nobody caught. */
@@ -78,14 +78,14 @@ export async function runNode(
     async ({ err }) => {
       if (err !== undefined) failed(err);
       const node = await starting.catch(() => undefined);
-      // One that could not be started is told of by whoever waits for it.
+      // The caller that waits for a node tells of one that could not be started.
       if (node === undefined) return new Promise(() => {});
       await node.drain().catch(failed);
       await log.written();
       end(EXIT.done);
     },
   );
-  // It ends with whoever started this process, however they end. A pipe closes, a file only ends.
+  // It ends with the process that started this one, however that ends. A pipe closes, a file only ends.
   let isOrphaned = false;
   const orphaned = (): void => {
     if (!isOrphaned) signals.close();
@@ -103,7 +103,7 @@ export async function runNode(
   }
 }
 
-/** What cannot be read changes nothing. */
+/** Reloads the configuration; one that cannot be read changes nothing. */
 function reload(node: RunningNode, log: NodeLog, read: () => NodeConfiguration): void {
   try {
     node.reload(read());

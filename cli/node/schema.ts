@@ -1,5 +1,5 @@
 /**
- * What a node's settings may be: one strict schema, read into fresh objects.
+ * Schema of a node's settings: one, strict, read into fresh objects.
  *
  * Each part says in words what it must be, and that is all that messages tell. What depends on
  * the role, or on two settings at once, is checked in resolve.ts.
@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
 import { CORES_MAX } from '../../machines/jobs/messages/client.ts';
-import { CLIENT_ROLES } from '../../programs/jobs/permissions.ts';
+import { CLIENT_ROLES } from '../../programs/jobs/desk/permissions.ts';
 import { wrongName } from '../../programs/jobs/worker/shell-environment.ts';
 import { durationMs } from './duration.ts';
 import { isHost } from './listen-address.ts';
@@ -19,6 +19,7 @@ const HOSTS_MAX = 1_000;
 const NAMES_MAX = 1_000;
 const CLIENTS_MAX = 10_000;
 const STOP_LIMIT_MS_MAX = 86_400_000;
+const LEASE_MS_MAX = 86_400_000;
 
 const must = (what: string) => ({ error: () => `must be ${what}` });
 const choice = <const TChoices extends readonly [string, ...string[]]>(choices: TChoices) =>
@@ -47,15 +48,23 @@ const stopLimit = z.string(must(STOP_LIMIT)).refine((text) => {
   return ms !== undefined && ms <= STOP_LIMIT_MS_MAX;
 }, must(STOP_LIMIT));
 
+const LEASE = 'a duration such as 6s or 1m, from 1ms to 1d';
+
 const beginnings = z.array(id, must('a list of beginnings of ids of jobs'));
+const ADDRESSES = 'a list of beginnings of addresses';
+const addresses = z.array(z.string(must(ADDRESSES)), must(ADDRESSES));
 const DURATION = 'a duration such as 12h or 30d';
 const duration = z
   .string(must(DURATION))
   .refine((text) => durationMs(text) !== undefined, must(DURATION));
 
 const client = z.strictObject(
-  { name: id, role: choice(CLIENT_ROLES), tokenFile: path, jobs: beginnings.optional() },
-  must('a client: name, role and tokenFile, and perhaps jobs'),
+  {
+    ...{ name: id, role: choice(CLIENT_ROLES), tokenFile: path },
+    jobs: beginnings.optional(),
+    actors: addresses.optional(),
+  },
+  must('a client: name, role and tokenFile, and perhaps jobs or actors'),
 );
 
 const limits = z.record(z.string(), z.number(must('a number')), must('limits by name'));
@@ -67,6 +76,9 @@ export const SCHEMA = z.strictObject({
   datacenters: names.optional(),
   datacenter: id.optional(),
   gates: names.optional(),
+  place: id.optional(),
+  kinds: path.optional(),
+  lease: z.string(must(LEASE)).refine(isLease, must(LEASE)).optional(),
   data: path.optional(),
   listen: z.string(must('"host:port"')).optional(),
   hosts: z
@@ -124,17 +136,22 @@ export const SCHEMA = z.strictObject({
   jobs: z.record(z.string(), z.unknown(), must('options of the jobs system')).optional(),
   limits: z
     .strictObject(
-      { sockets: limits.optional(), http: limits.optional() },
-      must('sockets and http, each with limits by name'),
+      { sockets: limits.optional(), http: limits.optional(), runtime: limits.optional() },
+      must('sockets, http and runtime, each with limits by name'),
     )
     .optional(),
 });
 
 export type Settings = z.infer<typeof SCHEMA>;
 
+function isLease(text: string): boolean {
+  const ms = durationMs(text);
+  return ms !== undefined && ms >= 1 && ms <= LEASE_MS_MAX;
+}
+
 function isPeerUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);
-  // Whoever is let in is asked for a proof, not for a password that stands in a list.
+  // A peer that is let in is asked for a proof, not for a password that stands in a list.
   return (protocol === 'ws:' || protocol === 'wss:') && username === '' && password === '';
 }

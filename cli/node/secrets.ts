@@ -8,7 +8,7 @@
 
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { platform } from 'node:os';
-import { messageOf } from '../../runtime/errors.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
 
 export const SECRET_BYTES_MIN = 32;
 const SECRET_FILE_BYTES_MAX = 4_096;

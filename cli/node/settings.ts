@@ -1,5 +1,5 @@
 /**
- * Every setting of a node, in one table: who has it, how it is written where there is only text,
+ * Settings of a node, all in one table: who has each, how it is written where there is only text,
  * and what it is.
  *
  * Flags, variables of the environment and the help follow from the table; what is legal is in
@@ -8,7 +8,8 @@
 
 import { JOBS_OPTIONS } from '../../programs/jobs/configuration/options.ts';
 
-export const ROLES = ['gate', 'manager', 'worker'] as const;
+/** `node`: a process of one's own kinds, no part of the jobs system. */
+export const ROLES = ['gate', 'manager', 'worker', 'node'] as const;
 export type Role = (typeof ROLES)[number];
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
@@ -28,7 +29,7 @@ export interface Setting {
   readonly meaning: string;
 }
 
-const STATEFUL: readonly Role[] = ['gate', 'manager'];
+const STATEFUL: readonly Role[] = ['gate', 'manager', 'node'];
 
 export const SETTINGS: Readonly<Record<string, Setting>> = {
   role: { roles: ROLES, text: 'text', meaning: 'which role the file is for' },
@@ -61,6 +62,24 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     text: 'list',
     flag: '--gates <names>',
     meaning: 'the gates that may send jobs here',
+  },
+  kinds: {
+    roles: ['node'],
+    text: 'path',
+    flag: '--kinds <file>',
+    meaning: 'module of the kinds that it runs',
+  },
+  place: {
+    roles: ['node'],
+    text: 'text',
+    flag: '--place <name>',
+    meaning: 'where its actors live; nodes of one place stand in for each other',
+  },
+  lease: {
+    roles: ['node'],
+    text: 'text',
+    flag: '--lease <duration>',
+    meaning: 'how long the node that hosts the place may be silent before a standby takes over',
   },
   data: {
     roles: STATEFUL,
@@ -115,7 +134,7 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
   'tls.requireClientCertificate': {
     roles: ROLES,
     text: 'switch',
-    meaning: 'whether whoever connects has to show a certificate',
+    meaning: 'whether a peer that connects has to show a certificate',
   },
   'tls.warnBefore': {
     roles: ROLES,
@@ -145,7 +164,7 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     roles: ['worker'],
     text: 'switch',
     flag: '--allow-shell',
-    meaning: 'adds the handler "shell", by which whoever submits jobs runs commands',
+    meaning: 'adds the handler "shell", by which anybody who submits jobs runs commands',
   },
   shellVariables: {
     roles: ['worker'],
@@ -154,7 +173,7 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     meaning: 'variables of the environment that its commands get besides the usual ones',
   },
   stopLimit: {
-    roles: ['worker'],
+    roles: ['worker', 'node'],
     text: 'text',
     flag: '--stop-limit <duration>',
     meaning: 'how long what runs has to end after the first signal',

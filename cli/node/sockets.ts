@@ -1,11 +1,11 @@
 /**
- * The sockets of a node: who it says it is, whom it dials, and which clients may come.
+ * Sockets of a node: who it says it is, whom it dials, and which clients may come.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
-import type { Logger } from '../../runtime/options.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
 import { type WebSocketTransport, websocketTransport } from '../../transports/websocket.ts';
 import { isLoopback } from './listen-address.ts';
 import { refuseStranger } from './neighbours.ts';
@@ -22,7 +22,7 @@ export interface SocketParts {
   readonly namesake: () => void;
 }
 
-/** Of whoever comes without a token where there are none. */
+/** Name of a client that comes without a token where there are none. */
 const LOCAL_CLIENT = 'local';
 
 /** @throws {RuntimeError} OPTION_INVALID */
@@ -50,7 +50,7 @@ export function openSockets(
   });
 }
 
-/** What it may do there is asked at each question. */
+/** Client by its token. What it may do there is asked at each question. */
 function clientOf(
   token: string | undefined,
   clients: readonly NodeClient[] | undefined,
@@ -62,7 +62,7 @@ function clientOf(
   return client && { name: client.name };
 }
 
-/** In the same time whatever they are, and however long. */
+/** True when both are the same; it takes the same time whatever they are, and however long. */
 function isSame(one: string, other: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(one), hash(other));

@@ -1,5 +1,5 @@
 /**
- * Where a node keeps its actors, and who may: the directory of the data, its lease, and the name
+ * Storage of a node's actors, and who may use it: the directory of the data, its lease, and the name
  * of the node in it.
  *
  * Guarantees: processes of different names that share a directory stand in for each other; a
@@ -9,10 +9,10 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { RuntimeError } from '../../runtime/errors.ts';
-import type { Lease } from '../../runtime/lease.ts';
-import type { Logger } from '../../runtime/options.ts';
-import type { Store } from '../../runtime/store.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
+import type { Lease } from '../../runtime/ports/lease.ts';
+import type { Store } from '../../runtime/ports/store.ts';
 import { openDataDirectory } from '../../stores/directory/data-directory.ts';
 import { directoryLease } from '../../stores/directory/lease.ts';
 import { DirectoryLock } from '../../stores/directory/lock.ts';
@@ -39,8 +39,8 @@ export async function openStorage(
     data,
     node,
     place,
-    jobs: { leaseMs },
-  }: Pick<NodeConfiguration, 'data' | 'node' | 'place' | 'jobs'>,
+    leaseMs,
+  }: Pick<NodeConfiguration, 'data' | 'node' | 'place'> & { readonly leaseMs: number },
   logger: Logger,
 ): Promise<Storage> {
   if (data === undefined) return { close: () => {} };
@@ -59,7 +59,10 @@ export async function openStorage(
   }
 }
 
-/** Who will lead at once hears it from the store; who has to wait would hear it too late. */
+/**
+ * Refuses a foreign directory before waiting: a node that leads at once hears it from the store, one
+ * that waits too late.
+ */
 async function refuseForeign(data: string, place: string): Promise<void> {
   if (readOwner(data) === undefined) return;
   const owner = await placeIn(data);
@@ -79,7 +82,7 @@ async function placeIn(data: string): Promise<string | null> {
       await environment.close();
     }
   } catch {
-    // Whoever leads finds out what is wrong with it.
+    // The node that leads finds out what is wrong with it.
     return null;
   }
 }
