@@ -19,7 +19,7 @@ import { type Corpus, recordCorpus } from './corpus.ts';
 import { OPEN, OPERATOR, SECRET } from './names.ts';
 import { NodeProcess } from './node-process.ts';
 import type { NodeStatus, Plant } from './node-program.ts';
-import { type ByzantineRole, HONEST, VICTIMS } from './remit.ts';
+import { type ByzantineRole, changeOf, HONEST, VICTIMS } from './remit.ts';
 import type { Urls } from './session.ts';
 
 export interface ByzantineOptions {
@@ -41,7 +41,7 @@ export interface ByzantineFindings {
   readonly strangersLetIn: number;
   readonly stateChangesOutsideRemit: number;
   readonly outside: readonly string[];
-  /** Waves of sessions during which the node stood still for more than 50 ms of its own. */
+  /** Waves of sessions during which the node stood still, see stalls.ts. */
   readonly stalls: number;
   readonly longestStallMs: number;
   readonly unanswered: number;
@@ -90,7 +90,8 @@ class ByzantineRun {
   readonly #data: string;
   readonly #startedAt = performance.now();
   readonly #crashed: Array<{ seeds: readonly string[]; ending: string }> = [];
-  readonly #outside = new Set<string>();
+  /** What changed that must not, by address or number, and how. */
+  readonly #outside = new Map<string, string>();
   readonly #closedBy: Record<string, number> = {};
   readonly #refusals: Record<string, number> = {};
   #frames = 0;
@@ -168,7 +169,7 @@ class ByzantineRun {
     }
     const { isLeading, fences, beyondReach } = status.standing;
     if (!isLeading || String(fences) !== String(before.standing.fences)) this.#isLeader = false;
-    for (const number of beyondReach) this.#outside.add(number);
+    for (const number of beyondReach) this.#outside.set(number, number);
     if (when === undefined) return;
     for (const address of new Set([
       ...Object.keys(before.digests),
@@ -176,7 +177,9 @@ class ByzantineRun {
     ])) {
       const isNew = before.digests[address] === undefined;
       if (isNew && this.#mayBring(address)) continue;
-      if (before.digests[address] !== status.digests[address]) this.#outside.add(address);
+      const change = changeOf(before.digests[address], status.digests[address]);
+      if (change !== undefined && !this.#outside.has(address))
+        this.#outside.set(address, `${address} ${change}`);
     }
   }
 
@@ -231,7 +234,7 @@ class ByzantineRun {
       crashed: this.#crashed,
       strangersLetIn: this.#strangersLetIn,
       stateChangesOutsideRemit: this.#outside.size,
-      outside: [...this.#outside].slice(0, 50),
+      outside: [...this.#outside.values()].slice(0, 50),
       stalls: this.#stalls,
       longestStallMs: this.#longestStallMs,
       unanswered: this.#unanswered,

@@ -1,5 +1,5 @@
 /**
- * Frames of a peer that is what it has proved to be, and lies: about numbers that are raised by whoever
+ * Frames of a peer that is what it has proved to be, and lies: about numbers that are raised by a node that
  * hears of a greater one, and about who and what it speaks of. The shape is always right.
  */
 
@@ -100,7 +100,7 @@ function hello(node: string, places: readonly unknown[], outranked?: readonly un
   return JSON.stringify({ v: 1, hello: { node, places, isAsking: true, outranked } });
 }
 
-/** Of messages that were sent to it, and of many that never were. */
+/** Receipts for messages that were sent to it, and of many that never were. */
 function receipts(dice: Dice, samples: readonly Sample[]): string {
   const { from, to } = dice.pick(samples).envelope;
   if (String(from).includes(':')) return JSON.stringify({ v: 1, receipts: [] });

@@ -1,5 +1,5 @@
 /**
- * What nodes really say to each other: the envelopes of a small jobs system that does a little of
+ * Corpus of real messages between nodes: the envelopes of a small jobs system that does a little of
  * everything, by the role of who speaks and of who listens.
  *
  * They are taken from a run in this process when a fuzzing run begins, so they are those of the
@@ -12,8 +12,8 @@ import { connectClient } from '../programs/jobs/client.ts';
 import { startGate } from '../programs/jobs/gate.ts';
 import { startManager } from '../programs/jobs/manager.ts';
 import { startWorker } from '../programs/jobs/worker.ts';
-import type { Transport, TransportListener } from '../runtime/transport.ts';
-import { decodeFrame } from '../runtime/wire.ts';
+import { decodeFrame } from '../runtime/delivery/frame.ts';
+import type { Transport, TransportListener } from '../runtime/ports/transport.ts';
 import { inProcessNetwork } from '../transports/in-process.ts';
 
 export type Speaker = 'gate' | 'manager' | 'worker' | 'client';

@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import type { PeerRole } from '../runtime/transport.ts';
+import type { PeerRole } from '../runtime/ports/transport.ts';
 import { type Claim, claimHeaders, HEADERS, readClaim } from '../transports/websocket/claim.ts';
 import { linkIdOf, proofOf, type Transcript } from '../transports/websocket/proof.ts';
 import type { Dice } from './dice.ts';

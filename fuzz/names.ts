@@ -1,4 +1,7 @@
-/** Who may come to the node that is fuzzed, and by what. The secret and the token protect nothing. */
+/**
+ * Names and credentials of the peers that may come to the node that is fuzzed. The secret and the token
+ * protect nothing.
+ */
 
 export const SECRET = 'a secret of thirty-two bytes, at least, for the fuzzer';
 export const TOKEN = 'the-token-of-the-fuzzer';

@@ -3,9 +3,8 @@
  * connected to each other over a socket like the others.
  *
  * Guarantees: what is fuzzed is the product, with limits raised where they would only keep frames
- * out (bans, handshakes per second). Its own ticker notices when nothing moves; what the process
- * has used of a CPU meanwhile tells blocking from a machine that is busy with others. Anything
- * unhandled ends it.
+ * out (bans, handshakes per second). It notices when nothing moves, see stalls.ts. Anything unhandled
+ * ends it.
  *
  * With a directory it is on disk, in the roles of a cluster, and tells what a peer of a role must not
  * change, see remit.ts.
@@ -19,27 +18,20 @@ import { join } from 'node:path';
 import { refuseStranger } from '../cli/node/neighbours.ts';
 import { startGate } from '../programs/jobs/gate.ts';
 import { startManager } from '../programs/jobs/manager.ts';
-import type { Lease } from '../runtime/lease.ts';
-import type { Store } from '../runtime/store.ts';
-import type { Transport, TransportListener } from '../runtime/transport.ts';
+import type { Lease } from '../runtime/ports/lease.ts';
+import type { Store } from '../runtime/ports/store.ts';
+import type { Transport, TransportListener } from '../runtime/ports/transport.ts';
+import { wholeRecord } from '../runtime/statechart/tables.ts';
 import { directoryLease } from '../stores/directory/lease.ts';
 import { lmdbStore } from '../stores/lmdb.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { type WebSocketOptions, websocketTransport } from '../transports/websocket.ts';
 import { CLIENT, OPEN, OPERATOR, SECRET, TOKEN } from './names.ts';
 import { type ByzantineRole, beyondReach, judgedPart } from './remit.ts';
-
-/** Of a wait and of the CPU time within it: a process that waits for a CPU does not stall. */
-const STALL_MS = 50;
-const TICK_MS = 5;
-
-export interface Stall {
-  readonly ms: number;
-  readonly cpuMs: number;
-}
+import { STALL_UNITS, type Stall, StallWatch, work } from './stalls.ts';
 
 export interface NodeStatus {
-  /** What is committed, by address, as checksums; empty where it was not asked for. */
+  /** What is committed, by address, as checksums or, where a role is judged, as what it must not change. */
   readonly digests: Readonly<Record<string, string>>;
   readonly stalls: readonly Stall[];
   readonly counters: Readonly<Record<string, number>>;
@@ -52,7 +44,7 @@ export interface NodeStatus {
 
 export interface Standing {
   readonly isLeading: boolean;
-  /** Of the manager's and the gate's place: as they act, as they are stored, and as the lease was given. */
+  /** Fences of the manager's and the gate's place: as they act, as they are stored, and as the lease was given. */
   readonly fences: readonly number[];
   readonly beyondReach: readonly string[];
 }
@@ -150,32 +142,19 @@ const gate = await startGate({
   ...patient,
 });
 
-let stalls: Stall[] = [];
-let tickedAt = performance.now();
-let usedBefore = process.cpuUsage();
-setInterval(() => {
-  const now = performance.now();
-  const used = process.cpuUsage(usedBefore);
-  const ms = now - tickedAt - TICK_MS;
-  const cpuMs = (used.user + used.system) / 1_000;
-  if (ms > STALL_MS && cpuMs > STALL_MS)
-    stalls.push({ ms: Math.round(ms), cpuMs: Math.round(cpuMs) });
-  tickedAt = now;
-  usedBefore = process.cpuUsage();
-}, TICK_MS);
+const watch = new StallWatch();
 
 process.on('message', ({ id, areDigestsWanted }: { id: number; areDigestsWanted: boolean }) => {
   process.send?.({ id, status: status(areDigestsWanted) });
   // Looking at everything takes its time, which is not the fault of what came in.
-  tickedAt = performance.now();
+  watch.forgive();
 });
 process.once('disconnect', () => process.exit());
 process.send?.({ urls: { manager: managerSocket.url, gate: gateSocket.url } });
 
 /** What has happened since it was asked last. */
 function status(areDigestsWanted: boolean): NodeStatus {
-  const since = stalls;
-  stalls = [];
+  const stalls = watch.take();
   const refusals: Record<string, number> = {};
   for (const { runtime } of [manager, gate])
     for (const [code, count] of Object.entries(runtime.metrics().messagesRefused))
@@ -189,7 +168,7 @@ function status(areDigestsWanted: boolean): NodeStatus {
       ? { ...digestsOf(managerDisk.store), ...digestsOf(gateDisk.store) }
       : {},
     ...(role !== undefined && { standing: standing() }),
-    stalls: since,
+    stalls,
     counters,
     refusals,
     residentMiB: Math.round(process.memoryUsage.rss() / 2 ** 20),
@@ -200,9 +179,9 @@ function digestsOf(store: Store): Record<string, string> {
   const digests: Record<string, string> = {};
   const sum = (text: string): string => createHash('sha256').update(text).digest('base64url');
   for (const [address] of store.entries()) {
-    const record = store.load(address) ?? '';
+    const record = wholeRecord(store.load(address) ?? '', store.rows(address));
     const judged = role === undefined ? record : judgedPart(role, address, record);
-    if (judged !== undefined) digests[address] = sum(judged);
+    if (judged !== undefined) digests[address] = role === undefined ? sum(judged) : judged;
   }
   if (role === undefined)
     for (const [id, row] of store.undelivered()) digests[`undelivered ${id}`] = sum(row);
@@ -276,19 +255,9 @@ function slowed(inner: ReturnType<typeof websocketTransport>): Transport {
       peerUp: (node, identity) => listener.peerUp(node, identity),
       peerDown: (node) => listener.peerDown(node),
       frameReceived: (node, frame) => {
-        if (frame.includes('"hello"')) spin(STALL_MS * 2);
+        if (frame.includes('"hello"')) work(2 * STALL_UNITS);
         listener.frameReceived(node, frame);
       },
     });
   return inner;
-}
-
-function spin(cpuMs: number): void {
-  const before = process.cpuUsage();
-  for (;;) {
-    const endsAt = performance.now() + 1;
-    while (performance.now() < endsAt);
-    const { user, system } = process.cpuUsage(before);
-    if (user + system >= cpuMs * 1_000) return;
-  }
 }

@@ -122,7 +122,7 @@ export class RawSocket {
   #take(chunk: Buffer): void {
     this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
     if (this.#isOpen) this.#readFrames();
-    // Nobody writes that much to us; whoever does is not read to the end.
+    // Nobody writes that much to us; a node that does is not read to the end.
     if (this.#bytes.length > UNREAD_BYTES_MAX) this.#socket.destroy();
     this.#tell();
   }

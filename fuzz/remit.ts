@@ -1,5 +1,6 @@
 /**
- * What a peer of a role may change, and what nobody of that role may: judged from the records alone.
+ * Checker of what a peer of a role may change, and of what nobody of that role may: judged from the records
+ * alone.
  *
  * The checker asks nobody whether something was allowed. It knows which actors are whose by their names,
  * leaves out of their records what time alone changes, and compares the rest with what it was before.
@@ -15,7 +16,7 @@ export const BAITS = ['one-A', 'one-gate'] as const;
 /** A worker that does what it should, and the handler that it alone has. */
 export const HONEST = { worker: 'A.worker-honest', handler: 'kept' } as const;
 
-/** Of a record: when something was heard, and numbers that honest peers raise meanwhile. */
+/** Fields of a record that time moves: when something was heard, and numbers that honest peers raise meanwhile. */
 const MOVED_BY_TIME: ReadonlySet<string> = new Set([
   'askedAt',
   'deadline',
@@ -23,18 +24,16 @@ const MOVED_BY_TIME: ReadonlySet<string> = new Set([
   'heard',
   'heartbeatSeq',
   'lastGateContactAt',
+  'lastHeardAt',
   'lastProgressAt',
-  'lastReportAt',
   'lastSeenAt',
   'listed',
   'queue',
   'queued',
   'registrations',
-  'reliableReportSeq',
   'reportSeq',
   'seenAt',
   'seq',
-  'silenceDueAt',
   'sinceProgressMs',
   'unheard',
 ]);
@@ -123,4 +122,21 @@ export function beyondReach(
   };
   look((JSON.parse(record) as StoredRecord).snapshot?.context, '');
   return found;
+}
+
+/** Text around a difference. */
+const AROUND = 60;
+
+/** Where two records first differ; nothing when they do not. */
+export function changeOf(
+  before: string | undefined,
+  after: string | undefined,
+): string | undefined {
+  if (before === after) return undefined;
+  if (before === undefined) return 'is new';
+  if (after === undefined) return 'is gone';
+  let place = 0;
+  while (before[place] === after[place]) place += 1;
+  const near = (text: string): string => text.slice(Math.max(0, place - AROUND), place + AROUND);
+  return `was ${near(before)} and is ${near(after)}`;
 }

@@ -3,8 +3,9 @@
  *
  *   strangers   nothing that is committed may change, and nobody may be let in
  *   peers       the node may refuse, and close, whatever it likes; it lives, answers and does not stall
- *   suspects    a session during which the node stalled is played again alone, three times, to a new
- *               node; only what stalls each time counts
+ *   suspects    a session during which the node stalled is played again alone, frame by frame, three
+ *               times, to a new node; only what stalls each time counts, so that it is a frame that
+ *               blocks the node and not the number of frames that came together
  *
  * Guarantees: what is sent follows from the seed alone, so that a finding can be played again; a node
  * that has ended is replaced, and the run goes on.
@@ -20,6 +21,7 @@ import { CLIENT, OPEN, TOKEN } from './names.ts';
 import { NodeProcess } from './node-process.ts';
 import type { Plant } from './node-program.ts';
 import { playSession, trespass } from './session.ts';
+import type { Stall } from './stalls.ts';
 
 export interface FuzzOptions {
   readonly frames: number;
@@ -28,7 +30,7 @@ export interface FuzzOptions {
   readonly plant?: Plant | undefined;
   /** Stalls after which no further suspect is played. Default 10. */
   readonly stallsMax?: number;
-  /** What is mutated. Default: recorded anew. */
+  /** What is mutated. Default: recorded again. */
   readonly corpus?: Corpus;
   readonly progress?: (line: string) => void;
 }
@@ -45,7 +47,7 @@ export interface Findings {
   readonly stateChanges: number;
   readonly changed: readonly string[];
   /** Sessions that make the node stall each time they are played alone. */
-  readonly stalls: ReadonlyArray<{ readonly seed: string; readonly ms: readonly number[] }>;
+  readonly stalls: ReadonlyArray<{ readonly seed: string; readonly units: readonly number[] }>;
   /** Sessions during which it stalled, whether or not it did so again. */
   readonly suspects: number;
   /** Sessions that the node has neither answered nor ended. */
@@ -58,7 +60,7 @@ export interface Findings {
   readonly seconds: number;
 }
 
-/** Of all frames, how many strangers send: each costs a connection. */
+/** Share of all frames that strangers send: each costs a connection. */
 const STRANGERS_SHARE = 0.02;
 const STRANGERS_MIN = 320;
 const STRANGERS_MAX = 20_000;
@@ -89,7 +91,7 @@ class FuzzRun {
   readonly #refusals: Record<string, number> = {};
   readonly #closedBy: Record<string, number> = {};
   readonly #crashed: Array<{ seeds: readonly string[]; ending: string }> = [];
-  readonly #stalls: Array<{ seed: string; ms: readonly number[] }> = [];
+  readonly #stalls: Array<{ seed: string; units: readonly number[] }> = [];
   readonly #unanswered: string[] = [];
   readonly #suspects = new Set<string>();
   readonly #pending = new Set<Promise<void>>();
@@ -202,16 +204,21 @@ class FuzzRun {
     const node = await this.#startNode();
     await this.#addGateJob(node);
     const { seed, stallsMax = STALLS_MAX } = this.#options;
+    const stallsOf = async (): Promise<readonly Stall[]> => (await node.status())?.stalls ?? [];
     const alone = async (one: string): Promise<number> => {
-      await playSession(one, this.#corpus, node.urls, 0);
-      const { stalls = [] } = (await node.status()) ?? {};
-      return Math.max(0, ...stalls.map(({ ms }) => ms));
+      let longest = 0;
+      const settled = async (): Promise<void> => {
+        longest = Math.max(longest, ...(await stallsOf()).map(({ units }) => units));
+      };
+      await playSession(one, this.#corpus, node.urls, 0, settled);
+      await settled();
+      return longest;
     };
     for (let number = 0; number < WARM_UP; number += 1) await alone(`${seed}:warm-up:${number}`);
     for (const suspect of suspects) {
-      const ms: number[] = [];
-      while (ms.length < REPLAYS && !ms.includes(0)) ms.push(await alone(suspect));
-      if (!ms.includes(0)) this.#stalls.push({ seed: suspect, ms });
+      const units: number[] = [];
+      while (units.length < REPLAYS && !units.includes(0)) units.push(await alone(suspect));
+      if (!units.includes(0)) this.#stalls.push({ seed: suspect, units });
       if (node.ending !== undefined || this.#stalls.length >= stallsMax) break;
     }
     await node.end();
@@ -252,7 +259,7 @@ async function submit(url: string, to: string, terms: object): Promise<void> {
 
 type Digests = Readonly<Record<string, string>>;
 
-/** Of everything that is committed, once nothing is under way. */
+/** Digests of everything that is committed, once nothing is under way. */
 async function settledDigests(node: NodeProcess): Promise<Digests | undefined> {
   let before = (await node.status(true))?.digests;
   for (let looks = 0; looks < SETTLE_LOOKS && before !== undefined; looks += 1) {

@@ -13,7 +13,6 @@ import { Dice } from './dice.ts';
 import { type OpenSession, openSession } from './handshake.ts';
 import { harshFrame, tameFrame } from './mutations.ts';
 import { CLIENT, OPEN } from './names.ts';
-
 import { frameBytes, OPCODE } from './raw-socket.ts';
 
 const TAME_MAX = 400;
@@ -53,6 +52,7 @@ export async function playSession(
   corpus: Corpus,
   urls: Urls,
   slot: number,
+  settled?: () => Promise<void>,
 ): Promise<SessionEnd> {
   const dice = new Dice(seed);
   const [speaker, listener] = dice.pick(PAIRS);
@@ -62,7 +62,7 @@ export async function playSession(
   if (session === undefined)
     return { frames: 1, refusals: [], closedBy: -1, isAnswered: Promise.resolve(true) };
   const samples = samplesFor(corpus, speaker, listener, claim);
-  const frames = await send(session, dice, samples);
+  const frames = await send(session, dice, samples, settled);
   const { socket } = session;
   if (!frames.isCutOff) {
     const isAnswered = await socket.isHeard();
@@ -106,6 +106,7 @@ async function send(
   { socket, linkId, claim }: OpenSession,
   dice: Dice,
   samples: readonly Sample[],
+  settled: (() => Promise<void>) | undefined,
 ): Promise<{ readonly count: number; readonly isCutOff: boolean }> {
   const writer = new FrameWriter(linkId);
   const numbering = { counter: Date.now() % 1_000_000_000 };
@@ -117,11 +118,12 @@ async function send(
     waiting.push(frame);
     bytes += frame.length;
     count += 1;
-    if (bytes < WRITE_BYTES) return;
+    if (bytes < WRITE_BYTES && settled === undefined) return;
     const all = Buffer.concat(waiting);
     waiting = [];
     bytes = 0;
     await socket.write(all);
+    await settled?.();
   };
   const tame = 20 + dice.below(TAME_MAX);
   let harshLeft = HARSH_EARLY;

@@ -2,15 +2,15 @@
  * Bounds of a run: limits of the product that are not configuration, where they differ from production.
  *
  * Flat names, so that a plan can keep them and shrinking can leave them out one by one: `limit.mailboxMax`
- * is a limit of every runtime, `knob.creditIdsMax` a knob of the product (runtime/knob.ts),
+ * is a limit of every runtime, `knob.creditIdsMax` a knob of the product (runtime/base/knob.ts),
  * `disk.historyMax` how many rows of history a disk keeps of an actor.
  *
  * Knobs are turned for a whole process. Runs with the same bounds may overlap; one with others waits.
  */
 
-import { RuntimeError } from '../runtime/errors.ts';
-import { knobs, turnKnobs } from '../runtime/knob.ts';
-import { type RuntimeLimits, resolveLimits } from '../runtime/options.ts';
+import { RuntimeError } from '../runtime/base/errors.ts';
+import { knobs, turnKnobs } from '../runtime/base/knob.ts';
+import { type RuntimeLimits, resolveLimits } from '../runtime/base/limits.ts';
 
 export type Bounds = Readonly<Record<string, number>>;
 

@@ -1,6 +1,6 @@
 /** Durations as people write them: `250ms`, `15m`, `1h30m`, `60d`, or a number of milliseconds. */
 
-import { RuntimeError } from '../runtime/errors.ts';
+import { RuntimeError } from '../runtime/base/errors.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   ms: 1,

@@ -6,8 +6,8 @@
  * breaks it still. For a single runtime in a unit test see `escapement/testing`.
  */
 
-export type { HistoryRecord } from './history.ts';
-export type { Judgement, RunFacts, Violation, Watcher } from './invariant.ts';
+export type { HistoryRecord } from './history/history.ts';
+export type { Judgement, RunFacts, Violation, Watcher } from './invariants/invariant.ts';
 export { play, type Run } from './jobs/run.ts';
 export type { Nemesis, Plan } from './plan.ts';
 export type { SimulatedNode } from './simulate/cluster.ts';

@@ -16,7 +16,7 @@ export const PLAN_VERSION = 1;
 
 export interface Plan {
   readonly version: typeof PLAN_VERSION;
-  /** Of Escapement, that wrote it into a file. Another one may come to another run. */
+  /** Release of Escapement that wrote it into a file. Another one may come to another run. */
   readonly release?: string;
   readonly name: string;
   readonly system: 'jobs';
@@ -46,7 +46,7 @@ export interface Plan {
 
 /** Entries that a clerk makes by calls with ids, under limits of the two runtimes. */
 export interface PlannedBook {
-  /** With `pages` it is a task, which makes so many entries by itself. */
+  /** With `pages` it is a task, which makes this many entries by itself. */
   readonly entries: ReadonlyArray<{
     readonly atMs: number;
     readonly id: string;
@@ -68,7 +68,7 @@ export interface PlannedBook {
 /** How the network is at its best. What a nemesis does to it comes on top. */
 export interface NetworkPlan {
   readonly delayMs: readonly [minMs: number, maxMs: number];
-  /** Of a hundred frames, so many hundredths: 0.01 is one in a hundred. */
+  /** A share of all frames: 0.01 is one in a hundred. */
   readonly loss: number;
   readonly duplicate: number;
   readonly reorder: number;
@@ -82,7 +82,7 @@ export interface Topology {
 export interface DatacenterTopology {
   readonly managers: number;
   readonly workers: number;
-  /** Of each worker. Default 4. */
+  /** Cores of each worker. Default 4. */
   readonly cores?: number;
 }
 

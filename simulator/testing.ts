@@ -8,13 +8,16 @@
  */
 
 import type { AnyStateMachine, Subscription } from 'xstate';
-import { wholeAddress } from '../runtime/address.ts';
-import { type ActorHandle, createHandle, type HandleHost } from '../runtime/handle.ts';
-import type { KindOptions } from '../runtime/kind.ts';
-import type { Lease } from '../runtime/lease.ts';
-import { localLease } from '../runtime/local-lease.ts';
-import { type Logger, type RuntimeLimits, resolveLimits } from '../runtime/options.ts';
-import { noTransport } from '../runtime/peers.ts';
+import { checkInstalledXState } from '../installed-xstate.ts';
+import type { KindOptions } from '../runtime/actor.ts';
+import type { KindOptionsOf } from '../runtime/api.ts';
+import { type ActorHandle, createHandle, type HandleHost } from '../runtime/api.ts';
+import { wholeAddress } from '../runtime/base/address.ts';
+import { type Logger, type RuntimeLimits, resolveLimits } from '../runtime/base/limits.ts';
+import { noTransport } from '../runtime/delivery.ts';
+import type { Lease } from '../runtime/ports/lease.ts';
+import type { Store } from '../runtime/ports/store.ts';
+import type { Transport } from '../runtime/ports/transport.ts';
 import {
   type AddressOf,
   type KindMap,
@@ -22,14 +25,12 @@ import {
   Runtime,
   type SpawnArguments,
 } from '../runtime/runtime.ts';
-import type { Store } from '../runtime/store.ts';
-import type { Transport } from '../runtime/transport.ts';
-import type { KindOptionsOf } from '../runtime/typed-kind.ts';
+import { localLease } from '../runtime/system/local-lease.ts';
 import { memoryStore } from '../stores/memory.ts';
-import { SimulatedClock } from './clock.ts';
 import { parseDuration } from './duration.ts';
-import { SeededRandom } from './random.ts';
-import { TEST_LOGGER } from './test-logger.ts';
+import { SimulatedClock } from './world/clock.ts';
+import { SeededRandom } from './world/random.ts';
+import { TEST_LOGGER } from './world/test-logger.ts';
 
 export interface TestRuntimeOptions<TKinds extends KindMap = KindMap> {
   /** Machines by kind. */
@@ -44,13 +45,13 @@ export interface TestRuntimeOptions<TKinds extends KindMap = KindMap> {
   /** Give several test runtimes the same clock to let time pass for all of them. */
   readonly clock?: SimulatedClock;
   readonly store?: Store;
-  /** Makes the node's link to others anew after each crash. */
+  /** Sets the node's links to others up again after each crash. */
   readonly transport?: () => Transport;
   readonly lease?: Lease;
   readonly logger?: Logger;
 }
 
-/** @throws {RuntimeError} OPTION_INVALID, KIND_EXISTS */
+/** @throws {RuntimeError} OPTION_INVALID, KIND_EXISTS, XSTATE_UNSUPPORTED */
 export async function testRuntime<TKinds extends KindMap>(
   options: TestRuntimeOptions<TKinds>,
 ): Promise<TestRuntime<TKinds>> {
@@ -86,6 +87,7 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
 
   async start(): Promise<void> {
     const { node = 'test', place = node, kinds, limits, logger = TEST_LOGGER } = this.#options;
+    checkInstalledXState(logger);
     const runtime = await this.#during(
       Runtime.start({
         node,
@@ -214,7 +216,7 @@ function drain(): Promise<void> {
   return new Promise((resolve) => nextTurn(resolve));
 }
 
-export { SimulatedClock } from './clock.ts';
 export { parseDuration } from './duration.ts';
-export { SeededRandom } from './random.ts';
+export { SimulatedClock } from './world/clock.ts';
+export { SeededRandom } from './world/random.ts';
 export type { ActorHandle, AnyStateMachine };

@@ -7,8 +7,9 @@
 
 import type { AnyStateMachine } from 'xstate';
 import { attemptMachine } from '../../machines/jobs/attempt.ts';
+import { datacenterMachine } from '../../machines/jobs/datacenter.ts';
 import { deskMachine } from '../../machines/jobs/desk.ts';
-import { gateJobMachine } from '../../machines/jobs/gate-job.ts';
+import { type GateJobContext, gateJobMachine } from '../../machines/jobs/gate-job.ts';
 import { jobMachine } from '../../machines/jobs/job.ts';
 import { submissionPageMachine } from '../../machines/jobs/submission-page.ts';
 import { workerMachine } from '../../machines/jobs/worker.ts';
@@ -16,7 +17,7 @@ import { workerHealthMachine } from '../../machines/jobs/worker-health.ts';
 import { workerPoolMachine } from '../../machines/jobs/worker-pool.ts';
 import { workflowMachine } from '../../machines/jobs/workflow.ts';
 import { drawPlan, type SwarmOptions } from '../swarm/draw-plan.ts';
-import { Coverage, type Seen } from './coverage.ts';
+import { Coverage, type KeptCharts, type Seen } from './coverage.ts';
 import { runPlan } from './run-plan.ts';
 import type { RunFigures } from './tally.ts';
 
@@ -33,17 +34,32 @@ const MACHINES: Readonly<Record<string, AnyStateMachine>> = {
   workflow: workflowMachine,
 };
 
+/** Each datacenter has a chart in the record of a gate's job. */
+const KEPT: Readonly<Record<string, KeptCharts>> = {
+  'gate-job': {
+    name: 'datacenter',
+    machine: datacenterMachine,
+    statesIn: ({ datacenters }: GateJobContext) =>
+      Object.fromEntries(
+        Object.entries(datacenters).map(([name, { run, decision, contact }]) => [
+          name,
+          JSON.stringify({ run, decision, contact }),
+        ]),
+      ),
+    takerOf: (event) => (event as { readonly datacenter?: unknown }).datacenter,
+  },
+};
+
 export class Batch {
   readonly #options: SwarmOptions;
-  readonly #coverage = new Coverage(MACHINES);
+  readonly #coverage = jobsCoverage();
 
   constructor(options: SwarmOptions = {}) {
     this.#options = options;
   }
 
-  async run(seed: number): Promise<RunFigures> {
-    const [figures] = await runPlan(drawPlan(seed, this.#options), { coverage: this.#coverage });
-    return figures;
+  run(seed: number): Promise<RunFigures> {
+    return runPlan(drawPlan(seed, this.#options), this.#coverage);
   }
 
   /** What its runs have seen of the machines for the first time since this was last asked. */
@@ -54,5 +70,5 @@ export class Batch {
 
 /** For adding up what several batches have seen. */
 export function jobsCoverage(): Coverage {
-  return new Coverage(MACHINES);
+  return new Coverage(MACHINES, KEPT);
 }

@@ -1,19 +1,30 @@
 /**
- * Which states and transitions of the machines the turns of runs have seen.
+ * Coverage of the machines: states and transitions that the turns of runs have seen.
  *
  * A state is a node of a statechart that was active after a turn. A transition is a pair of such a
  * node and the type of the event that was taken while it was active: as many as the machines
- * declare, taken or ignored by a guard. Coverage adds up over runs and processes; what was never seen
+ * declare, taken or ignored by a guard. A chart that a machine keeps in its context counts as a machine of its
+ * own; of what it takes only the events are seen that its keeper takes. Coverage adds up over runs and processes; what was never seen
  * can be listed by name.
  */
 
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
-import type { HistoryRecord } from '../history.ts';
+import type { HistoryRecord } from '../history/history.ts';
 
 /** What was seen, as plain data: `kind:node` and `kind:node:event`. */
 export interface Seen {
   readonly states: readonly string[];
   readonly transitions: readonly string[];
+}
+
+/** Charts that the machine of a kind steps itself, and how its context has their states. */
+export interface KeptCharts {
+  readonly name: string;
+  readonly machine: AnyStateMachine;
+  /** States by the name of each chart, as text. */
+  readonly statesIn: (context: never) => Readonly<Record<string, string>>;
+  /** Which of them takes the event. */
+  readonly takerOf: (event: { readonly type: string }) => unknown;
 }
 
 export class Coverage {
@@ -23,11 +34,18 @@ export class Coverage {
   /** Seen since somebody asked for news. */
   #news = { states: [] as string[], transitions: [] as string[] };
   readonly #declared: Declared;
-  /** Nodes active after the last turn of each actor of this run. */
-  readonly #active = new Map<string, readonly string[]>();
+  readonly #kept: Readonly<Record<string, KeptCharts>>;
+  /** State after the last turn of each actor of this run. */
+  readonly #active = new Map<string, string>();
+  /** Types of events that each state of a kind has been seen to take. */
+  readonly #taken = new Map<string, Map<string, Set<string>>>();
 
-  constructor(machines: Readonly<Record<string, AnyStateMachine>>) {
-    this.#declared = declaredBy(machines);
+  constructor(
+    machines: Readonly<Record<string, AnyStateMachine>>,
+    kept: Readonly<Record<string, KeptCharts>> = {},
+  ) {
+    this.#declared = declaredBy(machines, kept);
+    this.#kept = kept;
   }
 
   /** Another run begins. */
@@ -38,13 +56,20 @@ export class Coverage {
   see(record: HistoryRecord): void {
     if (record.type !== 'turn' || record.context === undefined) return;
     const { address, kind, state, event } = record;
-    for (const node of this.#active.get(address) ?? []) {
-      const transition = `${kind}:${node}:${event.type}`;
-      if (this.#declared.transitions.has(transition)) this.#sawTransition(transition);
-    }
-    const nodes = this.#nodes(kind, state);
-    this.#active.set(address, nodes);
-    for (const node of nodes) this.#sawState(`${kind}:${node}`);
+    this.#saw(kind, address, state, event.type);
+    const kept = this.#kept[kind];
+    if (kept === undefined) return;
+    const taker = kept.takerOf(event);
+    for (const [name, inner] of Object.entries(kept.statesIn(record.context as never)))
+      this.#saw(kept.name, `${name} of ${address}`, inner, taker === name ? event.type : undefined);
+  }
+
+  #saw(kind: string, address: string, state: string, type: string | undefined): void {
+    const before = this.#active.get(address);
+    if (before !== undefined && type !== undefined) this.#took(kind, before, type);
+    if (before === state) return;
+    this.#active.set(address, state);
+    this.#typesOf(kind, state);
   }
 
   add({ states, transitions }: Seen): void {
@@ -84,6 +109,29 @@ export class Coverage {
     this.#news.transitions.push(transition);
   }
 
+  #took(kind: string, state: string, type: string): void {
+    const types = this.#typesOf(kind, state);
+    if (types.has(type)) return;
+    types.add(type);
+    for (const node of this.#nodes(kind, state)) {
+      const transition = `${kind}:${node}:${type}`;
+      if (this.#declared.transitions.has(transition)) this.#sawTransition(transition);
+    }
+  }
+
+  /** Those that a state has been seen to take; the first time that it is seen, none. */
+  #typesOf(kind: string, state: string): Set<string> {
+    const states = this.#taken.get(kind) ?? new Map<string, Set<string>>();
+    this.#taken.set(kind, states);
+    let types = states.get(state);
+    if (types === undefined) {
+      types = new Set();
+      states.set(state, types);
+      for (const node of this.#nodes(kind, state)) this.#sawState(`${kind}:${node}`);
+    }
+    return types;
+  }
+
   #nodes(kind: string, state: string): readonly string[] {
     const known = this.#nodesOf.get(kind) ?? new Map<string, readonly string[]>();
     this.#nodesOf.set(kind, known);
@@ -98,18 +146,25 @@ interface Declared {
   readonly transitions: ReadonlySet<string>;
 }
 
-function declaredBy(machines: Readonly<Record<string, AnyStateMachine>>): Declared {
+function declaredBy(
+  machines: Readonly<Record<string, AnyStateMachine>>,
+  kept: Readonly<Record<string, KeptCharts>>,
+): Declared {
   const states = new Set<string>();
   const transitions = new Set<string>();
-  const visit = (kind: string, node: AnyStateNode): void => {
+  const visit = (kind: string, node: AnyStateNode, seen: readonly string[] | null): void => {
     const path = node.path.join('.');
     // The root is always active, a history node never is.
     if (node.path.length > 0 && node.type !== 'history') states.add(`${kind}:${path}`);
     for (const type of Object.keys(node.config.on ?? {}))
-      transitions.add(`${kind}:${path}:${type}`);
-    for (const child of Object.values(node.states)) visit(kind, child as AnyStateNode);
+      if (seen === null || seen.includes(type)) transitions.add(`${kind}:${path}:${type}`);
+    for (const child of Object.values(node.states)) visit(kind, child as AnyStateNode, seen);
   };
-  for (const [kind, machine] of Object.entries(machines)) visit(kind, machine.root);
+  for (const [kind, machine] of Object.entries(machines)) {
+    visit(kind, machine.root, null);
+    const charts = kept[kind];
+    if (charts !== undefined) visit(charts.name, charts.machine.root, machine.events);
+  }
   return { states, transitions };
 }
 

@@ -1,31 +1,34 @@
 /**
  * Plays one plan for a batch: what of the run is worth keeping when thousands of them are played.
+ *
+ * All of it is counted while the run goes on: a history of a hundred thousand records would only be kept
+ * to be read once more, and the garbage collector moves every one of them twice.
  */
 
-import type { HistoryRecord } from '../history.ts';
-import { watchMarks } from '../jobs/marks.ts';
-import { type PlayOptions, play, type Run } from '../jobs/run.ts';
+import type { HistoryRecord } from '../history/history.ts';
+import { MarkWatch } from '../jobs/marks.ts';
+import { play } from '../jobs/run.ts';
 import type { Plan } from '../plan.ts';
 import type { Coverage } from './coverage.ts';
-import type { RunFigures } from './tally.ts';
+import type { FaultFigures, RunFigures } from './tally.ts';
 
-export interface RunPlanOptions extends PlayOptions {
-  readonly coverage?: Coverage;
-}
-
-export async function runPlan(
-  plan: Plan,
-  options: RunPlanOptions = {},
-): Promise<[RunFigures, Run]> {
-  const { coverage } = options;
-  const run = await play(plan, options);
-  const { history, judgement, facts, endedAtMs, traceHash, events } = run;
-  const { records } = history;
-  if (coverage !== undefined) {
-    coverage.begin();
-    for (const record of records) coverage.see(record);
-  }
-  const figures: RunFigures = {
+export async function runPlan(plan: Plan, coverage: Coverage): Promise<RunFigures> {
+  const faults = new FaultCounts();
+  let marks: MarkWatch | undefined;
+  coverage.begin();
+  const { judgement, facts, endedAtMs, traceHash, events } = await play(plan, {
+    keepsHistory: false,
+    reader: (known) => {
+      const watch = new MarkWatch(known);
+      marks = watch;
+      return (record) => {
+        coverage.see(record);
+        faults.see(record);
+        watch.see(record);
+      };
+    },
+  });
+  return {
     seed: plan.seed,
     traceHash,
     simulatedMs: endedAtMs,
@@ -33,26 +36,36 @@ export async function runPlan(
     isFaultFree: facts.isFaultFree,
     violations: judgement.violations,
     exercised: judgement.exercised,
-    faults: faultsOf(records),
-    marks: watchMarks(facts, records),
+    faults: faults.figures(),
+    marks: marks?.reached ?? [],
   };
-  return [figures, run];
 }
 
-/** By kind, and how many of them changed something. */
+/** Faults by kind, and how many of them changed something. */
 export function faultsOf(records: readonly HistoryRecord[]): RunFigures['faults'] {
-  const injected = new Map<string, number>();
-  const effective = new Map<string, Set<string>>();
-  for (const record of records) {
-    if (record.type !== 'fault') continue;
+  const faults = new FaultCounts();
+  for (const record of records) faults.see(record);
+  return faults.figures();
+}
+
+class FaultCounts {
+  readonly #injected = new Map<string, number>();
+  readonly #effective = new Map<string, Set<string>>();
+
+  see(record: HistoryRecord): void {
+    if (record.type !== 'fault') return;
     const { kind, id, change } = record;
-    if (change === 'began') injected.set(kind, (injected.get(kind) ?? 0) + 1);
-    if (change === 'hit') effective.set(kind, (effective.get(kind) ?? new Set()).add(id));
+    if (change === 'began') this.#injected.set(kind, (this.#injected.get(kind) ?? 0) + 1);
+    if (change === 'hit')
+      this.#effective.set(kind, (this.#effective.get(kind) ?? new Set()).add(id));
   }
-  return Object.fromEntries(
-    [...injected].map(([kind, times]) => [
-      kind,
-      { injected: times, effective: effective.get(kind)?.size ?? 0 },
-    ]),
-  );
+
+  figures(): Readonly<Record<string, FaultFigures>> {
+    return Object.fromEntries(
+      [...this.#injected].map(([kind, times]) => [
+        kind,
+        { injected: times, effective: this.#effective.get(kind)?.size ?? 0 },
+      ]),
+    );
+  }
 }

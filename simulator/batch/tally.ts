@@ -1,19 +1,19 @@
 /**
- * What a batch of runs comes to: how many, how fast, what they met and what they broke.
+ * Totals of a batch of runs: how many, how fast, what they met and what they broke.
  *
  * Plain data, so that the tallies of several processes add up to one.
  */
 
-import type { Violation } from '../invariant.ts';
+import type { Violation } from '../invariants/invariant.ts';
 
 export interface FaultFigures {
   /** Begun. */
   readonly injected: number;
-  /** Of those, how many changed what happened. */
+  /** Number of those that changed what happened. */
   readonly effective: number;
 }
 
-/** Of one run. */
+/** Figures of one run. */
 export interface RunFigures {
   readonly seed: number;
   readonly traceHash: string;

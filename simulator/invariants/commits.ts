@@ -10,10 +10,10 @@
  * measures it.
  */
 
-import { isWholeAddress, placeOf } from '../../runtime/address.ts';
-import type { Receipt } from '../../runtime/envelope.ts';
-import type { HistoryRecord } from '../history.ts';
-import type { Invariant, Verdict } from '../invariant.ts';
+import { isWholeAddress, placeOf } from '../../runtime/base/address.ts';
+import type { Receipt } from '../../runtime/delivery.ts';
+import type { HistoryRecord } from '../history/history.ts';
+import type { Invariant, Verdict } from './invariant.ts';
 import { Disks, lostDisk } from './reading-disks.ts';
 import { openFrame, refusalOf, type SentEnvelope } from './reading-frames.ts';
 import { Holders, isWritten } from './reading-holders.ts';
@@ -22,14 +22,19 @@ import { counterOf, isEnded, isMarked } from './reading-records.ts';
 
 type FrameRecord = Extract<HistoryRecord, { readonly type: 'frame' }>;
 
-/** MS-5. Whoever hears that a message was taken can rely on it. */
+/** MS-5. A sender that hears that a message was taken can rely on it. */
 export const acknowledgedIsDurable: Invariant = {
   id: 'MS-5',
   kind: 'safety',
-  says: 'When a node acknowledges a message, the mark of it is in the durable record of the actor that took it; when it says that an actor has ended, that end is.',
+  says: 'When a node acknowledges a message, the mark of it is in the durable record of the actor that took it, unless it only asked; when it says that an actor has ended, that end is.',
   watch: ({ places }, verdict) => {
     const disks = new Disks();
+    const asked = new Set<string>();
     return {
+      question: ({ from, counter, address }) => {
+        if (from !== undefined)
+          asked.add(nameOf({ from, counter: counter as number, to: address }));
+      },
       commit: (record) => disks.commit(record),
       fault: (record) => disks.fault(record),
       frame: (record) => {
@@ -37,12 +42,16 @@ export const acknowledgedIsDurable: Invariant = {
         for (const receipt of openFrame(record.frame).receipts) {
           const place = placeOf(receipt.to);
           if (places[record.node] !== place || !disks.isKept(place)) continue;
-          judgeReceipt(receipt, disks.of(receipt.to), verdict, record);
+          if (!asked.has(nameOf(receipt)))
+            judgeReceipt(receipt, disks.of(receipt.to), verdict, record);
         }
       },
     };
   },
 };
+
+const nameOf = ({ from, counter, to }: Pick<Receipt, 'from' | 'counter' | 'to'>): string =>
+  `${counter} ${from} ${to}`;
 
 /** An actor without a record was removed, long after it had ended. */
 function judgeReceipt(
@@ -74,7 +83,7 @@ export const durableBeforeShown: Invariant = {
   watch: ({ places }, verdict) => {
     const disks = new Disks();
     const lines = new Lines();
-    /** By actor: up to which counter its messages are known to be durable. */
+    /** Counter up to which the messages of each actor are known to be durable. */
     const counters = new Map<string, number>();
     const isDurable = (from: string, counter: number): boolean => {
       if (counter <= (counters.get(from) ?? 0)) return true;

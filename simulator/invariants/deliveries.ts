@@ -6,12 +6,12 @@
  * places that keep nothing die with their node and are not judged, nor are hints.
  */
 
-import { placeOf } from '../../runtime/address.ts';
-import { MESSAGE_REFUSED } from '../../runtime/event-names.ts';
+import { MESSAGE_REFUSED } from '../../runtime/actor.ts';
+import { placeOf } from '../../runtime/base/address.ts';
+import { DEFAULT_LIMITS } from '../../runtime/base/limits.ts';
 import { SPAWN_EVENT } from '../../runtime/machine.ts';
-import { DEFAULT_LIMITS } from '../../runtime/options.ts';
-import type { HistoryRecord } from '../history.ts';
-import type { Invariant, RunFacts, Verdict, Watcher } from '../invariant.ts';
+import type { HistoryRecord } from '../history/history.ts';
+import type { Invariant, RunFacts, Verdict, Watcher } from './invariant.ts';
 import { lostDisk, unreadable } from './reading-disks.ts';
 import { Lines } from './reading-lines.ts';
 import { isMarked, partsOf } from './reading-records.ts';
@@ -40,8 +40,6 @@ class Deliveries {
   /** Somebody was told that a message to them will not arrive. */
   readonly #givenUp = new Set<string>();
   readonly #born = new Set<string>();
-  /** Places that lost their disk: their actors count their messages anew, and are taken for repeating themselves. */
-  readonly #forgetful = new Set<string>();
   /** Their records are damaged: what they had to say waits for a copy of the disk. */
   readonly #leftAlone = new Set<string>();
   /** Who hosts each place, and since when: by its last claim. */
@@ -62,6 +60,7 @@ class Deliveries {
       commit: (record) => this.#commit(record),
       sent: (record) => this.#sent(record),
       turn: (record) => this.#turn(record),
+      question: (record) => this.#taken(record),
       actor: ({ change, address }) => {
         if (change === 'born') this.#born.add(address);
       },
@@ -78,7 +77,6 @@ class Deliveries {
     this.#lines.fault(record);
     const place = lostDisk(record);
     if (place === undefined) return;
-    this.#forgetful.add(place);
     for (const sender of [...this.#open.keys()])
       if (placeOf(sender) === place) this.#open.delete(sender);
   }
@@ -102,7 +100,7 @@ class Deliveries {
   }
 
   #sent(record: SentRecord): void {
-    if (!this.#lines.isKept(record.place) || this.#forgetful.has(record.place)) return;
+    if (!this.#lines.isKept(record.place)) return;
     const { from, counter } = record;
     let open = this.#open.get(from);
     if (open === undefined) {
@@ -114,13 +112,17 @@ class Deliveries {
 
   #turn(record: RecordOf<'turn'>): void {
     this.#lines.turn(record);
-    const { from, counter, event } = record;
+    const { event } = record;
     if (event.type === MESSAGE_REFUSED) this.#givenUp.add(String((event as { to?: unknown }).to));
+    this.#taken(record);
+  }
+
+  #taken({ from, counter, address }: RecordOf<'turn' | 'question'>): void {
     if (from === undefined || counter === undefined) return;
     const open = this.#open.get(from);
     const sent = open?.get(counter);
     if (sent === undefined) return;
-    if (sent.to === record.address) {
+    if (sent.to === address) {
       open?.delete(counter);
       this.#verdict.exercised();
     }

@@ -1,15 +1,15 @@
 /**
- * What the engine keeps for every system, the users' own included: messages, records, turns.
+ * Invariants that the engine keeps for every system, the users' own included: messages, records, turns.
  *
  * Sections 7 and 8 of the catalogue as far as a history shows them; the headers of the files say
  * where the rest is proven.
  */
 
-import type { Invariant } from '../invariant.ts';
 import { acknowledgedIsDurable, deposedIsRefused, durableBeforeShown } from './commits.ts';
 import { nothingIsLost } from './deliveries.ts';
 import { failuresStayAlone } from './failures.ts';
-import { boundsOfMessages, effectOnce, orderOfPairs } from './messages.ts';
+import type { Invariant } from './invariant.ts';
+import { boundsOfMessages, effectOnce, oneNumberEach, orderOfPairs } from './messages.ts';
 import { catchesUp } from './pauses.ts';
 import { goesOnFromRecord, refusedNeverHappened, wholeOrAbsent } from './restarts.ts';
 import { deadlinesInOrder, machinesAreTotal, nothingAfterEnd, turnsAreFinite } from './turns.ts';
@@ -17,6 +17,7 @@ import { deadlinesInOrder, machinesAreTotal, nothingAfterEnd, turnsAreFinite } f
 export const engineInvariants: readonly Invariant[] = [
   nothingIsLost,
   effectOnce,
+  oneNumberEach,
   orderOfPairs,
   boundsOfMessages,
   acknowledgedIsDurable,

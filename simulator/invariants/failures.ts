@@ -1,18 +1,18 @@
 /**
- * What fails harms nothing but itself: turns of machines, and whatever code of users a node calls.
+ * Failures harm nothing but themselves: turns of machines, and whatever code of users a node calls.
  */
 
-import type { HistoryRecord } from '../history.ts';
-import type { Invariant, Verdict, Watcher } from '../invariant.ts';
+import type { HistoryRecord } from '../history/history.ts';
+import type { Invariant, Verdict, Watcher } from './invariant.ts';
 import type { TurnRecord } from './reading-lines.ts';
 
 type RecordOf<TType> = Extract<HistoryRecord, { readonly type: TType }>;
 
-/** RT-2. Trouble is that of whoever made it, and is kept or told with its reason. */
+/** RT-2. Trouble stays with its cause, and is kept or told with its reason. */
 export const failuresStayAlone: Invariant = {
   id: 'RT-2',
   kind: 'safety',
-  says: 'A turn that fails leaves its event among the undelivered messages, with the error; an onlooker that throws is told of in the log; neither they nor a handler that throws end the node.',
+  says: 'A turn that fails leaves its event among the undelivered messages, with the error; an observer that throws is reported in the log; neither they nor a handler that throws end the node.',
   watch: (_, verdict) => new Failures(verdict).watcher(),
 };
 

@@ -5,13 +5,12 @@
  * deliveries.ts, that a record is durable before anybody sees something of it in commits.ts.
  */
 
-import { placeOf } from '../../runtime/address.ts';
-import type { Receipt } from '../../runtime/envelope.ts';
-import { errorFromShape } from '../../runtime/errors.ts';
-import { WINDOW_MAX } from '../../runtime/inbox.ts';
-import { DEFAULT_LIMITS } from '../../runtime/options.ts';
-import { UNDER_WAY_MAX } from '../../runtime/outbox.ts';
-import type { Invariant, RunFacts, Watcher } from '../invariant.ts';
+import { UNDER_WAY_MAX, WINDOW_MAX } from '../../runtime/actor.ts';
+import { placeOf } from '../../runtime/base/address.ts';
+import { errorFromShape } from '../../runtime/base/errors.ts';
+import { DEFAULT_LIMITS } from '../../runtime/base/limits.ts';
+import type { Receipt } from '../../runtime/delivery.ts';
+import type { Invariant, RunFacts, Watcher } from './invariant.ts';
 import { Disks, lostDisk } from './reading-disks.ts';
 import { openFrame } from './reading-frames.ts';
 import { isWritten } from './reading-holders.ts';
@@ -19,7 +18,7 @@ import { Lines, type TurnRecord } from './reading-lines.ts';
 import { Marks, type Taking } from './reading-marks.ts';
 import { partsOf } from './reading-records.ts';
 
-/** MS-2. A message has one effect, whatever is sent twice and whoever dies. */
+/** MS-2. A message has one effect, whatever is sent twice and whichever node dies. */
 export const effectOnce: Invariant = {
   id: 'MS-2',
   kind: 'safety',
@@ -34,6 +33,33 @@ export const effectOnce: Invariant = {
         record,
       );
     }),
+};
+
+/** MS-16. A receiver that remembers an earlier life of a sender takes a number of that life for a copy. */
+export const oneNumberEach: Invariant = {
+  id: 'MS-16',
+  kind: 'safety',
+  says: 'An actor that is born again numbers its messages above those of its earlier lives, also where nothing is left of those in its store.',
+  watch: (_, verdict) => {
+    /** Highest number that each address sent, and the highest in an earlier life. */
+    const sent = new Map<string, { high: number; former: number }>();
+    return {
+      actor: ({ change, address }) => {
+        const known = sent.get(address);
+        if (change === 'born' && known !== undefined) known.former = known.high;
+      },
+      sent: (record) => {
+        const { from, to, counter, event } = record;
+        const known = sent.get(from) ?? { high: 0, former: 0 };
+        sent.set(from, known);
+        if (known.former > 0) verdict.exercised();
+        known.high = Math.max(known.high, counter);
+        if (counter > known.former) return;
+        const what = `${from} sent message ${counter} to ${to} (${event.type}) after an earlier life had sent ${known.former}.`;
+        verdict.broken(what, record);
+      },
+    };
+  },
 };
 
 /**
@@ -72,7 +98,7 @@ export const boundsOfMessages: Invariant = {
       node: ({ node, change }) => {
         if (change === 'started') underWay.forget(node);
       },
-      // Whoever holds the lease meanwhile hears the answers.
+      // The holder of the lease hears the answers.
       lease: ({ node }) => underWay.forget(node),
       commit: (record) => disks.commit(record),
       fault: (record) => {
@@ -87,7 +113,9 @@ export const boundsOfMessages: Invariant = {
         if (change !== 'sent') return;
         if (frame.length > FRAME_LENGTH_MAX)
           verdict.broken(`A frame of ${frame.length} characters was sent.`, record);
-        const most = underWay.send(node, facts.places[node] ?? node, frame);
+        const place = facts.places[node];
+        // What a liar says it never waits for.
+        const most = place === undefined ? undefined : underWay.send(node, place, frame);
         if (most === undefined) return;
         verdict.exercised();
         if (most.count > UNDER_WAY_MAX.value)
@@ -132,7 +160,7 @@ function takings(facts: RunFacts, taken: (taking: Taking, record: TurnRecord) =>
       if (isLate) return;
       if (record.turn === 1) marks.beginAnew(record.address);
       if (record.counter === undefined || record.counter === 0) return;
-      taken(marks.take(record), record);
+      taken(marks.take(record, lines.of(record.address)?.top ?? record.turn), record);
     },
   };
 }
@@ -145,7 +173,7 @@ function takings(facts: RunFacts, taken: (taking: Taking, record: TurnRecord) =>
  */
 class UnderWay {
   readonly #pairs = new Map<string, Map<string, Set<number>>>();
-  /** Answered for good, by pair, whoever hosted the sender then. */
+  /** Answered for good, by pair, whichever node hosted the sender then. */
   readonly #settled = new Map<string, Set<number>>();
 
   /** What the node was waiting for is not its own any more. */
@@ -168,7 +196,7 @@ class UnderWay {
     let most: { readonly pair: string; readonly count: number } | undefined;
     for (const { from, to, counter } of openFrame(frame).envelopes) {
       // Requests have one message each, under a name of their own. A session gives up what its caller
-      // waits for no longer, and nothing on the wire says so: its bound is test/delivery/delivery.test.ts's.
+      // waits for no longer, and nothing on the wire says so: test/delivery/sessions-under-way.test.ts counts.
       if (placeOf(from) !== place || from.startsWith('session:')) continue;
       const pair = `${from} to ${to}`;
       if (this.#settled.get(pair)?.has(counter) === true) continue;

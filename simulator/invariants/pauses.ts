@@ -4,9 +4,9 @@
  * How the lease is looked at before anything else is proven by test/jobs/elected-lease.test.ts.
  */
 
-import { placeOf } from '../../runtime/address.ts';
-import type { HistoryRecord } from '../history.ts';
-import type { Invariant, RunFacts, Verdict, Watcher } from '../invariant.ts';
+import { placeOf } from '../../runtime/base/address.ts';
+import type { HistoryRecord } from '../history/history.ts';
+import type { Invariant, RunFacts, Verdict, Watcher } from './invariant.ts';
 import { unreadable } from './reading-disks.ts';
 import { Lines } from './reading-lines.ts';
 import { partsOf } from './reading-records.ts';

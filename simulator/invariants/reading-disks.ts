@@ -1,14 +1,14 @@
 /**
- * What is on the disk of each place, as the commits tell it.
+ * Image of the disk of each place, as the commits tell it.
  *
  * Guarantees: the image of an actor is the record that was written last. A place is kept when
  * something was ever committed for it; of the others, such as workers, nobody can say what they
- * should remember. A disk that was lost, or put back to an older copy, is begun anew: what was
+ * should remember. A disk that was lost, or put back to an older copy, is begun again: what was
  * on it says nothing about what is on it now.
  */
 
-import { placeOf } from '../../runtime/address.ts';
-import type { HistoryRecord } from '../history.ts';
+import { placeOf } from '../../runtime/base/address.ts';
+import type { HistoryRecord } from '../history/history.ts';
 import { type CommitRecord, isWritten } from './reading-holders.ts';
 
 /** The kind of the fault that takes a place its data, or puts older data there; `about` names the place. */

@@ -1,13 +1,13 @@
 /**
- * What frames carry that has to arrive: messages that have an identity, and the receipts for them.
+ * Reader of frames for what has to arrive: messages that have an identity, and the receipts for them.
  *
  * Guarantees: a frame is opened once, however many invariants look at it, and not at all when it
  * carries hints and greetings only. It reads what was sent, so what damage makes of a frame on its
  * way is not its business.
  */
 
-import type { Receipt } from '../../runtime/envelope.ts';
-import { decodeFrame } from '../../runtime/wire.ts';
+import type { Receipt } from '../../runtime/delivery.ts';
+import { decodeFrame } from '../../runtime/delivery.ts';
 
 /** A message as it travels; `from` and `counter` are its identity. */
 export interface SentEnvelope {
@@ -29,7 +29,7 @@ const IDENTITY = /"counter(?:":|s":\[)[1-9]/;
 let lastFrame = '';
 let lastOpened = NOTHING;
 
-/** Of a frame that a node has sent. */
+/** Opens a frame that a node has sent. */
 export function openFrame(frame: string): OpenedFrame {
   if (frame === lastFrame) return lastOpened;
   lastFrame = frame;

@@ -1,12 +1,12 @@
 /**
- * Who writes for a place: one holder is one node, in one life, under one fence.
+ * Holders that write for a place: one holder is one node, in one life, under one fence.
  *
  * A node that dies, or loses the lease and gets it again, goes on as another holder: what the one
  * before had not shown yet it will never show. Holders are known by the commits of their place,
  * the first of which raises the fence before anything is read; a place that keeps nothing has none.
  */
 
-import type { HistoryRecord } from '../history.ts';
+import type { HistoryRecord } from '../history/history.ts';
 
 export type CommitRecord = Extract<HistoryRecord, { readonly type: 'commit' }>;
 export type NodeRecord = Extract<HistoryRecord, { readonly type: 'node' }>;

@@ -1,13 +1,13 @@
 /**
- * Which turns of each actor are durable, and which of them have been shown: one after the other,
- * each once, by the holder that committed them.
+ * Lines of turns of each actor: those that are durable, and those that have been shown, one after the
+ * other, each once, by the holder that committed them.
  *
  * Guarantees: a turn that was committed and never shown, because its node died or was deposed
  * first, leaves no gap; neither does one that a paused node shows late, after somebody else has gone
  * on. Turns at places that keep nothing are not judged.
  */
 
-import type { HistoryRecord } from '../history.ts';
+import type { HistoryRecord } from '../history/history.ts';
 import { lostDisk } from './reading-disks.ts';
 import { type CommitRecord, Holders, isWritten, type NodeRecord } from './reading-holders.ts';
 import { turnsOf } from './reading-records.ts';

@@ -1,15 +1,16 @@
 /**
- * Which messages each actor has taken, by sender: what its inbox ought to remember.
+ * Messages that each actor has taken, by sender: what its inbox ought to remember.
  *
  * Guarantees: it knows every message that an actor was seen to take, and after a takeover also those
  * that were taken durably without anybody seeing it. It forgets with the actors: the sender whose
- * record begins anew counts anew, and the receiver whose record begins anew has taken nothing. A
- * silent sender is forgotten after the time that the runtime remembers it.
+ * record begins again counts again, and the receiver whose record begins again has taken nothing. A
+ * silent sender is forgotten after the time that the runtime remembers it, and not before it is durable
+ * that it was heard.
  */
 
-import { placeOf } from '../../runtime/address.ts';
-import { DEFAULT_LIMITS } from '../../runtime/options.ts';
-import type { RunFacts } from '../invariant.ts';
+import { placeOf } from '../../runtime/base/address.ts';
+import { DEFAULT_LIMITS } from '../../runtime/base/limits.ts';
+import type { RunFacts } from './invariant.ts';
 import type { TurnRecord } from './reading-lines.ts';
 import { partsOf } from './reading-records.ts';
 
@@ -24,6 +25,8 @@ interface Mark {
   readonly unseenAbove: number[];
   /** When it was heard last, by the receiver's clock. */
   at: number;
+  /** The last turn of the write that it was durable with. */
+  written: number;
 }
 
 /** `again`: it was taken before. `late`: one that was sent after it was taken before. */
@@ -43,12 +46,13 @@ export class Marks {
     this.#retentionMs = (place) => (dedupRetentionMsAt[place] ?? dedupRetentionMs) - 2 * epsilonMs;
   }
 
-  /** A message was taken; `from` and `counter` are there. */
-  take({ address, from, counter, takenAt }: TurnRecord): Taking {
+  /** A message was taken; `from` and `counter` are there. `written`: the last turn of the write with it. */
+  take({ address, from, counter, takenAt }: TurnRecord, written: number): Taking {
     const sender = from as string;
     const number = counter as number;
-    const mark = this.#markOf(address, sender, takenAt);
+    const mark = this.#markOf(address, sender, takenAt, written);
     mark.at = takenAt;
+    mark.written = written;
     if (number <= mark.unseen || mark.unseenAbove.includes(number)) return 'again';
     const isNew = number > mark.high;
     if (!isNew && mark.taken.includes(number)) return 'again';
@@ -58,11 +62,11 @@ export class Marks {
     return 'new';
   }
 
-  /** Of an actor whose last turns nobody saw: what its record says it has taken. */
+  /** Believes the record of an actor whose last turns nobody saw for what it has taken. */
   restore(address: string, text: string): void {
     const { inbox = {} } = partsOf(text);
     for (const [sender, [high = 0, at = 0, ...above]] of Object.entries(inbox)) {
-      const mark = this.#markOf(address, sender, at);
+      const mark = this.#markOf(address, sender, at, 0);
       mark.at = at;
       // Without an order those up to `high` were all taken, with one they cannot come any more.
       mark.unseen = Math.max(mark.unseen, high);
@@ -70,19 +74,19 @@ export class Marks {
     }
   }
 
-  /** The actor's record begins anew: it has taken nothing, and its own messages count from 1. */
+  /** The actor's record begins again: it has taken nothing, and its own messages count from 1. */
   beginAnew(address: string): void {
     this.#receivers.delete(address);
     this.#lives.set(address, this.#lifeOf(address) + 1);
   }
 
-  /** The place has lost its disk: whoever was there begins anew, seen or not. */
+  /** The place has lost its disk: every actor there begins again, seen or not. */
   forget(place: string): void {
     for (const address of this.#receivers.keys())
       if (address.endsWith(`@${place}`)) this.beginAnew(address);
   }
 
-  #markOf(address: string, sender: string, at: number): Mark {
+  #markOf(address: string, sender: string, at: number, written: number): Mark {
     let senders = this.#receivers.get(address);
     if (senders === undefined) {
       senders = new Map();
@@ -90,12 +94,13 @@ export class Marks {
     }
     const life = this.#lifeOf(sender);
     let mark = senders.get(sender);
-    if (
-      mark === undefined ||
-      mark.life !== life ||
-      at - mark.at >= this.#retentionMs(placeOf(address))
-    ) {
-      mark = { life, taken: [], high: 0, unseen: 0, unseenAbove: [], at };
+    const isForgotten =
+      mark !== undefined &&
+      placeOf(sender) !== placeOf(address) &&
+      at - mark.at >= this.#retentionMs(placeOf(address)) &&
+      mark.written !== written;
+    if (mark === undefined || mark.life !== life || isForgotten) {
+      mark = { life, taken: [], high: 0, unseen: 0, unseenAbove: [], at, written };
       senders.set(sender, mark);
     }
     return mark;

@@ -1,12 +1,12 @@
 /**
- * What a stored record says, read from its text: as little of it as a question needs.
+ * Reader of a stored record's text: as little of it as a question needs.
  *
  * Guarantees: the short ways give the answer of the long one. Where the name that is looked for
  * stands elsewhere in the record too, the whole of it is parsed. It trusts the text: a damaged
  * record is the store's business.
  */
 
-/** The parts of a record that invariants ask for; see runtime/record.ts. */
+/** The parts of a record that invariants ask for; see runtime/actor/record.ts. */
 export interface StoredParts {
   readonly turns: number;
   readonly snapshot: {
@@ -15,7 +15,7 @@ export interface StoredParts {
     readonly children?: Readonly<Record<string, unknown>>;
   };
   readonly timers?: ReadonlyArray<readonly [id: string, dueAt: number, ...rest: unknown[]]>;
-  /** By sender: the highest counter taken, the moment, then those above it. */
+  /** Marks by sender: the highest counter taken, the moment, then those above it. */
   readonly inbox?: Readonly<Record<string, readonly number[]>>;
   readonly counter?: number;
   readonly outbox?: ReadonlyArray<readonly [counter: number, to: string, event: unknown]>;

@@ -1,6 +1,5 @@
 /**
- * What an actor goes on from: its last durable record, after a takeover, a torn group or a refused
- * one.
+ * Restarts: an actor goes on from its last durable record, after a takeover, a torn group or a refused one.
  *
  * Lines are numbered in the record, so the number of the first turn afterwards says what it began
  * from. What no run in memory can show of MS-7 (records with a wrong checksum, missing ones, a failed
@@ -9,8 +8,8 @@
  */
 
 import { stateText } from '../../runtime/actor.ts';
-import type { HistoryRecord } from '../history.ts';
-import type { Invariant, Verdict, Watcher } from '../invariant.ts';
+import type { HistoryRecord } from '../history/history.ts';
+import type { Invariant, Verdict, Watcher } from './invariant.ts';
 import {
   type Line,
   Lines,
@@ -22,7 +21,7 @@ import { partsOf } from './reading-records.ts';
 
 type CommitRecord = Extract<HistoryRecord, { readonly type: 'commit' }>;
 
-/** MS-6. Whoever takes over goes on where the last record says. */
+/** MS-6. A successor goes on where the last record says. */
 export const goesOnFromRecord: Invariant = {
   id: 'MS-6',
   kind: 'safety',

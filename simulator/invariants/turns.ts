@@ -1,17 +1,17 @@
 /**
- * What one actor's turns may be: alive, in time, in their own deadlines' order. What becomes of turns
+ * Turns of one actor: it is alive, they are in time, and its deadlines come in order. The outcome of turns
  * that fail is in failures.ts.
  *
  * Proven elsewhere, because a history cannot show it: restarts by supervision (RT-1) by
  * test/engine/supervision.test.ts, equal times (RT-12) by test/engine/deadlines.test.ts and
- * test/timers.test.ts, trees of children (RT-13) by test/statechart/differential.test.ts and
+ * test/timers.test.ts, trees of children (RT-13) by test/statechart/seeds/differential.test.ts and
  * test/statechart/hazards-children.test.ts, strangers (RT-10) by test/delivery/strangers.test.ts and
  * test/jobs/bad-input. RT-5 compares runs, RT-8 is a rate that only a load can have, and RT-11 is the
  * sealed world's: whatever reads a clock or draws a number there throws.
  */
 
-import type { HistoryRecord } from '../history.ts';
-import type { Invariant } from '../invariant.ts';
+import type { HistoryRecord } from '../history/history.ts';
+import type { Invariant } from './invariant.ts';
 import { Disks } from './reading-disks.ts';
 import { type Line, Lines, type TurnRecord } from './reading-lines.ts';
 import { isEnded } from './reading-records.ts';

@@ -8,13 +8,13 @@
  */
 
 import { createRuntime } from '../../create-runtime.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import type { PerformerCall } from '../../runtime/kind.ts';
-import type { RuntimeLimits } from '../../runtime/options.ts';
+import type { PerformerCall } from '../../runtime/actor.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import type { RuntimeLimits } from '../../runtime/base/limits.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 import { start } from '../nemeses/strike.ts';
 import type { PlannedBook } from '../plan.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import { type BookEvent, bookMachine, type TaskParams } from './book-machine.ts';
 
 export const BOOK = 'book';
@@ -82,7 +82,7 @@ export class Book {
     if (!clerk.isRunning) return again();
     tell('entry asked');
     const { runtime } = clerk.program as unknown as { readonly runtime: OwnRuntime };
-    // Whoever dies hears nothing: it is asked for again all the same.
+    // A caller that dies hears nothing: it is asked for again all the same.
     let isOver = false;
     world.at(world.now() + 3 * REPEAT_MS, () => {
       if (!isOver) again();

@@ -7,10 +7,10 @@
  */
 
 import { connectClient, type JobsClient } from '../../programs/jobs/client.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import type { AnswerFact, CallFact } from '../history.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import type { AnswerFact, CallFact } from '../history/history.ts';
 import type { DeskQuestion, PlannedJob } from '../plan.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import { newJob } from './submission.ts';
 
 export class Clients {

@@ -1,7 +1,8 @@
-/** What is known of a run of the jobs system beside its history. */
+/** Facts of a run of the jobs system beside its history. */
 
 import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
-import type { Invariant, RunFacts } from '../invariant.ts';
+import type { Bounds } from '../bounds.ts';
+import type { Invariant, RunFacts } from '../invariants/invariant.ts';
 import type { PlannedBook } from '../plan.ts';
 
 export interface JobsFacts extends RunFacts {
@@ -11,6 +12,8 @@ export interface JobsFacts extends RunFacts {
   readonly datacenters: readonly string[];
   /** The book beside it, if there is one. */
   readonly book?: PlannedBook;
+  /** Limits that differ from what they are in production, see bounds.ts. */
+  readonly bounds?: Bounds;
   /** Mailboxes are so small that hints are dropped by full ones. */
   readonly dropsHints?: boolean;
 }

@@ -1,13 +1,13 @@
 /**
- * What should not only never fail but sometimes happen: rare meetings of events that the runs of a
- * good batch reach.
+ * Marks of a batch: what should not only never fail but sometimes happen: rare meetings of events that the
+ * runs of a good batch reach.
  *
  * A mark is a claim about the search and not about the system. One that a whole night never reaches
  * means that the simulator does not look where it should.
  */
 
-import type { HistoryRecord, TurnFact } from '../history.ts';
-import type { Watcher } from '../invariant.ts';
+import type { HistoryRecord, TurnFact } from '../history/history.ts';
+import type { Watcher } from '../invariants/invariant.ts';
 import type { JobsFacts } from './facts.ts';
 
 export interface Mark {
@@ -54,7 +54,7 @@ export const MARKS: readonly Mark[] = [
   },
   {
     mark: 'rejectedThenObeyed',
-    says: 'a decision was rejected as stale, made anew and obeyed',
+    says: 'a decision was rejected as stale, declared again and obeyed',
     watch: (_, hit) => {
       const rejected = new Set<unknown>();
       return {
@@ -96,7 +96,7 @@ export const MARKS: readonly Mark[] = [
   },
   {
     mark: 'gateRebuilt',
-    says: 'a gate made a job anew from what datacenters reported',
+    says: 'a gate rebuilt a job from what datacenters reported',
     watch: (_, hit) => ({
       log: ({ fields }) => void (fields.event === 'gate.recovered' && hit()),
     }),
@@ -145,13 +145,27 @@ export const MARKS: readonly Mark[] = [
   },
 ];
 
-/** The marks that a history reaches. */
-export function watchMarks(facts: JobsFacts, records: readonly HistoryRecord[]): readonly string[] {
-  const reached = new Set<string>();
-  const watchers = MARKS.map(({ mark, watch }) => watch(facts, () => void reached.add(mark)));
-  for (const record of records)
-    for (const watcher of watchers) watcher[record.type]?.(record as never);
-  return [...reached];
+/** The marks that a run reaches. */
+export class MarkWatch {
+  readonly #reached = new Set<string>();
+  readonly #hearers = new Map<string, Array<(record: never) => void>>();
+
+  constructor(facts: JobsFacts) {
+    for (const { mark, watch } of MARKS)
+      for (const [type, hear] of Object.entries(watch(facts, () => void this.#reached.add(mark)))) {
+        const known = this.#hearers.get(type) ?? [];
+        this.#hearers.set(type, known);
+        known.push(hear as (record: never) => void);
+      }
+  }
+
+  get reached(): readonly string[] {
+    return [...this.#reached];
+  }
+
+  see(record: HistoryRecord): void {
+    for (const hear of this.#hearers.get(record.type) ?? []) hear(record as never);
+  }
 }
 
 /**
@@ -161,9 +175,9 @@ export function watchMarks(facts: JobsFacts, records: readonly HistoryRecord[]):
  */
 function watchRepetitions(hit: () => void): Watcher {
   const lives = new Map<string, number>();
-  /** By way, and what was sent last on it. */
+  /** Frame that was sent last on each way. */
   const sent = new Map<string, string>();
-  /** By way and text, of the frame and of its copy. */
+  /** Repetitions by way and text, of the frame and of its copy. */
   const repetitions = new Map<string, Repetition>();
   const drop = ({ keys }: Repetition) => {
     for (const key of keys) repetitions.delete(key);
@@ -172,12 +186,15 @@ function watchRepetitions(hit: () => void): Watcher {
     node: ({ node, life }) => void lives.set(node, life),
     frame({ node, to, change, frame }) {
       const way = `${node}>${to}`;
+      if (change === 'sent') sent.set(way, frame);
+      // Most runs repeat nothing, and the keys are long.
+      if (change !== 'repeated' && repetitions.size === 0) return;
       const key = `${way} ${frame}`;
       const known = repetitions.get(key);
-      if (change === 'sent') sent.set(way, key);
       if (change === 'sent' && known !== undefined) drop(known);
       if (change === 'repeated') {
-        const repetition: Repetition = { keys: [key, sent.get(way) ?? key], heardBy: undefined };
+        const original = `${way} ${sent.get(way) ?? frame}`;
+        const repetition: Repetition = { keys: [key, original], heardBy: undefined };
         for (const one of repetition.keys) repetitions.set(one, repetition);
       }
       if (change !== 'delivered' || known === undefined) return;

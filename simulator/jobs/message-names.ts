@@ -1,11 +1,10 @@
 /**
- * What messages between nodes are called in the specification and in files, and which events they
- * are here.
+ * Names of messages between nodes in the specification and in files, and the events that they are here.
  *
  * An acknowledgement is one event for all that is acknowledged; which it is stands in the event.
  */
 
-import type { InterceptedEvent } from '../interception.ts';
+import type { InterceptedEvent } from '../world/network/interception.ts';
 
 const EVENTS: Readonly<Record<string, string>> = {
   JobSubmission: 'job.submitted',

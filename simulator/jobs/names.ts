@@ -1,5 +1,5 @@
 /**
- * What nodes are called: `A/manager-1` where people read and write, `A.manager-1` in programs.
+ * Names of nodes: `A/manager-1` where people read and write, `A.manager-1` in programs.
  *
  * A gate is `gate-1` in both, and `gate` where there is only one to be meant. The dot is the
  * only one: a datacenter has none in its name.

@@ -6,22 +6,22 @@
  * and no violation.
  */
 
-import { placeOf } from '../../runtime/address.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import { DEFAULT_LIMITS } from '../../runtime/options.ts';
+import { placeOf } from '../../runtime/base/address.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import { DEFAULT_LIMITS } from '../../runtime/base/limits.ts';
 import { historyMaxIn, withinBounds } from '../bounds.ts';
-import { commitDelayOf } from '../commit-pace.ts';
-import type { CommitFact, History } from '../history.ts';
-import { Judge, type Judgement } from '../invariant.ts';
-import { jobsInvariants } from '../invariants/index.ts';
+import type { CommitFact, History, HistoryRecord } from '../history/history.ts';
+import { Judge, type Judgement } from '../invariants/invariant.ts';
 import { coreOf, epsilonOf, heal } from '../nemeses/healing.ts';
 import { Strikes } from '../nemeses/strikes.ts';
 import type { Plan, Step } from '../plan.ts';
-import { type Outside, sealed } from '../sealed.ts';
-import { World } from '../world.ts';
+import { commitDelayOf } from '../world/commit-pace.ts';
+import { type Outside, sealed } from '../world/sealed.ts';
+import { World } from '../world/world.ts';
 import { BOOK, Book } from './book.ts';
 import { Clients } from './clients.ts';
 import type { JobsFacts, JobsInvariant } from './facts.ts';
+import { jobsInvariants } from './invariants/index.ts';
 import { carryOut, lead, type Scene } from './steps.ts';
 import { isTimer, JobsSystem } from './system.ts';
 
@@ -30,6 +30,10 @@ export interface PlayOptions {
   readonly invariants?: readonly JobsInvariant[];
   /** Ends the run at the first violation. Default false. */
   readonly endsAtViolation?: boolean;
+  /** Hears every record while the run goes on. */
+  readonly reader?: (facts: JobsFacts) => (record: HistoryRecord) => void;
+  /** False: the history is told to readers only, which leaves most of the memory free. Default true. */
+  readonly keepsHistory?: boolean;
 }
 
 export interface Run {
@@ -44,7 +48,7 @@ export interface Run {
 }
 
 const UNTIL_MAX_MS = 24 * 3_600_000;
-/** Of plans of chance: how long after the last fault and the last step, whatever is still open. */
+/** Length of the rest of a plan of chance, after the last fault and the last step, whatever is still open. */
 const AFTERMATH_MAX_MS = 1_800_000;
 /** How long the first election, registration and greeting take, beside the first heartbeat. */
 const COMING_UP_MS = 30_000;
@@ -55,7 +59,7 @@ export function play(plan: Plan, options: PlayOptions = {}): Promise<Run> {
 }
 
 async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): Promise<Run> {
-  const { invariants = jobsInvariants, endsAtViolation = false } = options;
+  const { invariants = jobsInvariants, endsAtViolation = false, keepsHistory = true } = options;
   const { seed, network } = plan;
   const historyMax = historyMaxIn(plan.bounds);
   const world = new World({
@@ -64,6 +68,7 @@ async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): P
     warmUpMs: COMING_UP_MS,
     drawsTies: plan.isDrawn === true,
     outside,
+    keepsHistory,
     ...(historyMax !== undefined && { historyMax }),
     ...commitDelayOf(plan),
   });
@@ -72,7 +77,11 @@ async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): P
   const scene: Scene = { world, system, clients: new Clients(world) };
   const facts = factsOf(plan, system, world);
   const judge = new Judge(invariants, facts);
-  world.history.read((record) => judge.see(record));
+  const { history } = world;
+  history.read((record) => judge.see(record));
+  const events = new EventCounter();
+  history.read((record) => events.see(record));
+  if (options.reader !== undefined) history.read(options.reader(facts));
   const finals = new Finals(scene);
   const strikes = new Strikes(scene, plan);
   await bringUp(plan, scene);
@@ -98,19 +107,19 @@ async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): P
   strikes.tally();
   const endedAtMs = world.now();
   const judgement = judge.end(endedAtMs);
-  const { history } = world;
   const { traceHash } = history;
-  const events = countEvents(history) + system.electionEvents;
-  return { plan, history, facts, judgement, endedAtMs, traceHash, events };
+  const total = events.count + system.electionEvents;
+  return { plan, history, facts, judgement, endedAtMs, traceHash, events: total };
 }
 
-function countEvents({ records }: History): number {
-  let events = 0;
-  for (const record of records) {
-    if (record.type !== 'turn') continue;
-    events += record.from !== undefined || isTimer(record.event.type) ? 2 : 1;
+/** Turns, and what they took. */
+class EventCounter {
+  count = 0;
+
+  see(record: HistoryRecord): void {
+    if (record.type !== 'turn') return;
+    this.count += record.from !== undefined || isTimer(record.event.type) ? 2 : 1;
   }
-  return events;
 }
 
 /** Chance did not know how the run would go: what cannot be done is left out. */
@@ -196,6 +205,7 @@ function factsOf(plan: Plan, system: JobsSystem, world: World): JobsFacts {
       book: plan.book,
       dedupRetentionMsAt: { [BOOK]: plan.book.dedupRetentionMs },
     }),
+    ...(plan.bounds !== undefined && { bounds: plan.bounds }),
     dropsHints: plan.bounds?.['limit.mailboxMax'] !== undefined,
   };
 }
@@ -215,7 +225,7 @@ const ENDED_LENGTH_MAX = 500;
  */
 class Finals {
   readonly #open = new Set<string>();
-  /** Of those, the ones that have ended by what is on disk. */
+  /** Jobs among those that have ended by what is on disk. */
   readonly #ended = new Set<string>();
   readonly #clients: Clients;
 

@@ -5,7 +5,7 @@
  * on the clock of its worker, and every report of progress rises.
  */
 
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 
 export interface HandlerScript {
   /** Work needed when it runs undisturbed; `never` finishes not at all. Default 0. */

@@ -5,12 +5,12 @@
  * chance plans leave it out and say so.
  */
 
-import { placeOf } from '../../runtime/address.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import { encodeFrame } from '../../runtime/wire.ts';
-import type { InterceptedEvent } from '../interception.ts';
+import { placeOf } from '../../runtime/base/address.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import { encodeFrame } from '../../runtime/delivery.ts';
 import type { NodeSet, PlannedWorkflow, Step } from '../plan.ts';
-import type { World } from '../world.ts';
+import type { InterceptedEvent } from '../world/network/interception.ts';
+import type { World } from '../world/world.ts';
 import type { Clients } from './clients.ts';
 import { matchOf } from './message-names.ts';
 import { toShownName } from './names.ts';
@@ -174,7 +174,7 @@ function inject(step: Extract<Step, { do: 'inject' }>, { world, system }: Scene)
   sender.transport.send(receiver.node, encodeFrame([envelope], []));
 }
 
-/** Whoever wrote the step did not know how the run would go. */
+/** The author of the step did not know how the run would go. */
 function impossible(atMs: number, what: string): RuntimeError {
   return new RuntimeError('SCENARIO_INVALID', `At ${atMs.toLocaleString('en-GB')} ms ${what}.`);
 }

@@ -15,11 +15,11 @@ import { electedLease } from '../../programs/jobs/elected-lease.ts';
 import { startGate } from '../../programs/jobs/gate.ts';
 import { startManager } from '../../programs/jobs/manager.ts';
 import { startWorker } from '../../programs/jobs/worker.ts';
-import type { InspectionRecord } from '../../runtime/inspection.ts';
-import type { RuntimeLimits } from '../../runtime/options.ts';
+import type { InspectionRecord } from '../../runtime/base/inspection.ts';
+import type { RuntimeLimits } from '../../runtime/base/limits.ts';
 import { limitsIn } from '../bounds.ts';
 import type { Plan, Topology } from '../plan.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import { gatesOf, managersOf, workersOf } from './names.ts';
 import { type RecordedContext, recordedHandler } from './recorded-handler.ts';
 import { type Pin, pinsOf } from './submission.ts';
@@ -66,7 +66,7 @@ export class JobsSystem {
     return workersOf(this.#topology, datacenter);
   }
 
-  /** Of all datacenters. */
+  /** Workers of all datacenters. */
   get workers(): readonly string[] {
     return this.datacenters.flatMap((datacenter) => this.workersOf(datacenter));
   }

@@ -2,19 +2,19 @@
  * A nemesis that is a peer: it has proved who it is, and lies in every field that it may fill.
  *
  * It hears what the cluster says, and says it again in its own name with one thing changed: numbers that
- * are raised by whoever is told of greater ones, and the names of others. Who is sent away comes again.
+ * are raised by nodes that are told of greater ones, and the names of others. Who is sent away comes again.
  */
 
-import { placeOf } from '../../runtime/address.ts';
-import type { PeerIdentity, Transport } from '../../runtime/transport.ts';
-import { decodeFrame, encodeFrame, encodeHello } from '../../runtime/wire.ts';
+import { placeOf } from '../../runtime/base/address.ts';
+import { decodeFrame, encodeFrame, encodeHello } from '../../runtime/delivery.ts';
+import type { PeerIdentity, Transport } from '../../runtime/ports/transport.ts';
 import type { Chance } from '../swarm/chance.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
 import { electedPlaces, isJobs } from './targets.ts';
 
 const ROLES = ['worker', 'client', 'manager'] as const;
-/** Of a place that no plan has. */
+/** Name of a place that no plan has. */
 const ELSEWHERE = 'Elsewhere';
 /** Beside every bound: a takeover or two, the step, the greatest fence, exact numbers. */
 const NUMBERS = [0, 1, 2, 3, 9_999, 10_001, 10_002, 2 ** 40, 2 ** 40 + 1, 2 ** 53 - 2, 2 ** 53 - 1];
@@ -142,7 +142,7 @@ class Liar {
       : encodeHello({ node: this.node, places: [[claim, fence]], isAsking: true });
   }
 
-  /** The same in its own name, or seldom in that of whoever said it, with numbers that are others. */
+  /** The same in its own name, or seldom in that of its first speaker, with numbers that are others. */
   #inOwnName(chance: Chance, said: Fields): Fields {
     const { place } = this.#identity;
     const event = said.event as Fields;

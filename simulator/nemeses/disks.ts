@@ -5,10 +5,10 @@
  * a system could live with. Damaged data is refused until it has been restored, and never served.
  */
 
-import { placeOf } from '../../runtime/address.ts';
-import type { Delay } from '../delay.ts';
-import type { GroupEnd } from '../disk.ts';
+import { placeOf } from '../../runtime/base/address.ts';
 import type { Chance } from '../swarm/chance.ts';
+import type { Delay } from '../world/delay.ts';
+import type { GroupEnd } from '../world/disk/disk.ts';
 import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
 import { allGates, electedPlaces } from './targets.ts';
@@ -77,7 +77,7 @@ function hitByGroups(strike: Strike, place: string): void {
 
 export const fullDisk: NemesisKind = {
   kind: 'fullDisk',
-  says: 'The disk of a place takes no group, every so many of them, or a share, and says why.',
+  says: 'The disk of a place refuses every group, every n-th, or a share, and says why.',
   draw: (chance, cluster) => {
     const how = chance.pick(['all', 'every', 'share']);
     return {
@@ -153,7 +153,7 @@ export const splitGroup: NemesisKind = {
 export const damagedRecord: NemesisKind = {
   kind: 'damagedRecord',
   says: 'After a power cut a record is missing or has a wrong checksum, until it is restored.',
-  // A single damaged record is refused for good: whoever wants that says so.
+  // A single damaged record is refused for good: a plan that wants that says so.
   draw: (chance, cluster) => ({ targets: somePlace(chance, cluster), params: { isMissing: true } }),
   begin: (strike) => {
     const { world, chance } = strike;
@@ -167,7 +167,7 @@ export const damagedRecord: NemesisKind = {
     if (strike.is('isMissing')) disk.lose(address);
     else disk.damage(address);
     strike.whenOver(() => {
-      // Whoever could be started runs without that record, and is stopped to get it back.
+      // A node that could be started runs without that record, and is stopped to get it back.
       for (const name of nodes) strike.crash(name);
       disk.mend(address);
     });

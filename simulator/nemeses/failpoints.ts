@@ -7,9 +7,9 @@
  * dies meanwhile has either written it without knowing, or never.
  */
 
-import type { Group } from '../../runtime/store.ts';
-import type { GroupEnd } from '../disk.ts';
+import type { Group } from '../../runtime/ports/store.ts';
 import type { Chance } from '../swarm/chance.ts';
+import type { GroupEnd } from '../world/disk/disk.ts';
 import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
 import { allWorkers, askForTime, few, hasGate, hasWorker, isJobs, membersOf } from './targets.ts';
@@ -155,7 +155,7 @@ function killAtGroup(
   strike.whenOver(stop);
 }
 
-/** Whoever was brought the message hands over the group in which it is taken. */
+/** The node that received the message hands over the group in which it is taken. */
 function killAtAcknowledgement(
   strike: Strike,
   isAbout: (text: string) => boolean,

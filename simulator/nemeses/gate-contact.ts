@@ -3,9 +3,9 @@
  * submit it themselves, and strike when it has come to the moment that matters.
  */
 
-import type { NetworkFault } from '../network.ts';
 import type { PlannedJob } from '../plan.ts';
 import type { Chance } from '../swarm/chance.ts';
+import type { NetworkFault } from '../world/network/network.ts';
 import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
 import { part } from './partitions.ts';
 import type { Strike } from './strike.ts';
@@ -43,7 +43,19 @@ export function submit(strike: Strike, job: PlannedJob): void {
   strike.world.pace.watch(() => strike.jobs.clients.submit(job));
 }
 
-/** The gate that is struck, and the datacenters that it is parted from, in the order in which they are targets. */
+/** How long a job that never ends by itself goes on after its nemesis. */
+const ENDLESS_MS = 300_000;
+
+/** As `submit`, for a job that would keep the run going for nothing: its client cancels it in the end. */
+export function submitEndless(strike: Strike, job: PlannedJob): void {
+  const { world, jobs } = strike;
+  submit(strike, job);
+  strike.whenOver(() =>
+    world.at(world.now() + ENDLESS_MS, () => jobs.clients.cancel(job.to, job.jobId)),
+  );
+}
+
+/** The gate that is struck, and the datacenters that it is disconnected from, in the order of targets. */
 const drawnTargets = (chance: Chance, cluster: ClusterShape) => {
   const gate = chance.pick(allGates(cluster));
   return { gate, targets: [gate, ...few(chance, electedPlaces(cluster))] };
@@ -51,7 +63,7 @@ const drawnTargets = (chance: Chance, cluster: ClusterShape) => {
 
 export const partedSubmission: NemesisKind = {
   kind: 'partedSubmission',
-  says: 'A gate is parted from datacenters while it hands jobs to them, for longer than it tries.',
+  says: 'A gate is disconnected from datacenters while it hands jobs to them, for longer than it tries.',
   fits: hasGate,
   draw: (chance, cluster) => {
     const { gateDispatchLimitMs } = jobsOf(cluster).config;
@@ -106,7 +118,7 @@ export const partedSubmission: NemesisKind = {
   },
 };
 
-/** Of several datacenters one, which has a worker that can run dry, beside another that goes on. */
+/** Picks a datacenter of several, which has a worker that can run dry, beside another that goes on. */
 export function pickStuck(chance: Chance, cluster: ClusterShape): string {
   const { datacenters } = jobsOf(cluster).topology;
   return chance.pick(Object.keys(datacenters).filter((name) => datacenters[name]?.workers !== 0));
@@ -165,7 +177,7 @@ export const gateAwayAfterReport: NemesisKind = {
       if (isTaken && address === `job/${jobId}@${stuck}`) strike.soon(leave);
     });
     if (!world.node(gate).isUp) return;
-    submit(strike, {
+    submitEndless(strike, {
       jobId,
       to: gate,
       timeoutMs: Math.min(TIMEOUT_MAX_MS, 20 * gateFallbackMs),
@@ -214,7 +226,7 @@ export const silentAfterStall: NemesisKind = {
     });
     if (!world.node(gate).isUp) return;
     const others = { stopsProgressAtMs: strike.number('stallMs'), runsMs: null };
-    submit(strike, {
+    submitEndless(strike, {
       jobId,
       to: gate,
       timeoutMs: TIMEOUT_MAX_MS,

@@ -4,7 +4,7 @@
  */
 
 import type { Chance } from '../swarm/chance.ts';
-import { partFrom, pickStuck, STALL_MS, submit, TIMEOUT_MAX_MS } from './gate-contact.ts';
+import { partFrom, pickStuck, STALL_MS, submitEndless, TIMEOUT_MAX_MS } from './gate-contact.ts';
 import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
 import { allGates, allWorkers, hasGate, isJobs, jobsOf, leaderOf } from './targets.ts';
@@ -31,7 +31,7 @@ function atDeclaration(strike: Strike, action: () => void): void {
     strike.soon(action);
   });
   if (!world.node(gate).isUp) return;
-  submit(strike, {
+  submitEndless(strike, {
     jobId,
     to: gate,
     timeoutMs: Math.min(TIMEOUT_MAX_MS, 20 * system.config.gateFallbackMs),
@@ -62,7 +62,7 @@ export const takeoverAtDeclaration: NemesisKind = {
 
 export const partedDeclaration: NemesisKind = {
   kind: 'partedDeclaration',
-  says: 'A gate declares a timeout and is parted from the datacenter that reported it, for the time of a fallback.',
+  says: 'A gate declares a timeout and is disconnected from the datacenter that reported it, for the time of a fallback.',
   fits: hasGateAndWorker,
   isPatient: true,
   isDrawnApart: true,

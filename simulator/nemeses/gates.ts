@@ -61,7 +61,7 @@ function takeAway(strike: Strike): void {
 
 export const isolateGateAtDeclaration: NemesisKind = {
   kind: 'isolateGateAtDeclaration',
-  says: 'A gate is parted from some datacenters in the moment in which it declares a timeout.',
+  says: 'A gate is disconnected from some datacenters in the moment in which it declares a timeout.',
   fits: hasGate,
   draw: (chance, cluster) => ({
     targets: few(chance, electedPlaces(cluster)),

@@ -3,7 +3,7 @@
  *
  * Guarantees: who is in the core is known from the plan alone, before it runs; it is enough to bring
  * every job to its end: every gate, and of each datacenter a manager and a worker at least. The
- * rest is in nobody's way and of no use: down, standing still, or parted from everybody.
+ * rest is in nobody's way and of no use: down, standing still, or disconnected from everybody.
  */
 
 import { BOOK_NODES } from '../jobs/book.ts';
@@ -16,15 +16,15 @@ import {
 } from '../jobs/names.ts';
 import { pinsOf } from '../jobs/submission.ts';
 import type { Plan } from '../plan.ts';
-import { SeededRandom } from '../random.ts';
 import { Chance } from '../swarm/chance.ts';
-import type { WorldNode } from '../world-node.ts';
+import type { WorldNode } from '../world/node.ts';
+import { SeededRandom } from '../world/random.ts';
 import { kindOfNemesis } from './menu.ts';
 import { type AnyScene, start } from './strike.ts';
 import type { Strikes } from './strikes.ts';
 import { placesOf } from './targets.ts';
 
-/** Of the nodes that need not be in it, how many are. */
+/** Share of the nodes in the core that need not be in it. */
 const MORE = 0.5;
 /** A node that stands still for good. */
 const FOR_GOOD_MS = 365 * 86_400_000;

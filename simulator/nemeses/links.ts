@@ -1,13 +1,13 @@
 /**
  * Nemeses of links: frames are late, lost, doubled, out of order, damaged, held up.
  *
- * Whom they concern is drawn before the run; what becomes of a single frame is noise, of which the
+ * Whom they concern is drawn before the run; the fate of a single frame is noise, of which the
  * network has the streams.
  */
 
-import type { Delay } from '../delay.ts';
-import type { Noise } from '../network-noise.ts';
 import type { Chance } from '../swarm/chance.ts';
+import type { Delay } from '../world/delay.ts';
+import type { Noise } from '../world/network/noise.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
 import { allNodes, electedPlaces, few, leaderOf, nodesMeant, othersThan } from './targets.ts';
@@ -103,7 +103,7 @@ export const damagedFrames: NemesisKind = {
 
 export const slowConsumer: NemesisKind = {
   kind: 'slowConsumer',
-  says: 'A node takes no more than so many bytes a second; the rest waits.',
+  says: 'A node takes no more than a number of bytes a second; the rest waits.',
   draw: (chance, cluster) => ({
     targets: [chance.pick(allNodes(cluster))],
     params: { bytesPerSecond: Math.round(chance.scaled(200, 50_000)) },
@@ -174,7 +174,7 @@ export const swizzleClog: NemesisKind = {
 
 export const connectionResets: NemesisKind = {
   kind: 'connectionResets',
-  says: 'Connections of some nodes end with what is in flight, again and again, and are made anew.',
+  says: 'Connections of some nodes end with what is in flight, again and again, and are set up again.',
   draw: (chance, cluster) => ({
     targets: few(chance, allNodes(cluster)),
     params: { everyMs: Math.round(chance.scaled(50, 30_000)) },

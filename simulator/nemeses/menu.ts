@@ -8,6 +8,7 @@
 import { boundaryJitter, everythingAtOnce, extensionStorm } from './boundaries.ts';
 import { byzantinePeer } from './byzantine.ts';
 import { driftedTakeover, driftingClocks, stepLeaderClock } from './clocks.ts';
+import { crashAtDeadline, pauseAtDeadline, stepClockAtDeadline } from './deadlines.ts';
 import {
   damagedRecord,
   failedFlush,
@@ -25,6 +26,7 @@ import {
 } from './failpoints.ts';
 import { gateAwayAfterReport, partedSubmission, silentAfterStall } from './gate-contact.ts';
 import { partedDeclaration, takeoverAtDeclaration } from './gate-declarations.ts';
+import { wordBehindHistory } from './gate-history.ts';
 import { configReload, forgetfulGate, gateOutage, isolateGateAtDeclaration } from './gates.ts';
 import {
   connectionResets,
@@ -60,6 +62,7 @@ import {
   stallAtDeadline,
 } from './processes.ts';
 import { lateCommit } from './takeovers.ts';
+import { silentAtWork } from './workers.ts';
 
 /** A plan names its kinds, so their order matters to chance alone: add at the end. */
 export const MENU: readonly NemesisKind[] = [
@@ -119,8 +122,13 @@ export const MENU: readonly NemesisKind[] = [
   gateAwayAfterReport,
   silentAfterStall,
   starvedHeartbeats,
+  silentAtWork,
   takeoverAtDeclaration,
   partedDeclaration,
+  wordBehindHistory,
+  crashAtDeadline,
+  pauseAtDeadline,
+  stepClockAtDeadline,
 ];
 
 /** @throws {Error} when there is none of that name. */

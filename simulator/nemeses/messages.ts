@@ -3,11 +3,11 @@
  * may always do wrong.
  */
 
-import { placeOf } from '../../runtime/address.ts';
-import { decodeFrame, encodeFrame } from '../../runtime/wire.ts';
-import type { InterceptedEvent } from '../interception.ts';
+import { placeOf } from '../../runtime/base/address.ts';
+import { decodeFrame, encodeFrame } from '../../runtime/delivery.ts';
 import { datacenterOf } from '../jobs/names.ts';
 import type { Chance } from '../swarm/chance.ts';
+import type { InterceptedEvent } from '../world/network/interception.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
 import {
@@ -44,7 +44,7 @@ export const progressStarvation: NemesisKind = {
     lose(strike, strike.is('atGate') ? ['progress.reported'] : ['progress.received']),
 };
 
-/** A worker that hears no acknowledgement registers anew, which is a sign of life as well. */
+/** A worker that hears no acknowledgement registers again, which is a sign of life as well. */
 const SIGNS_OF_LIFE: readonly string[] = ['heartbeat.received', 'worker.registered'];
 
 export const starvedHeartbeats: NemesisKind = {
@@ -161,7 +161,7 @@ function repeatAfter(strike: Strike, repeat: () => void): void {
 }
 
 /**
- * From whoever hosts its sender now to whoever hosts its receiver. The sender has no part in it: it
+ * From the host of its sender now to the host of its receiver. The sender has no part in it: it
  * may have lost its disk, and know nothing of what it sent before.
  */
 function sendAgain(strike: Strike, frame: string): void {

@@ -29,7 +29,7 @@ export interface NemesisKind {
   readonly begin: (strike: Strike) => void;
 }
 
-/** What a nemesis is beside its moment; its length is drawn by whoever knows the run, unless the kind has one. */
+/** What a nemesis is beside its moment; its length is drawn where the run is known, unless the kind has one. */
 export type DrawnNemesis = Pick<Nemesis, 'targets' | 'params'> & Partial<Pick<Nemesis, 'durMs'>>;
 
 /** What is known of a cluster before it runs. */
@@ -45,7 +45,7 @@ export interface JobsShape {
 
 /** A cluster of anybody's own machines. */
 export interface OwnShape {
-  /** By place: the nodes that elect its host among themselves. */
+  /** Nodes of each place, which elect its host among themselves. */
   readonly places: Readonly<Record<string, readonly string[]>>;
   readonly lease: LeaseRules;
   /** Types of the events that its actors take. */

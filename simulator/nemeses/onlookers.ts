@@ -8,7 +8,7 @@ import { allNodes, few, nodesMeant } from './targets.ts';
 
 export const throwingOnlookers: NemesisKind = {
   kind: 'throwingOnlookers',
-  says: 'Whoever reads the inspection stream of some nodes, or watches their actors, throws at what it sees.',
+  says: 'An observer of the inspection stream of some nodes, or of their actors, throws at what it sees.',
   draw: (chance, cluster) => ({
     targets: few(chance, allNodes(cluster)),
     params: {
@@ -32,7 +32,7 @@ function readStreams(strike: Strike): void {
   strike.after(strike.number('everyMs'), () => readStreams(strike));
 }
 
-/** Watches whoever takes a turn from now on, in each life of its node. */
+/** Watches every actor that takes a turn from now on, in each life of its node. */
 function watchActors(strike: Strike): void {
   const meant = new Set(nodesMeant(strike));
   const watched = new Set<string>();

@@ -2,11 +2,18 @@
  * Nemeses of connections: nodes that do not reach each other, for a while or again and again.
  *
  * Guarantees: partitions of several nemeses overlap without ending each other. A node that is
- * parted from all others may or may not reach the board of leases, which is elsewhere.
+ * disconnected from all others may or may not reach the board of leases, which is elsewhere.
  */
 
-import type { NetworkFault } from '../network.ts';
-import { bridge, halves, isolated, type Parting, ring, shattered } from '../partition-shapes.ts';
+import type { NetworkFault } from '../world/network/network.ts';
+import {
+  bridge,
+  halves,
+  isolated,
+  type Parting,
+  ring,
+  shattered,
+} from '../world/network/partition-shapes.ts';
 import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
 import {
@@ -55,7 +62,7 @@ function loseBoard(strike: Strike, name: string): void {
 
 export const isolateNodes: NemesisKind = {
   kind: 'isolateNodes',
-  says: 'A few nodes are parted from all others.',
+  says: 'A few nodes are disconnected from all others.',
   draw: (chance, cluster) => ({
     targets: few(chance, allNodes(cluster)),
     params: { how: chance.pick(HOWS), board: chance.is(0.5) },
@@ -65,7 +72,7 @@ export const isolateNodes: NemesisKind = {
 
 export const isolateLeader: NemesisKind = {
   kind: 'isolateLeader',
-  says: 'Whoever leads a place now is parted from all others.',
+  says: 'The leader of a place is disconnected from all others.',
   draw: (chance, cluster) => ({
     targets: [chance.pick(electedPlaces(cluster))],
     params: { how: chance.pick(HOWS), board: chance.is(0.5) },
@@ -129,7 +136,7 @@ export const boardOutage: NemesisKind = {
   },
 };
 
-/** Of the limits that the system waits for: just shorter and just longer than each. */
+/** Factors of the limits that the system waits for: just shorter and just longer than each. */
 const FLAP_FACTORS = [0.9, 1.1];
 
 function limitsOf(cluster: ClusterShape): readonly number[] {

@@ -4,17 +4,17 @@
  * Guarantees: its chance is that of the run's seed and its own name, so no other nemesis moves it.
  * It says in the history when it began, when it changed something, and when it ended; of what cannot
  * be done at its moment nothing is said. With its end everything is undone: what it did to the network
- * and the disks ends, and whoever it brought down is started again.
+ * and the disks ends, and each node that it brought down is started again.
  */
 
-import type { GroupEnd } from '../disk.ts';
-import type { HistoryRecord } from '../history.ts';
+import type { HistoryRecord } from '../history/history.ts';
 import type { Scene } from '../jobs/steps.ts';
 import type { JobsSystem } from '../jobs/system.ts';
 import type { Nemesis } from '../plan.ts';
 import { Chance } from '../swarm/chance.ts';
-import type { Fault, World } from '../world.ts';
-import type { WorldNode } from '../world-node.ts';
+import type { GroupEnd } from '../world/disk/disk.ts';
+import type { WorldNode } from '../world/node.ts';
+import type { Fault, World } from '../world/world.ts';
 import type { OwnShape } from './nemesis-kind.ts';
 
 /** A cluster of somebody's own machines, in its world. */

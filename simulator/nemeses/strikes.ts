@@ -35,7 +35,7 @@ export class Strikes {
     for (const strike of this.#underWay) this.#end(strike, mayRestart);
   }
 
-  /** The run is over: says what became of those under way, and leaves everything as it is. */
+  /** The run is over: says how those under way ended, and leaves everything as it is. */
   tally(): void {
     for (const strike of this.#underWay) strike.tally();
   }

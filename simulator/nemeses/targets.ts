@@ -1,7 +1,7 @@
 /**
- * Whom nemeses strike: what a cluster must have for it, names drawn before a run, nodes found in it.
+ * Targets of nemeses: what a cluster must have for it, names drawn before a run, nodes found in it.
  *
- * Clients are no part of it: they see what becomes of the cluster and are never struck themselves.
+ * Clients are no part of it: they see what happens to the cluster and are never struck themselves.
  * A cluster is that of the jobs system or one of somebody's own machines; what only the first has is
  * empty in the other.
  */
@@ -11,7 +11,7 @@ import { gatesOf, managersOf, nodesIn, nodesOf, workersOf } from '../jobs/names.
 import type { RecordedContext } from '../jobs/recorded-handler.ts';
 import { nodesOf as nodesNamed } from '../jobs/steps.ts';
 import type { Chance } from '../swarm/chance.ts';
-import type { WorldNode } from '../world-node.ts';
+import type { WorldNode } from '../world/node.ts';
 import type { ClusterShape, JobsShape } from './nemesis-kind.ts';
 import type { AnyScene, Strike } from './strike.ts';
 
@@ -82,7 +82,7 @@ export function few(chance: Chance, names: readonly string[]): string[] {
   return chance.shuffled(names).slice(0, most);
 }
 
-/** Whoever leads the place that is the first target, if one does. */
+/** The leader of the place that is the first target, if one does. */
 export function leaderOf({ nemesis, world }: Strike): WorldNode | undefined {
   return world.hostOf(nemesis.targets[0] ?? '');
 }

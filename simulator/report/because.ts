@@ -1,14 +1,15 @@
 /**
- * Why an invariant broke, in words: from where it was seen back along causes, told from the beginning.
+ * Explanation of a broken invariant, in words: from where it was seen back along causes, told from the
+ * beginning.
  *
  * Guarantees: at most as many lines as asked for; where there are more the middle is left out and
  * counted. The last refusal of what its actors had sent is among them, where nothing was sent again. Between a cause and its effect stands what befell the message and the nodes of the two. It
  * says what came of what by the history alone, and knows nothing of what any of it should mean.
  */
 
-import { placeOf } from '../../runtime/address.ts';
-import type { HistoryRecord } from '../history.ts';
-import type { RunFacts, Violation } from '../invariant.ts';
+import { placeOf } from '../../runtime/base/address.ts';
+import type { HistoryRecord } from '../history/history.ts';
+import type { RunFacts, Violation } from '../invariants/invariant.ts';
 import { type Cause, Causes, type FrameRecord, type SentRecord } from './causes.ts';
 import { tell } from './record-words.ts';
 import { lastRefusal } from './refusals.ts';
@@ -39,7 +40,7 @@ export interface BecauseOptions {
 }
 
 const LINES_MAX = 20;
-/** Of an actor, as violations name it. */
+/** Address of an actor, as violations name it. */
 const ADDRESS = /[a-z][a-z-]*\/[^\s@,:;]+@[^\s,:;]+/g;
 /** A chain longer than this has lost its subject. */
 const LINKS_MAX = 60;

@@ -1,6 +1,6 @@
 /**
- * What a record of a history came of: the message that a turn took, the turn that sent it, the turn that
- * armed a deadline, the client that asked.
+ * Causes of a record of a history: the message that a turn took, the turn that sent it, the turn that armed
+ * a deadline, the client that asked.
  *
  * Guarantees: a cause is a record before its effect, and it is the one itself where the history says
  * so: identities of messages, effects and deadlines. Where it does not, `before` is said: the last
@@ -8,7 +8,13 @@
  * damaged.
  */
 
-import type { HistoryRecord, RecordOf, SentFact, TimersFact, TurnFact } from '../history.ts';
+import type {
+  HistoryRecord,
+  RecordOf,
+  SentFact,
+  TimersFact,
+  TurnFact,
+} from '../history/history.ts';
 import { deadlineOf } from './record-words.ts';
 import { spelledFrame } from './spelled-frame.ts';
 
@@ -27,8 +33,8 @@ export interface Cause {
 }
 
 const NO_FRAMES: readonly FrameRecord[] = [];
-/** `effect:ADDRESS#TURN.NUMBER`. */
-const EFFECT = /^effect:(.+)#(\d+)\.\d+$/;
+/** `effect:ADDRESS#TURN.NUMBER.MOMENT`. */
+const EFFECT = /^effect:(.+)#(\d+)\.\d+\.\d+$/;
 const IDENTITY = /"from":"([^"]+)","counter":(\d+)/;
 
 export class Causes {
@@ -42,7 +48,7 @@ export class Causes {
     for (const record of records) {
       if (record.type === 'turn') listIn(this.#turns, record.address).push(record);
       else if (record.type === 'timers') listIn(this.#timers, record.address).push(record);
-      // Whoever sends again what a crash had undone means the same message.
+      // A sender that repeats what a crash had undone means the same message.
       else if (record.type === 'sent')
         this.#sent.set(identityOf(record.from, record.counter), record);
     }
@@ -189,7 +195,7 @@ export class Causes {
     );
   }
 
-  /** A fault says what it did in the moment in which it does it; whoever starts had gone down before. */
+  /** A fault says what it did in the moment in which it does it; a node that starts had gone down before. */
   #faultBehind({ node, index, change }: NodeRecord): HistoryRecord | undefined {
     const told = this.#records
       .slice(Math.max(0, index - 5), index + 6)

@@ -6,7 +6,7 @@
  * judged the run.
  */
 
-import type { HistoryRecord } from '../history.ts';
+import type { HistoryRecord } from '../history/history.ts';
 
 export interface HistoryLimits {
   readonly recordsMax: number;

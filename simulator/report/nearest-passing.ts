@@ -6,7 +6,7 @@
  * same; that a fault was begun or not, which is what was changed, does not count.
  */
 
-import type { HistoryRecord } from '../history.ts';
+import type { HistoryRecord } from '../history/history.ts';
 import type { Run } from '../jobs/run.ts';
 import type { Plan } from '../plan.ts';
 import { tell } from './record-words.ts';
@@ -27,7 +27,7 @@ export interface Parting {
   readonly passing: HistoryRecord | undefined;
 }
 
-/** Of those that pass, how many are compared. */
+/** Number of passing runs that are compared. */
 const COMPARED_MAX = 3;
 /** Played at most; a change that breaks something else is of no use. */
 const PLAYED_MAX = 8;

@@ -7,7 +7,7 @@
  */
 
 import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
-import { excerpt, messageOf, RuntimeError } from '../../runtime/errors.ts';
+import { excerpt, messageOf, RuntimeError } from '../../runtime/base/errors.ts';
 import { checkBounds } from '../bounds.ts';
 import { nodesOf } from '../jobs/names.ts';
 import { kindOfNemesis } from '../nemeses/menu.ts';
@@ -30,7 +30,7 @@ export function planText({ version, ...plan }: Plan, release?: string): string {
 export interface ReadOptions {
   /** This one; plans that another one has written are refused. */
   readonly release?: string;
-  /** Whoever wrote it: it is read as far as it can be. */
+  /** Its author: it is read as far as it can be. */
   readonly isForced?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** How much a plan asks for: what shrinking makes less of. */
+/** Size of a plan: what shrinking makes less of. */
 
 import { nodesOf } from '../jobs/names.ts';
 import type { Plan, Step } from '../plan.ts';

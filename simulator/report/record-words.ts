@@ -4,7 +4,7 @@
  * Guarantees: one line, of bounded length, whatever is in the record; nothing but the record is needed.
  */
 
-import type { HistoryRecord, RecordOf, TurnFact } from '../history.ts';
+import type { HistoryRecord, RecordOf, TurnFact } from '../history/history.ts';
 import { spelledFrame } from './spelled-frame.ts';
 import { brief, fieldsOf, moment, nodeName, senderName, short, stateName } from './words.ts';
 
@@ -20,6 +20,8 @@ export function tell(record: HistoryRecord): string {
   switch (record.type) {
     case 'turn':
       return tellTurn(record);
+    case 'question':
+      return `${record.address} answers ${record.event.type}${record.from === undefined ? '' : ` of ${senderName(record.from)}`} without a turn ${fieldsOf(record.event, 80)}`.trim();
     case 'sent':
       return `${senderName(record.from)} sent ${record.event.type} to ${record.to} (message ${record.counter}) ${fieldsOf(record.event)}`.trim();
     case 'timers':

@@ -5,7 +5,7 @@
  * candidates until none is left always ends. Whether it still fails nobody here knows.
  */
 
-import type { Violation } from '../invariant.ts';
+import type { Violation } from '../invariants/invariant.ts';
 import type { Plan } from '../plan.ts';
 
 export interface Candidate {
@@ -23,7 +23,7 @@ export interface Reduction {
 
 /**
  * The list with parts taken out of it: all, then halves, quarters, and so on to each one alone.
- * After a part could be taken out whoever asks begins again with the shorter list.
+ * After a part could be taken out the caller begins again with the shorter list.
  */
 export function* withoutParts<T>(
   list: readonly T[],

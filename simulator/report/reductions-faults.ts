@@ -2,8 +2,8 @@
  * Reductions of what goes wrong: fewer faults, a quiet network, fewer targets, shorter faults.
  */
 
-import { withoutFaults } from '../commit-pace.ts';
 import type { Nemesis, NetworkPlan, Plan } from '../plan.ts';
+import { withoutFaults } from '../world/commit-pace.ts';
 import { type Candidate, namesOf, type Reduction, withoutParts } from './reduction.ts';
 
 export const fewerNemeses: Reduction = {

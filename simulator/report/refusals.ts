@@ -2,12 +2,12 @@
  * Refusals after which nothing was sent again: where what should have gone on has stopped.
  *
  * A message is refused by an answer of the runtime, on its way back to the sender, or by one of the receiver, which
- * its sender takes as an event. Whoever sends the same message again, or to the same receiver another one
+ * its sender takes as an event. A sender that repeats the message, or to the same receiver another one
  * after such an event, has not stopped there.
  */
 
-import { placeOf } from '../../runtime/address.ts';
-import type { HistoryRecord } from '../history.ts';
+import { placeOf } from '../../runtime/base/address.ts';
+import type { HistoryRecord } from '../history/history.ts';
 import { openFrame, refusalOf } from '../invariants/reading-frames.ts';
 import type { TurnRecord } from './causes.ts';
 

@@ -1,9 +1,9 @@
 /**
- * What a failure report prints: seed and options first, what broke, how to see it again, how small it
- * got, why, and the nearest run that passes.
+ * Lines of a failure report: seed and options first, what broke, how to see it again, how small it got,
+ * why, and the nearest run that passes.
  */
 
-import type { Violation } from '../invariant.ts';
+import type { Violation } from '../invariants/invariant.ts';
 import type { Run } from '../jobs/run.ts';
 import type { Because } from './because.ts';
 import { type PassingRun, partingLines } from './nearest-passing.ts';
@@ -16,7 +16,7 @@ import { count, moment, nodeName, short } from './words.ts';
 export interface Findings {
   /** As it was found. */
   readonly original: Run;
-  /** Of the smallest plan. */
+  /** Run of the smallest plan. */
   readonly run: Run;
   /** In that run. */
   readonly violation: Violation;

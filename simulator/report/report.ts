@@ -2,15 +2,16 @@
  * The report of a failure: the smallest plan found that breaks the same invariant, why it breaks, how
  * to see it again, and the files for all of that.
  *
- * Guarantees: whatever it tells of was played. It reads no clock: whoever calls says how long it may take
+ * Guarantees: whatever it tells of was played. It reads no clock: the caller says how long it may take
  * and how long it took. Nothing is written to disk here.
  */
 
-import type { Violation } from '../invariant.ts';
-import { jobsInvariants } from '../invariants/index.ts';
+import type { Violation } from '../invariants/invariant.ts';
 import type { JobsInvariant } from '../jobs/facts.ts';
+import { jobsInvariants } from '../jobs/invariants/index.ts';
 import { type PlayOptions, play, type Run } from '../jobs/run.ts';
 import type { Plan } from '../plan.ts';
+import { timeline } from '../timeline/timeline.ts';
 import { because } from './because.ts';
 import { historyLines } from './history-lines.ts';
 import { nearestPassing } from './nearest-passing.ts';
@@ -18,7 +19,6 @@ import { planText } from './plan-file.ts';
 import { type Findings, reportLines } from './report-lines.ts';
 import { reproductionTest } from './reproduction.ts';
 import { type ShrinkOptions, shrink } from './shrink.ts';
-import { timeline } from './timeline.ts';
 
 export interface ReportOptions extends Pick<ShrinkOptions, 'triesMax' | 'mayGoOn' | 'onTry'> {
   readonly plan: Plan;
@@ -35,7 +35,7 @@ export interface ReportOptions extends Pick<ShrinkOptions, 'triesMax' | 'mayGoOn
   readonly folder: string;
   /** What played it: `escapement=0.1.0 node=20.20.2`. */
   readonly about?: string;
-  /** Of Escapement: its plans say so. */
+  /** Release of Escapement: its plans say so. */
   readonly release?: string;
   /** What the test that is written imports. Default: the package. */
   readonly entry?: string;
@@ -43,12 +43,12 @@ export interface ReportOptions extends Pick<ShrinkOptions, 'triesMax' | 'mayGoOn
 
 export interface FailureReport {
   readonly lines: readonly string[];
-  /** By name, for the folder. */
+  /** Files by name, for the folder. */
   readonly files: Readonly<Record<string, string>>;
   readonly plan: Plan;
   readonly violation: Violation;
   readonly tries: number;
-  /** Of so many plays, how many gave the same run. */
+  /** Number of plays, and how many of them gave the same run. */
   readonly confirmed: { readonly times: number; readonly of: number };
 }
 

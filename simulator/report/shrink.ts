@@ -3,12 +3,12 @@
  *
  * Guarantees: what comes out breaks the same invariant, was played, and is no larger. A try counts only
  * when the same invariant breaks; one that cannot be played counts as one that does not. How long it
- * goes on is up to whoever calls, who has a clock; the same plan and the same number of tries give the
+ * goes on is up to the caller, who has a clock; the same plan and the same number of tries give the
  * same result.
  */
 
-import { RuntimeError } from '../../runtime/errors.ts';
-import type { Violation } from '../invariant.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import type { Violation } from '../invariants/invariant.ts';
 import type { Run } from '../jobs/run.ts';
 import type { Plan } from '../plan.ts';
 import type { Candidate } from './reduction.ts';

@@ -3,7 +3,7 @@
  * them in the text. What is no frame, because it was damaged, stays as it is.
  */
 
-import { decodeFrame, encodeFrame } from '../../runtime/wire.ts';
+import { decodeFrame, encodeFrame } from '../../runtime/delivery.ts';
 
 const SHARED = '"counters":[';
 

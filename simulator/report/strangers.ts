@@ -1,4 +1,4 @@
-/** What in a plan speaks of nodes, places or jobs that are not there, each by its path. */
+/** Names in a plan of nodes, places or jobs that are not there, each by its path. */
 
 import type { Plan, PlannedJob, Step } from '../plan.ts';
 import { jobOf } from './pruned.ts';

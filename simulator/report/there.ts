@@ -1,4 +1,4 @@
-/** What the topology of a plan has: its nodes and its places. */
+/** Nodes and places of the topology of a plan. */
 
 import { nodesOf } from '../jobs/names.ts';
 import type { NodeSet, Plan } from '../plan.ts';

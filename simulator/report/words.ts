@@ -2,7 +2,7 @@
  * Moments, lengths and values of a run in words for people.
  *
  * Guarantees: what comes of a value is one line of bounded length. Control characters in it are the
- * business of whoever prints it.
+ * business of the code that prints it.
  */
 
 import { toShownName } from '../jobs/names.ts';

@@ -1,5 +1,5 @@
 /**
- * What must come of a scenario: the part of the result that its file writes down.
+ * Expectation of a scenario: the part of the result that its file writes down.
  *
  * Guarantees: every key is one of the result and every value one that the result could have, so a
  * misspelt expectation is a mistake and not a promise that nobody looks at. Where a number is
@@ -21,7 +21,7 @@ export interface ExpectedRange {
 
 export type ExpectedMap = ReadonlyMap<string, Expected>;
 
-/** Of the whole result. */
+/** Expectation of the whole result. */
 export type Expectation = ExpectedMap;
 
 /** Moments are not before zero here, and nothing is counted below it. */

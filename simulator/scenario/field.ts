@@ -7,8 +7,8 @@
  */
 
 import { ID_PATTERN } from '../../machines/jobs/addresses.ts';
-import { excerpt } from '../../runtime/errors.ts';
-import { findLikelyOf } from '../../runtime/suggestion.ts';
+import { excerpt } from '../../runtime/base/errors.ts';
+import { findLikelyOf } from '../../runtime/base/suggestion.ts';
 import { parseDuration } from '../duration.ts';
 import type { Mistakes } from './mistakes.ts';
 import type { SourceValue } from './source.ts';
@@ -123,7 +123,7 @@ export class Field {
     return text !== undefined && pattern.test(text) ? text : this.#not(what);
   }
 
-  /** Of a job or a workflow. */
+  /** Reads the id of a job or a workflow. */
   id(): string | undefined {
     return this.text(ID_PATTERN, '1 to 128 letters, digits or "._:-"');
   }
@@ -202,7 +202,7 @@ export class Field {
     try {
       return parseDuration(scalar);
     } catch {
-      // Whoever asked says what it should be.
+      // The caller says what it should be.
       return undefined;
     }
   }

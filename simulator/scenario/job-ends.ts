@@ -1,6 +1,5 @@
 /**
- * How jobs ended, read from the history of a run: at their gates, in their datacenters, and their
- * workflows.
+ * Ends of jobs, read from the history of a run: at their gates, in their datacenters, and their workflows.
  *
  * Guarantees: every value is of a turn that was durable, and every moment is true time since zero,
  * whatever the clocks of the nodes said. What an actor knew last counts, also when its record has
@@ -12,7 +11,8 @@ import { extensionsMs } from '../../machines/jobs/job/context.ts';
 import type { JobContext } from '../../machines/jobs/job.ts';
 import { type JobStatus, statusOfWorkflow, type WorkflowState } from '../../machines/jobs/words.ts';
 import type { WorkflowContext } from '../../machines/jobs/workflow.ts';
-import type { RecordOf, TurnFact } from '../history.ts';
+import type { RecordOf, TurnFact } from '../history/history.ts';
+import { workflowsIn } from '../jobs/invariants/reading-workflows.ts';
 import { toShownName } from '../jobs/names.ts';
 import type { DatacenterEnd, GateEnd, WorkflowEnd } from './result.ts';
 
@@ -91,7 +91,7 @@ export class JobEnds {
       localReason: context.localReason,
       reportedAtMs: track.reportedAtMs,
       workflows: Object.fromEntries(
-        context.table.ids.map((id) => [id, this.#workflowEnd(jobId, id, datacenter)]),
+        workflowsIn(context.table).ids.map((id) => [id, this.#workflowEnd(jobId, id, datacenter)]),
       ),
       lateEvents: context.lateEvents.length,
     };
@@ -140,8 +140,8 @@ export class JobEnds {
 
 /** While no outcome is published. */
 function standing({ datacenters }: GateJobContext): JobStatus {
-  const phases = Object.values(datacenters).map(({ phase }) => phase);
-  return phases.some((phase) => phase === 'asked') ? 'submitted' : 'running';
+  const runs = Object.values(datacenters).map(({ run }) => run);
+  return runs.some((run) => run === 'asked') ? 'submitted' : 'running';
 }
 
 /** The outermost state of a workflow: one of ten. */

@@ -1,12 +1,12 @@
 /**
- * How much a scenario file may ask for: what is above is refused before anything runs.
+ * Limits of a scenario file: what is above is refused before anything runs.
  *
  * They keep a file that was written by a stranger, or by a mistake, from using up a machine. They
  * are wide enough for anything that people write by hand.
  */
 
 export interface ScenarioLimits {
-  /** Of the whole text, in characters. */
+  /** Length of the whole text, in characters. */
   readonly charactersMax: number;
   /** Lists and maps in lists and maps. */
   readonly depthMax: number;
@@ -16,7 +16,7 @@ export interface ScenarioLimits {
   /** Gates, managers and workers together. */
   readonly nodesMax: number;
   readonly stepsMax: number;
-  /** Of all jobs together. */
+  /** Workflows of all jobs together. */
   readonly workflowsMax: number;
   /** The latest simulated end: the longest timeout of a job, and half of it again. */
   readonly untilMaxMs: number;

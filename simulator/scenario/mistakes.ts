@@ -1,12 +1,12 @@
 /**
- * What is wrong with a scenario file: each mistake with line, column and the path of its field.
+ * Issues of a scenario file: each with line, column and the path of its field.
  *
  * Guarantees: ten are told, in the order of the text; the eleventh ends the reading, so that a file
  * of nothing but mistakes costs no more than one of ten. What is repeated of the file is cut and
  * escaped.
  */
 
-import { RuntimeError } from '../../runtime/errors.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 
 /** Mistakes that one error tells of. */
 const TOLD_MAX = 10;

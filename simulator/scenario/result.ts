@@ -1,13 +1,13 @@
 /**
- * What came of a scenario: jobs, workers and counters, as plain data for people and programs.
+ * Result of a scenario: jobs, workers and counters, as plain data for people and programs.
  *
  * Guarantees: the keys mean what docs/scenarios.md says, and none changes its meaning; new ones may
  * come. The same plan gives the same result, to the last digit. Nodes are called as in files.
  */
 
 import type { Authority, JobStatus, WorkflowStatus } from '../../machines/jobs/words.ts';
-import type { History } from '../history.ts';
-import type { Judgement, Violation } from '../invariant.ts';
+import type { History } from '../history/history.ts';
+import type { Judgement, Violation } from '../invariants/invariant.ts';
 import { toShownName, workersOf } from '../jobs/names.ts';
 import type { Plan } from '../plan.ts';
 import { JobEnds } from './job-ends.ts';
@@ -75,7 +75,7 @@ export interface WorkflowEnd {
 }
 
 export interface WorkerEnd {
-  /** Of its newest registration; null when it never registered. */
+  /** Health of its newest registration; null when it never registered. */
   readonly health: string | null;
   /** These are of the whole run. */
   readonly extensions: number;

@@ -3,7 +3,7 @@
  *
  * Guarantees: a scenario that is returned can be played. Everything it names exists, everything it
  * counts is within limits; otherwise one error says where and what, up to ten mistakes at once.
- * What is read is text: whoever calls has opened the file.
+ * What is read is text: the caller has opened the file.
  */
 
 import { PLAN_VERSION, type Plan } from '../plan.ts';

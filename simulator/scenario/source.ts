@@ -145,7 +145,7 @@ class Tree {
     this.#resolve = resolve;
   }
 
-  /** `node` is one of the parser's; what an alias stands for is read anew where the alias is. */
+  /** `node` is one of the parser's; what an alias stands for is read again where the alias is. */
   value(node: unknown, path: string, depth: number, offset = offsetOf(node)): SourceValue {
     const nothing: SourceValue = { kind: 'scalar', scalar: null, offset };
     this.#values += 1;
@@ -211,7 +211,7 @@ function offsetOf(node: unknown): number {
 
 /**
  * Where brackets, dashes or indentation go deeper than that, whatever they are part of: a text that
- * has so many of them open at once is not worth a closer look.
+ * has that number of them open at once is not worth a closer look.
  */
 function findTooDeep(text: string): number | undefined {
   let brackets = 0;

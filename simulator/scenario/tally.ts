@@ -1,14 +1,14 @@
 /**
- * What a result counts over the whole run: extensions of workers, refusals, corrections.
+ * Counts of a result over the whole run: extensions of workers, refusals, corrections.
  *
  * It counts what the programs note about themselves, as their own counters do, but for the whole
- * run and whatever node it was on: a node's counters begin anew with its process.
+ * run and whatever node it was on: a node's counters begin again with its process.
  */
 
 import type { NoteName } from '../../machines/jobs/notes.ts';
 import { WORKER_STATES, type WorkerState } from '../../machines/jobs/words.ts';
 import type { WorkerHealthContext } from '../../machines/jobs/worker-health.ts';
-import type { LogFact, RecordOf, TurnFact } from '../history.ts';
+import type { LogFact, RecordOf, TurnFact } from '../history/history.ts';
 import { datacenterOf } from '../jobs/names.ts';
 import type { Counters, WorkerEnd } from './result.ts';
 
@@ -44,7 +44,7 @@ export class Tally {
     return { ...this.#counters, timeoutReports };
   }
 
-  /** By its own name, as the programs have it. */
+  /** Counts of a worker by its own name, as the programs have it. */
   worker(workerId: string): WorkerEnd {
     return { ...this.#worker(workerId) };
   }

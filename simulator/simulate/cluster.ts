@@ -11,15 +11,15 @@ import { createRuntime } from '../../create-runtime.ts';
 import type { LeaseRules } from '../../machines/jobs/rules.ts';
 import { leaseRules, resolveConfiguration } from '../../programs/jobs/configuration.ts';
 import { electedLease } from '../../programs/jobs/elected-lease.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import type { KindOptions } from '../../runtime/kind.ts';
-import type { RuntimeLimits } from '../../runtime/options.ts';
-import type { Random } from '../../runtime/random.ts';
+import type { KindOptions } from '../../runtime/actor.ts';
+import type { KindOptionsOf } from '../../runtime/api.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import type { RuntimeLimits } from '../../runtime/base/limits.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Random } from '../../runtime/ports/random.ts';
 import type { KindMap } from '../../runtime/runtime.ts';
-import type { KindOptionsOf } from '../../runtime/typed-kind.ts';
 import type { OwnShape } from '../nemeses/nemesis-kind.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import { limitsOf, messagesOf } from './declared.ts';
 
 /** Name of the client's node, and of its place. */
@@ -39,7 +39,7 @@ export interface SimulatedNode {
 export interface ClusterOptions<TKinds extends KindMap = KindMap> {
   /** Machines by kind, the same on every node. */
   readonly kinds: TKinds;
-  /** Performers, supervision and more, by kind; asked for anew each time a node starts. */
+  /** Performers, supervision and more, by kind; asked for again each time a node starts. */
   readonly options?: (node: SimulatedNode) => {
     readonly [kind in keyof TKinds]?: KindOptionsOf<TKinds[kind]>;
   };

@@ -1,4 +1,4 @@
-/** What machines declare that faults can aim at: the events they take, the delays they wait for. */
+/** Declarations of machines that faults can aim at: the events they take, the delays they wait for. */
 
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 

@@ -3,14 +3,14 @@
  * in words.
  */
 
-import type { HistoryRecord } from '../history.ts';
+import type { HistoryRecord } from '../history/history.ts';
 import type { Nemesis } from '../plan.ts';
 import { because } from '../report/because.ts';
 import { partingLines } from '../report/nearest-passing.ts';
 import { tell } from '../report/record-words.ts';
-import { timeline } from '../report/timeline.ts';
-import type { ShownRun } from '../report/timeline-records.ts';
 import { brief, count, length, moment } from '../report/words.ts';
+import type { ShownRun } from '../timeline/records.ts';
+import { timeline } from '../timeline/timeline.ts';
 import type { SimulationPlan } from './plan.ts';
 import type { SimulationRun } from './run.ts';
 import type { Shrunk } from './shrink.ts';
@@ -33,7 +33,7 @@ export interface Failure {
   readonly nearest?: { readonly change: string; readonly parts: readonly string[] };
   /** How to play it again: `simulate({ ...options, plan })` with this plan. */
   readonly replay: { readonly plan: SimulationPlan };
-  /** Of that run: the same again when it is replayed. */
+  /** Hash of that run: the same again when it is replayed. */
   readonly traceHash: string;
 }
 
@@ -41,7 +41,7 @@ export interface Failure {
 const WHY_MAX = 24;
 const CONTEXT_MAX = 100;
 
-/** Of a run whose first violation it is. */
+/** Makes the failure of a run from its first violation. */
 export function failureOf({ run, passing }: Shrunk): Failure {
   const { plan, records, judgement, traceHash } = run;
   const [violation] = judgement.violations;

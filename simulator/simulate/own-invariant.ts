@@ -2,15 +2,15 @@
  * A user's invariant: a sentence about their own actors, and how a run is held against it.
  *
  * It hears what happens, turn by turn, and can look at every actor as it is on disk at that moment,
- * which is true whoever is down. `check` counts how often the sentence had something to say, so that
+ * which is true whichever node is down. `check` counts how often the sentence had something to say, so that
  * one that never applied is not taken for one that held.
  */
 
 import type { AnyStateMachine, ContextFrom } from 'xstate';
-import { kindOf } from '../../runtime/address.ts';
+import { kindOf } from '../../runtime/base/address.ts';
 import type { KindMap } from '../../runtime/runtime.ts';
-import type { HistoryRecord } from '../history.ts';
-import type { Invariant, RunFacts, Watcher } from '../invariant.ts';
+import type { HistoryRecord } from '../history/history.ts';
+import type { Invariant, RunFacts, Watcher } from '../invariants/invariant.ts';
 
 export interface OwnInvariant<TKinds extends KindMap = KindMap> {
   /** The sentence; it names the invariant too. */
@@ -79,7 +79,7 @@ export class StoredActors {
   }
 }
 
-/** See runtime/record.ts. */
+/** See runtime/actor/record.ts. */
 interface StoredRecord {
   readonly snapshot: { readonly value?: unknown; readonly context?: unknown };
   readonly status?: ActorView['status'];

@@ -1,11 +1,11 @@
 /**
- * Whether a plan that was kept is one of this simulation: of its shape, its places and its workload.
+ * Check that a kept plan is one of this simulation: of its shape, its places and its workload.
  *
  * A plan whose steps or nodes have other names by now would be played without them, and hold.
  */
 
 import { z } from 'zod';
-import { RuntimeError } from '../../runtime/errors.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { OwnShape } from '../nemeses/nemesis-kind.ts';
 import { nemesisSchema, rangeMs } from '../report/plan-schema.ts';
 import { CLIENT } from './cluster.ts';
@@ -25,7 +25,7 @@ export interface Known {
   readonly shape: OwnShape;
   /** Kinds of faults. */
   readonly kinds: readonly string[];
-  /** Of the workload, for the seed of the plan. */
+  /** Steps of the workload, for the seed of the plan. */
   readonly stepsOf: (seed: number) => readonly string[];
 }
 

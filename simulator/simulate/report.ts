@@ -1,6 +1,6 @@
-/** What a simulation came to: how much was played, what went wrong in it, and what broke. */
+/** Report of a simulation: how much was played, what went wrong in it, and what broke. */
 
-import { RuntimeError } from '../../runtime/errors.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 import { faultsOf } from '../batch/run-plan.ts';
 import { type FaultFigures, Tally } from '../batch/tally.ts';
 import { count } from '../report/words.ts';
@@ -11,7 +11,7 @@ import type { Shrunk } from './shrink.ts';
 export class SimulationReport {
   readonly #tally = new Tally();
   readonly #failures: Failure[] = [];
-  /** Of each failure. */
+  /** Smallest run of each failure. */
   readonly #shrunk: Shrunk[] = [];
   readonly #own: readonly string[];
 
@@ -29,12 +29,12 @@ export class SimulationReport {
     return this.#tally.figures().runs;
   }
 
-  /** Of all runs together. */
+  /** Simulated time of all runs together. */
   get simulatedMs(): number {
     return this.#tally.figures().simulatedMs;
   }
 
-  /** By kind: how often each fault began, and how often it changed something. */
+  /** Faults by kind: how often each began, and how often it changed something. */
   get faults(): Readonly<Record<string, FaultFigures>> {
     return this.#tally.figures().faults;
   }

@@ -7,18 +7,18 @@
  */
 
 import type { KindMap, Runtime } from '../../runtime/runtime.ts';
-import { commitDelayOf } from '../commit-pace.ts';
-import type { HistoryRecord } from '../history.ts';
-import { Judge, type Judgement } from '../invariant.ts';
+import type { HistoryRecord } from '../history/history.ts';
 import { engineInvariants } from '../invariants/engine.ts';
+import { Judge, type Judgement } from '../invariants/invariant.ts';
 import { epsilonOf, heal } from '../nemeses/healing.ts';
 import type { OwnShape } from '../nemeses/nemesis-kind.ts';
 import type { OwnScene } from '../nemeses/strike.ts';
 import { Strikes } from '../nemeses/strikes.ts';
-import { SeededRandom } from '../random.ts';
-import { type Outside, sealed } from '../sealed.ts';
 import { Chance } from '../swarm/chance.ts';
-import { World } from '../world.ts';
+import { commitDelayOf } from '../world/commit-pace.ts';
+import { SeededRandom } from '../world/random.ts';
+import { type Outside, sealed } from '../world/sealed.ts';
+import { World } from '../world/world.ts';
 import { addNodes, bringUp, CLIENT, type ClusterOptions } from './cluster.ts';
 import { judged, type OwnFacts, type OwnInvariant, StoredActors } from './own-invariant.ts';
 import type { SimulationPlan } from './plan.ts';
@@ -42,7 +42,7 @@ export interface SimulationRun {
 
 /** How long the first elections and the first connections take at most. */
 const COMING_UP_MS = 60_000;
-/** Of the nodes that a place can do without, how many are whole in the end. */
+/** Share of the nodes that a place can do without which are whole in the end. */
 const MORE = 0.5;
 
 /** @throws {RuntimeError} SEALED when something in the run reaches for real time, chance or I/O. */
@@ -50,10 +50,30 @@ export function playSimulation(simulated: Simulated, plan: SimulationPlan): Prom
   return sealed((outside) => playSealed(simulated, plan, outside));
 }
 
+/** True times of deadlines that actors of the cluster have in a run: all of them, moved ones included. */
+export async function deadlinesOf(
+  simulated: Simulated,
+  plan: SimulationPlan,
+): Promise<readonly number[]> {
+  const moments = new Set<number>();
+  await sealed((outside) =>
+    playSealed(simulated, plan, outside, (world) =>
+      world.history.read((record) => {
+        if (record.type !== 'timers') return;
+        const now = world.now();
+        const { ownNow } = world.node(record.node);
+        for (const { dueAt } of record.timers) moments.add(Math.round(now + dueAt - ownNow));
+      }),
+    ),
+  );
+  return [...moments].sort((one, other) => one - other);
+}
+
 async function playSealed(
   simulated: Simulated,
   plan: SimulationPlan,
   outside: Outside,
+  watch: (world: World) => void = () => {},
 ): Promise<SimulationRun> {
   const { shape, workload, invariants } = simulated;
   const { seed, delayMs, untilMs, healAtMs } = plan;
@@ -76,6 +96,7 @@ async function playSealed(
     facts.stored.see(record);
     judge.see(record);
   });
+  watch(world);
   const strikes = new Strikes(scene, plan);
   await bringUp(world, shape);
   await world.runUntil(0);

@@ -1,15 +1,16 @@
 /**
  * Shrinking: of a plan that breaks an invariant, as few faults and steps as break the same one still.
  *
- * Guarantees: what comes out was played and broke it. Within the tries that it has it leaves nothing
+ * Guarantees: what comes out was played and broke it, and is as long as what came in: so it is a test of the mended
+ * machines, too, in which faults heal and everything has its time to settle before the end is judged. Within the tries that it has it leaves nothing
  * that could be left out alone; it does not look for other plans that are smaller. Of the runs that
- * held without some of what is left it keeps the one that was the same for longest.
+ * held without some of what is left it keeps the run that was the same for longest.
  */
 
-import { withoutFaults } from '../commit-pace.ts';
 import type { Nemesis } from '../plan.ts';
 import { type PassingRun, partingOf } from '../report/nearest-passing.ts';
 import { namesOf, withoutParts } from '../report/reduction.ts';
+import { withoutFaults } from '../world/commit-pace.ts';
 import type { SimulationPlan } from './plan.ts';
 import type { SimulationRun } from './run.ts';
 
@@ -64,13 +65,19 @@ export async function shrink(broken: SimulationRun, play: Play): Promise<Shrunk>
       isSmaller({ steps }, `without ${namesOf(out.map(stepName), 'steps')}`),
     );
   }
-  return { run: best, ...(passing !== undefined && { passing }) };
+  const run = best.plan.untilMs === broken.plan.untilMs ? best : await lengthened();
+  return { run, ...(passing !== undefined && { passing }) };
+
+  /** The tries were cut off; with the first violation a run ends, so this is the same one. */
+  function lengthened(): Promise<SimulationRun> {
+    return play({ ...best.plan, untilMs: broken.plan.untilMs });
+  }
 }
 
 const faultName = ({ id, kind }: Nemesis): string => `fault ${id} (${kind})`;
 const stepName = (step: string): string => `step "${step}"`;
 
-/** Of two runs that pass, the one that parts later from the failing one. */
+/** Picks of two runs that pass the run that departs later from the failing one. */
 function nearer(
   failing: SimulationRun,
   run: SimulationRun,

@@ -7,17 +7,17 @@
  * chance or I/O, because such a run could not be repeated.
  */
 
-import { RuntimeError } from '../../runtime/errors.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { KindMap } from '../../runtime/runtime.ts';
 import { parseDuration } from '../duration.ts';
 import { MENU } from '../nemeses/menu.ts';
 import type { OwnShape } from '../nemeses/nemesis-kind.ts';
 import { type ClusterOptions, LEASE, shapeOf } from './cluster.ts';
 import type { OwnInvariant } from './own-invariant.ts';
-import { drawSimulation, type SimulationPlan } from './plan.ts';
+import { drawQuiet, drawSimulation, type SimulationPlan } from './plan.ts';
 import { checkPlan } from './plan-check.ts';
 import { SimulationReport } from './report.ts';
-import { playSimulation, type Simulated } from './run.ts';
+import { deadlinesOf, playSimulation, type Simulated } from './run.ts';
 import { shrink } from './shrink.ts';
 import { stepsOf, type WorkloadOf, type WorkloadStep } from './workload.ts';
 
@@ -34,7 +34,7 @@ export interface SimulateOptions<TKinds extends KindMap = KindMap> extends Clust
   readonly until?: string | number;
   /** What may go wrong: kinds of the menu, all of them, or none. Default `all`. */
   readonly nemeses?: 'all' | 'none' | readonly string[];
-  /** Ends with so many failures. Default 1. */
+  /** Ends with this many failures. Default 1. */
   readonly failuresMax?: number;
   /** Plays this plan alone, as it is. */
   readonly plan?: SimulationPlan;
@@ -77,7 +77,7 @@ export async function simulate<TKinds extends KindMap>(
       stepsOf: (seed) => plannedSteps(simulated.workload, seed).map(({ id }) => id),
     });
   const report = new SimulationReport(invariants.map(({ says }) => says));
-  for (const plan of options.plan === undefined
+  for await (const plan of options.plan === undefined
     ? plansOf(simulated, { from, seeds, untilMs, kinds })
     : [options.plan]) {
     const run = await playSimulation(simulated, plan);
@@ -107,16 +107,17 @@ interface Drawing {
   readonly kinds: readonly string[];
 }
 
-function* plansOf(simulated: Simulated, drawing: Drawing): Generator<SimulationPlan> {
+async function* plansOf(simulated: Simulated, drawing: Drawing): AsyncGenerator<SimulationPlan> {
   const { from, seeds, untilMs, kinds } = drawing;
   const { shape, workload } = simulated;
-  for (let seed = from; seed < from + seeds; seed++)
-    yield drawSimulation(seed, {
-      untilMs,
-      shape,
-      nemeses: kinds,
-      steps: plannedSteps(workload, seed),
-    });
+  for (let seed = from; seed < from + seeds; seed++) {
+    const steps = plannedSteps(workload, seed);
+    // Nothing goes wrong in the second half, and without faults there is nothing to aim.
+    const quiet = drawQuiet(seed, Math.floor(untilMs / 2), steps);
+    const deadlines =
+      kinds.length === 0 ? [] : await deadlinesOf({ ...simulated, invariants: [] }, quiet);
+    yield drawSimulation(seed, { untilMs, shape, nemeses: kinds, steps, deadlines });
+  }
 }
 
 /** The steps of a seed before there is anybody to do them. */

@@ -1,5 +1,5 @@
 /**
- * What a user's clients do in a run: named steps at moments, drawn before the run begins.
+ * Workload of a user's clients: named steps at moments, drawn before the run begins.
  *
  * Guarantees: the same seed gives the same steps, and a step that is left out moves no other. What a
  * step asks for goes out from the client's node, over a network that may lose it and its answer; an
@@ -7,9 +7,9 @@
  * throws, an assertion for instance, breaks the invariant `STEP`.
  */
 
-import { wholeAddress } from '../../runtime/address.ts';
-import { messageOf, RuntimeError } from '../../runtime/errors.ts';
-import { type ActorHandle, createHandle, type HandleHost } from '../../runtime/handle.ts';
+import { type ActorHandle, createHandle, type HandleHost } from '../../runtime/api.ts';
+import { wholeAddress } from '../../runtime/base/address.ts';
+import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
 import {
   type AddressOf,
   type KindMap,
@@ -18,10 +18,10 @@ import {
   type SpawnArguments,
 } from '../../runtime/runtime.ts';
 import { parseDuration } from '../duration.ts';
-import type { Invariant } from '../invariant.ts';
-import { SeededRandom } from '../random.ts';
+import type { Invariant } from '../invariants/invariant.ts';
 import { Chance } from '../swarm/chance.ts';
-import type { World } from '../world.ts';
+import { SeededRandom } from '../world/random.ts';
+import type { World } from '../world/world.ts';
 import { CLIENT } from './cluster.ts';
 
 export interface Workload<TKinds extends KindMap = KindMap> {
@@ -49,7 +49,7 @@ export interface WorkloadStep {
   readonly action: () => unknown;
 }
 
-/** Messages of records that say what became of a step. */
+/** Messages of records that say how a step ended. */
 export const STEP_BEGAN = 'step.began';
 export const STEP_REFUSED = 'step.refused';
 const STEP_THREW = 'step.threw';

@@ -7,7 +7,7 @@ import type { ClusterShape, NemesisKind } from '../nemeses/nemesis-kind.ts';
 import type { Nemesis } from '../plan.ts';
 import type { Chance } from './chance.ts';
 
-const PROBABILITY = 0.2;
+const PROBABILITY = 0.24;
 /** With the invariants that each is for. */
 const AIMED: ReadonlyArray<readonly [kind: string, weight: number]> = [
   // FB-1, FB-3.
@@ -18,8 +18,12 @@ const AIMED: ReadonlyArray<readonly [kind: string, weight: number]> = [
   ['takeoverAtDeclaration', 3],
   // GA-9.
   ['silentAfterStall', 3],
+  // GA-10, GA-12.
+  ['wordBehindHistory', 7],
   // EX-5.
   ['starvedHeartbeats', 3],
+  // EX-10.
+  ['silentAtWork', 3],
   // BY-1.
   ['byzantinePeer', 2],
   // MS-7.

@@ -1,6 +1,6 @@
 /** Choices made by chance, from one stream of it. */
 
-import type { Random } from '../../runtime/random.ts';
+import type { Random } from '../../runtime/ports/random.ts';
 
 export class Chance {
   readonly #random: Random;

@@ -11,7 +11,7 @@ import type { Bounds } from '../bounds.ts';
 import { kindOfNemesis, MENU } from '../nemeses/menu.ts';
 import type { ClusterShape, NemesisKind } from '../nemeses/nemesis-kind.ts';
 import { type Nemesis, type NetworkPlan, PLAN_VERSION, type Plan, type Topology } from '../plan.ts';
-import { SeededRandom } from '../random.ts';
+import { SeededRandom } from '../world/random.ts';
 import { drawAimed } from './aimed.ts';
 import { drawBook } from './book.ts';
 import { Chance } from './chance.ts';
@@ -42,6 +42,7 @@ const ENABLED_PROBABILITY = 0.5;
 /** Kinds that wait for a moment of the run to strike in: were they short, it would hardly ever come. */
 const AWAITING: ReadonlySet<string> = new Set([
   'boundaryJitter',
+  'crashAtDeadline',
   'delayedDuplicate',
   'everythingAtOnce',
   'extensionStorm',
@@ -51,8 +52,10 @@ const AWAITING: ReadonlySet<string> = new Set([
   'killBetweenDeclarationAndBroadcast',
   'killBetweenGrantAndCount',
   'lateCommit',
+  'pauseAtDeadline',
   'splitGroup',
   'stallAtDeadline',
+  'stepClockAtDeadline',
   'workerDiesAfterGrant',
 ]);
 /** Most faults of one run: more only hide each other. */

@@ -10,10 +10,14 @@ import type { PlannedJob } from '../plan.ts';
 import type { Chance } from './chance.ts';
 
 const EDGE_PROBABILITY = 0.3;
+/** Share of deadlines among moments next to something, where deadlines of actors are known. */
+const DEADLINE_PROBABILITY = 0.5;
 const JITTER_MS = [-1_000, -50, -20, -2, -1, 0, 1, 2, 20, 50, 1_000];
 
 export class Edges {
   readonly #moments: number[] = [];
+  /** Deadlines of actors, as they were in a run without faults. */
+  readonly #deadlines: number[] = [];
   readonly #config: JobsConfiguration;
 
   constructor(config: JobsConfiguration) {
@@ -42,12 +46,20 @@ export class Edges {
     this.#moments.push(atMs + this.#config.leaseMs, atMs + this.#config.checkIntervalMs);
   }
 
+  /** A deadline of an actor, known from a run without faults. */
+  addDeadline(atMs: number): void {
+    this.#deadlines.push(atMs);
+  }
+
   /** A moment from `fromMs` to `untilMs`, often next to one at which something is due. */
   draw(chance: Chance, fromMs: number, untilMs: number): number {
     const isNear = chance.is(EDGE_PROBABILITY);
     const anywhere = chance.whole(fromMs, untilMs);
     const jitterMs = chance.pick(JITTER_MS);
-    const inside = this.#moments.filter((moment) => moment >= fromMs && moment <= untilMs);
+    const isInside = (moment: number): boolean => moment >= fromMs && moment <= untilMs;
+    const deadlines = this.#deadlines.filter(isInside);
+    const isAtDeadline = deadlines.length > 0 && chance.is(DEADLINE_PROBABILITY);
+    const inside = isAtDeadline ? deadlines : this.#moments.filter(isInside);
     if (!isNear || inside.length === 0) return anywhere;
     return Math.round(Math.min(untilMs, Math.max(fromMs, chance.pick(inside) + jitterMs)));
   }

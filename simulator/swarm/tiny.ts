@@ -10,16 +10,18 @@ import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
 import type { Bounds } from '../bounds.ts';
 import type { Chance } from './chance.ts';
 
-/** Of each bound what may be drawn. */
+/** Values that may be drawn for each bound. */
 export const TINY: Readonly<Record<string, readonly number[]>> = {
   'limit.mailboxMax': [3, 8],
-  'limit.outboxMax': [40],
+  // While a disk stands still a pool says something to each of its workflows several times.
+  'limit.outboxMax': [200],
   'limit.sendersMax': [40],
   'limit.liveActorsMax': [1, 2],
   'limit.groupTurnsMax': [1, 2],
   'limit.sliceMs': [1],
   'limit.drainMs': [1],
-  'limit.questionsMax': [1, 2],
+  // A desk asks a job for each of its clients: with fewer, that question drives out the one of the client.
+  'limit.questionsMax': [3, 6],
   'disk.historyMax': [1, 2],
   'knob.frameLength': [1, 200],
   'knob.placesRemembered': [1, 2],
@@ -33,12 +35,14 @@ export const TINY: Readonly<Record<string, readonly number[]>> = {
   'knob.restoredValuesMax': [0, 1],
   'knob.largeGroupTurns': [1, 2],
   'knob.dueAtOnce': [1, 2],
+  'knob.turnsAheadMax': [1, 2],
   'knob.marksKept': [0, 1],
   'knob.quitsMax': [1, 2],
   'knob.marksSweptMin': [1, 2],
   'knob.timerStepsPerWakeMax': [1, 2],
   'knob.timersCompactedMin': [0, 1],
   'knob.jobLateEventsMax': [1, 2],
+  'knob.workflowsPerRow': [1, 2],
   'knob.workflowsUnheardMax': [1, 2],
   'knob.creditIdsMax': [1, 2],
   'knob.operatorCreditsMax': [1, 2],
@@ -71,6 +75,10 @@ export const TINY: Readonly<Record<string, readonly number[]>> = {
   'knob.waitingRowsAtOnce': [1, 2],
   'knob.poolWithdrawnMax': [1, 2],
   'knob.waitingCountedMax': [1, 2],
+  'knob.clientScansAtOnce': [1],
+  'knob.inboxShare': [1, 2],
+  // No shorter than anybody goes on sending what is not answered.
+  'knob.sessionSilentMs': [30_000],
 };
 
 /** The same for options of the jobs system. */

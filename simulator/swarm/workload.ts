@@ -1,5 +1,5 @@
 /**
- * What the clients, operators and workers of a run want: jobs, and what is asked about them.
+ * Workload of the clients, operators and workers of a run: jobs, and what is asked about them.
  *
  * The weights of actions are drawn for each run, a fifth of them is 0, so that runs differ in kind
  * and not only in detail.

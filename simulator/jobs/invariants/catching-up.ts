@@ -1,0 +1,262 @@
+/**
+ * Decisions that a gate must not take while it only knows what was: the word that would change them is on
+ * its way, and its sender is in touch again.
+ *
+ * Judged from messages alone: when each was said, when each copy left, when the gate took it.
+ */
+
+import { placeOf } from '../../../runtime/base/address.ts';
+import type { JobsInvariant } from '../facts.ts';
+import { rulesDue } from './gate-rules-by-messages.ts';
+import type { GateJobContext, GateTurn } from './reading-gate.ts';
+import { JobsOfGates } from './reading-gate-messages.ts';
+import { RETRY_MAX_MS } from './reading-healed.ts';
+import { type HeardDatacenter, type HeardJob, isHeardRunning } from './reading-heard-jobs.ts';
+import { followTurns, type TurnRecord, together } from './reading-turns.ts';
+import { type Word, Words } from './reading-words.ts';
+
+/** Clocks run up to a hundredth too fast. */
+const PACE = 0.98;
+
+/** When the gate lost touch with a datacenter, and when it heard of it again; in true time. */
+interface Gap {
+  readonly sinceMs: number;
+  contactMs: number | undefined;
+}
+
+/** The gaps of a gate's jobs: by its own restarts, and by the silence of datacenters. */
+class Gaps {
+  /** Gaps by address of the gate's job and datacenter. */
+  readonly #gaps = new Map<string, Gap>();
+  readonly #heardAt = new Map<string, number>();
+
+  of(address: string, datacenter: string): Gap | undefined {
+    return this.#gaps.get(`${address} ${datacenter}`);
+  }
+
+  forget(address: string): void {
+    for (const map of [this.#gaps, this.#heardAt])
+      for (const key of [...map.keys()]) if (key.startsWith(`${address} `)) map.delete(key);
+  }
+
+  /** True when the turn hears a datacenter again. */
+  take({ record, context, before }: GateTurn): boolean {
+    const { address, event, from, atMs, takenAt } = record;
+    const isNewHolder =
+      event.type === 'leadership.acquired' &&
+      before !== undefined &&
+      context.fence > before.context.fence;
+    if (isNewHolder)
+      for (const name of Object.keys(context.datacenters))
+        this.#gaps.set(`${address} ${name}`, { sinceMs: atMs, contactMs: undefined });
+    const name = speakerOf(record);
+    if (name === undefined) return false;
+    const key = `${address} ${name}`;
+    const heardAt = this.#heardAt.get(key);
+    this.#heardAt.set(key, takenAt);
+    const silentAfterMs = context.rules?.silentAfterMs ?? Number.POSITIVE_INFINITY;
+    const wasSilent = heardAt !== undefined && takenAt - heardAt > silentAfterMs;
+    const gap = this.#gaps.get(key);
+    if (wasSilent) this.#gaps.set(key, { sinceMs: atMs, contactMs: atMs });
+    else if (gap !== undefined && gap.contactMs === undefined) gap.contactMs = atMs;
+    else return false;
+    return from !== undefined;
+  }
+}
+
+/** The datacenter whose job said what the turn has taken, if one did. */
+function speakerOf({ event, from }: TurnRecord): string | undefined {
+  if (from?.startsWith('job/')) return placeOf(from);
+  const { figures, datacenter } = event as {
+    readonly figures?: object;
+    readonly datacenter?: string;
+  };
+  return figures === undefined ? undefined : datacenter;
+}
+
+/** It would end the job there, or move the deadline, had the gate taken it. */
+function wouldChange({ event }: Word, one: HeardDatacenter): boolean {
+  const { type, figures } = event as {
+    readonly type: string;
+    readonly figures?: { readonly extensionsMs: number };
+  };
+  if (type === 'final.reported') return true;
+  return figures !== undefined && figures.extensionsMs > one.extensionsMs;
+}
+
+const isDeclaration = ({ context, before }: GateTurn): boolean =>
+  before !== undefined && context.declared > before.context.declared;
+
+export const decidesWhenCaughtUp: JobsInvariant = {
+  id: 'GA-10',
+  kind: 'safety',
+  says: 'A gate that was restarted, or hears again of a datacenter that was silent, declares nothing while a word that would change it, said before, is on its way from there; and nothing before all are heard, or two reports are missing.',
+  watch: (facts, verdict) => {
+    const words = new Words();
+    const heard = new JobsOfGates(facts);
+    const gaps = new Gaps();
+    const gates = followTurns<GateJobContext>('gate-job', {
+      took(turn) {
+        const { record, context } = turn;
+        const { address, atMs } = record;
+        const job = heard.take(turn);
+        const isAgain = gaps.take(turn);
+        const held = heldUp(turn, job, words, gaps);
+        if (isAgain && held.length > 0) verdict.exercised();
+        if (!isDeclaration(turn)) return;
+        const { reportIntervalMs = 0 } = context.rules ?? {};
+        const patienceMs = 2 * reportIntervalMs * PACE;
+        for (const name of running(job)) {
+          const gap = gaps.of(address, name);
+          if (gap === undefined) continue;
+          if (gap.contactMs === undefined && atMs < gap.sinceMs + patienceMs)
+            verdict.broken(
+              `${address} declared ${atMs - gap.sinceMs} ms after a restart, and had not heard ${name} since`,
+              record,
+            );
+        }
+        for (const { name, word, contactMs } of held)
+          if (atMs < contactMs + patienceMs)
+            verdict.broken(
+              `${address} declared while ${word.event.type} of ${name} was on its way, said ${atMs - word.saidMs} ms before; ${name} was heard again ${atMs - contactMs} ms before`,
+              record,
+            );
+      },
+      forgot: (address) => {
+        heard.forget(address);
+        gaps.forget(address);
+      },
+    });
+    return together(words.watcher(), gates);
+  },
+};
+
+const running = (job: HeardJob): readonly string[] =>
+  [...job.datacenters].filter(([, one]) => isHeardRunning(one)).map(([name]) => name);
+
+interface HeldUp {
+  readonly name: string;
+  readonly word: Word;
+  readonly contactMs: number;
+}
+
+/** What was said before its datacenter was heard again, counts, and is not taken yet. */
+function heldUp(
+  { record: { address } }: GateTurn,
+  job: HeardJob,
+  words: Words,
+  gaps: Gaps,
+): readonly HeldUp[] {
+  return running(job).flatMap((name) => {
+    const contactMs = gaps.of(address, name)?.contactMs;
+    const one = job.datacenters.get(name);
+    if (contactMs === undefined || one === undefined) return [];
+    const under = words.underWay(jobOf(address, name), address);
+    const before = under.filter((word) => word.saidMs < contactMs && wouldChange(word, one));
+    return before.map((word) => ({ name, word, contactMs }));
+  });
+}
+
+export const decidesNothingEnded: JobsInvariant = {
+  id: 'GA-11',
+  kind: 'safety',
+  says: 'A gate declares nothing about a job that has ended in every datacenter that it counts as running, once each of them has been in touch with it since.',
+  watch: (facts, verdict) => {
+    const words = new Words();
+    const heard = new JobsOfGates(facts);
+    const graceMs = 2 * facts.config.reportIntervalMs + RETRY_MAX_MS + 2 * facts.deltaMs;
+    const gates = followTurns<GateJobContext>('gate-job', {
+      took(turn) {
+        const { record, context } = turn;
+        const { address, atMs } = record;
+        const job = heard.take(turn);
+        const isUndecided = context.decision === null && context.outcome === null;
+        const alive = running(job);
+        if (alive.length === 0 || !(isUndecided || isDeclaration(turn))) return;
+        const ends = alive.map((name) => endSaid(words, jobOf(address, name), address));
+        // It has ended everywhere, and the gate has heard of each datacenter since, but not that.
+        if (!ends.every((one) => one !== undefined && one.contactMs > one.saidMs)) return;
+        verdict.exercised();
+        const isOver = ends.every((one) => one !== undefined && atMs - one.saidMs > graceMs);
+        if (isOver && isDeclaration(turn))
+          verdict.broken(
+            `${address} declared, and the job had ended in ${alive.join(', ')}`,
+            record,
+          );
+      },
+      forgot: (address) => heard.forget(address),
+    });
+    return together(words.watcher(), gates);
+  },
+};
+
+/** When a datacenter said that the job has ended there, and when the gate heard of it last. */
+function endSaid(words: Words, from: string, to: string) {
+  const end = words.of(from, to).find(({ event }) => event.type === 'final.reported');
+  return end && { saidMs: end.saidMs, contactMs: words.takenMs(from, to) };
+}
+
+/** `gate-job/j1@gate-1` and `A`: `job/j1@A`. */
+const jobOf = (address: string, datacenter: string): string =>
+  `${address.slice('gate-'.length, address.lastIndexOf('@'))}@${datacenter}`;
+
+/** A report that left so long after it was made had waited: who made it may have come to something else. */
+const WAITED_MS = 1_000;
+
+export const countsOnlyWhoRuns: JobsInvariant = {
+  id: 'GA-12',
+  kind: 'safety',
+  says: 'A report of a timeout counts only for a datacenter that still runs the job: not one that waited to be sent, when its datacenter had ended the job before it left.',
+  watch: (facts, verdict) => {
+    const words = new Words();
+    const heard = new JobsOfGates(facts);
+    const gates = followTurns<GateJobContext>('gate-job', {
+      took(turn) {
+        const { record, context } = turn;
+        const { address, takenAt } = record;
+        const job = heard.take(turn);
+        const isUndecided = context.decision === null && context.outcome === null;
+        const old = pastReporters(address, job, words);
+        if (old.length === 0) return;
+        // Without those that have ended, nothing would be due.
+        if (isUndecided || isDeclaration(turn)) verdict.exercised();
+        if (!isDeclaration(turn) || context.decision?.kind !== 'timeout') return;
+        if (context.decision.reason !== 'datacenterTimeout') return;
+        if (rulesDue(withoutThem(job, old), takenAt).has('datacenterTimeout')) return;
+        verdict.broken(
+          `${address} counted the report of ${old.join(', ')}, where the job had ended before that report left`,
+          record,
+        );
+      },
+      forgot: (address) => heard.forget(address),
+    });
+    return together(words.watcher(), gates);
+  },
+};
+
+/** Reporters that the gate counts, and whose end was said before the report that it took had left. */
+function pastReporters(address: string, job: HeardJob, words: Words): readonly string[] {
+  return running(job).filter((name) => {
+    if (job.datacenters.get(name)?.phase !== 'reported') return false;
+    const from = jobOf(address, name);
+    const all = words.of(from, address);
+    const report = all.find(({ event, isTaken }) => event.type === 'timeout.reported' && isTaken);
+    const end = all.find(({ event, isTaken }) => event.type === 'final.reported' && !isTaken);
+    if (report === undefined || end === undefined || report.leftMs === undefined) return false;
+    return end.saidMs < report.leftMs && report.leftMs - report.saidMs > WAITED_MS;
+  });
+}
+
+function withoutThem(job: HeardJob, names: readonly string[]): HeardJob {
+  const datacenters = [...job.datacenters].map(([name, one]): [string, HeardDatacenter] => [
+    name,
+    names.includes(name) ? { ...one, phase: 'final', ends: [] } : one,
+  ]);
+  return { ...job, datacenters: new Map(datacenters) };
+}
+
+export const catchingUpInvariants: readonly JobsInvariant[] = [
+  decidesWhenCaughtUp,
+  decidesNothingEnded,
+  countsOnlyWhoRuns,
+];
