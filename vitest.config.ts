@@ -1,18 +1,54 @@
 /**
- * How the tests run: in Node, against the sources, with packages resolved as Node
+ * Settings of the tests: they run in Node, against the sources, with packages resolved as Node
  * resolves them for users. Vitest adds the `development` condition on its own, which
  * would select XState's development build and test something that nobody runs.
+ *
+ * `npm test` runs all of them, `npm test -- --project unit` one lane: what a file does says in which
+ * folder it lies, and the folder says the lane. test/lanes.test.ts finds every file in exactly one.
+ *
+ * ESCAPEMENT_TEST_XSTATE=folder runs them on another copy of XState: see scripts/test-xstate.mjs.
  */
 
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vitest/config';
 
+const { ESCAPEMENT_TEST_XSTATE: otherXState } = process.env;
+
+/** One process, no socket, a moment: no seeds, no exhaustive scopes. */
+const UNIT = [
+  'test/*.test.ts',
+  'test/{delivery,docs,engine,machines,rehearsal,statechart,telemetry}/*.test.ts',
+  'test/{jobs/machines,simulator/invariants}/*.test.ts',
+];
+
+const LANES = {
+  unit: { include: UNIT },
+  // What adapters of the ports and the HTTP API promise, on real disks and sockets.
+  contracts: { include: ['test/{contracts,http,stores,transports}/**/*.test.ts'] },
+  // Whole clusters in simulated time, and cases by the hundred: scenarios, seeds, exhaustive scopes.
+  cluster: {
+    include: [
+      'test/{conformance,jobs,simulator}/**/*.test.ts',
+      'test/{delivery,rehearsal,statechart}/seeds/*.test.ts',
+    ],
+    exclude: UNIT,
+  },
+  // Commands, crashes, durability, load, and the package as it is installed and documented.
+  process: {
+    include: ['test/{cli,crash,demo,durability,fuzz,overload,package,processes}/**/*.test.ts'],
+  },
+};
+
 export default defineConfig({
-  plugins: [resolveLikeNode()],
+  plugins: [resolveLikeNode(), ...(otherXState === undefined ? [] : [resolveXState(otherXState)])],
   test: {
     environment: 'node',
-    include: ['test/**/*.test.ts'],
-    exclude: ['dist/**', 'node_modules/**', 'test/.tmp/**'],
+    projects: Object.entries(LANES).map(([name, files]) => ({
+      extends: true,
+      test: { name, ...files },
+    })),
     setupFiles: ['test/unheard-sockets.ts'],
     pool: 'forks',
     maxWorkers: availableParallelism(),
@@ -29,6 +65,18 @@ function resolveLikeNode(): Plugin {
       for (const resolve of [ssr.resolve, environments.ssr?.resolve]) {
         if (resolve) resolve.conditions = ['node'];
       }
+    },
+  };
+}
+
+function resolveXState(folder: string): Plugin {
+  const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  return {
+    name: 'resolve-xstate',
+    enforce: 'pre',
+    resolveId(source) {
+      if (source !== 'xstate' && !source.startsWith('xstate/')) return undefined;
+      return join(folder, exports[source.replace('xstate', '.')].import);
     },
   };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Heap, type HeapItem, OUTSIDE } from '../runtime/heap.ts';
+import { Heap, type HeapItem, OUTSIDE } from '../runtime/base/heap.ts';
 
 interface Item extends HeapItem {
   readonly id: number;

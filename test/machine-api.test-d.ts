@@ -1,6 +1,6 @@
 /**
- * What the compiler says about machines that keep questions and hear of refusals. Nothing here
- * runs: `tsc` fails when something that must compile does not, or when something that must not does.
+ * Types of machines that keep questions and hear of refusals, as the compiler sees them. Nothing here runs:
+ * `tsc` fails when something that must compile does not, or when something that must not does.
  */
 
 import { expectTypeOf } from 'vitest';

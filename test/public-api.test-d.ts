@@ -1,6 +1,6 @@
 /**
- * What the compiler says about programs that use the public API. Nothing here runs: `tsc`
- * fails when something that must compile does not, or when something that must not does.
+ * Types of programs that use the public API, as the compiler sees them. Nothing here runs: `tsc` fails when
+ * something that must compile does not, or when something that must not does.
  */
 
 import { expectTypeOf } from 'vitest';

@@ -3,10 +3,10 @@
  * the one or two methods it is about.
  */
 
-import type { Group, Settle, Store } from '../runtime/store.ts';
+import type { Group, Settle, Store } from '../runtime/ports/store.ts';
 
 export class StoreInFront implements Store {
-  /** May be replaced by a store that was opened anew. */
+  /** May be replaced by a store that was opened again. */
   protected behind: Store;
 
   constructor(behind: Store) {
@@ -27,6 +27,14 @@ export class StoreInFront implements Store {
 
   load(address: string): string | undefined {
     return this.behind.load(address);
+  }
+
+  rows(address: string): ReturnType<Store['rows']> {
+    return this.behind.rows(address);
+  }
+
+  entry(address: string): ReturnType<Store['entry']> {
+    return this.behind.entry(address);
   }
 
   entries(): ReturnType<Store['entries']> {

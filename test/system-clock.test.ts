@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type SystemClock, systemClock } from '../runtime/system-clock.ts';
+import { type SystemClock, systemClock } from '../runtime/system/clock.ts';
 
 const START = Date.UTC(2026, 0);
 const DAY_MS = 24 * 3_600_000;

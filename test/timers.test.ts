@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Deadlines } from '../runtime/timers.ts';
-import { SimulatedClock } from '../simulator/clock.ts';
+import { Deadlines } from '../runtime/actor/deadlines.ts';
+import { SimulatedClock } from '../simulator/world/clock.ts';
 
 const START = 1_000_000;
 

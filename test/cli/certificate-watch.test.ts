@@ -1,4 +1,4 @@
-/** What a node says of its own certificate before and after it expires. */
+/** Warnings of a node about its own certificate, before and after it expires. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CertificateWatch } from '../../cli/node/certificate-watch.ts';
@@ -47,6 +47,7 @@ describe.skipIf(!hasOpenssl())('a certificate of 60 days', () => {
     expect(said).toHaveLength(31);
     expect(said.at(-1)).toBe('error certificate.expired -1');
     expect(watch.leftMs).toBeLessThan(0);
+    expect(watch.view).toMatchObject({ daysLeft: -1, isExpiring: true });
     watch.stop();
     clock.advanceBy(10 * DAY_MS);
     expect(said).toHaveLength(31);
@@ -54,6 +55,15 @@ describe.skipIf(!hasOpenssl())('a certificate of 60 days', () => {
 
   test('that has expired says so at the start', () => {
     expect(start(-3.5).said).toEqual(['error certificate.expired -4']);
+  });
+
+  test('is shown to whoever asks how the node is', () => {
+    const { watch } = start(45.5);
+    expect(watch.view).toEqual({
+      expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      daysLeft: 45,
+      isExpiring: false,
+    });
   });
 
   test('is warned of as early as its owner wants', () => {

@@ -3,8 +3,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { Output } from '../../cli/output.ts';
 import { run, type Sources } from '../../cli/program.ts';
+import { Output } from '../../cli/render/output.ts';
 import { ROOT } from '../project-files.ts';
 
 export interface Ended {

@@ -51,6 +51,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
       ['jobs', '--status', 'c'],
       ['completed', 'cancelled'],
     ],
+    [['actors', '--status', 's'], ['stopped']],
     [['start', 'm'], ['manager']],
     [['config', 'check', 'g'], ['gate']],
     [

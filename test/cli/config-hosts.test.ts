@@ -1,4 +1,4 @@
-/** By which names the HTTP API of a node may be called, as its configuration says. */
+/** Names by which the HTTP API of a node may be called, as its configuration says. */
 
 import { describe, expect, test } from 'vitest';
 import { ConfigFolder, GOOD } from './config-folder.ts';

@@ -1,4 +1,7 @@
-/** Where a node may listen, whom it may dial, and what it has to show for that. */
+/**
+ * Listening and dialling of a node: where it may listen, whom it may dial, and what it has to show for
+ * that.
+ */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {

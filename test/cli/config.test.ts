@@ -1,6 +1,5 @@
 /**
- * What a node can be told, and what it is told back: every bad value is refused with where it
- * comes from, and nothing is started.
+ * Configuration of a node: every bad value is refused with where it comes from, and nothing is started.
  */
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -212,8 +211,13 @@ describe('the guide', () => {
     expect(VARIABLES.get('ESCAPEMENT_JOBS_STUCK_THRESHOLD_MS')).toBe('jobs.stuckThresholdMs');
   });
 
-  test.each(['gate', 'manager', 'worker'])('has an example of a %s that is good', async (role) => {
-    const path = join('..', '..', 'examples', 'cluster', `${role}.yml`);
+  test.each([
+    ['gate', 'cluster/gate.yml'],
+    ['manager', 'cluster/manager.yml'],
+    ['worker', 'cluster/worker.yml'],
+    ['node', 'own-kinds/shop.yml'],
+  ])('has an example of a %s that is good', async (_, example) => {
+    const path = join('..', '..', 'examples', example);
     const env = { ESCAPEMENT_SECRET: 'of the tests, not of anybody else' };
     const result = await folder.config(['check', '--config', path], env, import.meta.dirname);
     expect(result.err).toBe('');

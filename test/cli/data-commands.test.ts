@@ -1,9 +1,9 @@
 /** The `data` commands against stored data that is kept in memory; what a store has to do is not tested here. */
 
 import { describe, expect, test } from 'vitest';
-import type { DataInfo, DataProblem, Purpose, StoredData } from '../../cli/stored-data.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import type { Store } from '../../runtime/store.ts';
+import type { DataInfo, DataProblem, Purpose, StoredData } from '../../cli/loaders/stored-data.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import type { Store } from '../../runtime/ports/store.ts';
 import { order, stored } from '../rehearsal/releases.ts';
 import { escapement } from './command-line.ts';
 
@@ -40,7 +40,7 @@ function fake({ store, damaged, problems = [], isLocked = false }: Fake = {}) {
           if (address !== damaged) return store?.load(address) ?? '';
           throw new RuntimeError('RECORD_DAMAGED', `${address} is damaged.`);
         };
-        yield { address, entry, record };
+        yield { address, entry, record, rows: () => store?.rows(address) ?? [] };
       }
     },
     history: (address) => store?.history(address, 100) ?? [],

@@ -1,6 +1,6 @@
 /**
- * Who may do what, written by hand once more, and how each of it is asked for: what the product's own
- * table is held against.
+ * Permissions, written by hand once more, and the question for each of them: what the product's own table
+ * is held against.
  */
 
 import type { JobsClient } from '../../programs/jobs/client.ts';
@@ -19,7 +19,7 @@ export type Socket = (client: JobsClient, jobId: string) => Promise<unknown>;
 
 export interface Row {
   /** Who may: with any job, with a token for all jobs, with a job of its own, with a job of others. */
-  readonly may: 'everybody' | 'submitters' | 'operators';
+  readonly may: 'everybody' | 'submitters' | 'operators' | 'nobody';
   /** About one job, about a list that leaves out what is not one's own, about all jobs, about none. */
   readonly about: 'job' | 'list' | 'all' | 'none';
   readonly http?: readonly [method: string, path: string, body?: object];
@@ -76,6 +76,25 @@ export const EXPECTED: Readonly<Record<string, Row>> = {
     http: ['POST', '/v1/jobs/ID/extend', { byMs: 1_000 }],
     socket: (client, jobId) => client.extend(jobId, { byMs: 1_000, by: 'x' }),
   },
+  // A token for some jobs is for no actors; and nobody goes past the desk.
+  'actors.list': { may: 'everybody', about: 'list', http: ['GET', '/v1/actors?limit=500'] },
+  'actors.show': { may: 'everybody', about: 'all', http: ['GET', '/v1/actors/job/ID'] },
+  'actors.explain': { may: 'everybody', about: 'all', http: ['GET', '/v1/explain/job/ID'] },
+  'actors.history': { may: 'everybody', about: 'all', http: ['GET', '/v1/history/job/ID'] },
+  'actors.spawn': {
+    may: 'nobody',
+    about: 'all',
+    http: ['POST', '/v1/actors', { address: 'job/ID' }],
+  },
+  'actors.send': {
+    may: 'nobody',
+    about: 'all',
+    http: ['POST', '/v1/actors/job/ID', { type: 'job.cancelled' }],
+  },
+  'actors.revive': { may: 'operators', about: 'all', http: ['POST', '/v1/revive/job/none.ID', {}] },
+  'actors.end': { may: 'nobody', about: 'all', http: ['POST', '/v1/end/job/ID', {}] },
+  'actors.forget': { may: 'nobody', about: 'all', http: ['POST', '/v1/forget/job/ID', {}] },
+  'waiting.list': { may: 'everybody', about: 'all', http: ['GET', '/v1/waiting'] },
   'workers.list': {
     may: 'everybody',
     about: 'none',
@@ -96,7 +115,7 @@ export const EXPECTED: Readonly<Record<string, Row>> = {
 
 /** Written by hand as well: what the words of a row mean. */
 export function mayDo(client: Client, { may, about }: Row, isOwn: boolean): boolean {
-  const least = { everybody: 0, submitters: 1, operators: 2 }[may];
+  const least = { everybody: 0, submitters: 1, operators: 2, nobody: 3 }[may];
   const isTeam = client.startsWith('team-');
   const rank = ['reader', 'submitter', 'operator'].indexOf(client.replace('team-', ''));
   if (rank < least) return false;

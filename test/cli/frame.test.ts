@@ -2,10 +2,10 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
 import { CommandFailure, EXIT, failureOf } from '../../cli/exit.ts';
-import { Output, printable } from '../../cli/output.ts';
 import { run } from '../../cli/program.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import { RECORD_FORMAT } from '../../runtime/kind.ts';
+import { Output, printable } from '../../cli/render/output.ts';
+import { RECORD_FORMAT } from '../../runtime/actor/kind.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 import { STORE_FORMAT } from '../../stores/lmdb/row.ts';
 import { readProjectFile } from '../project-files.ts';
 import { ended, escapement, start } from './command-line.ts';
@@ -92,7 +92,7 @@ describe('usage', () => {
 test('every command and every exit code is in docs/cli.md, and no other', async () => {
   const page = readProjectFile('docs/cli.md');
   const listed = page.split('\n## ')[0]?.matchAll(/^\| `([a-z-]+)` /gm) ?? [];
-  const code = readProjectFile('cli/commands.ts');
+  const code = readProjectFile('cli/commands/commands.ts');
   const names = Array.from(code.matchAll(/^ {4}name: '([a-z-]+)'/gm), ([, name]) => name);
   expect(Array.from(listed, ([, name]) => name).sort()).toEqual([...names, 'help'].sort());
   const codes = Array.from(page.matchAll(/^\| (\d+) +\|/gm), ([, one]) => Number(one));
@@ -100,7 +100,7 @@ test('every command and every exit code is in docs/cli.md, and no other', async 
 });
 
 describe('version', () => {
-  const { version, dependencies } = JSON.parse(readProjectFile('package.json'));
+  const { version, dependencies, devDependencies } = JSON.parse(readProjectFile('package.json'));
 
   test('says what runs, and which formats it knows', async () => {
     const { code, out } = await escapement(['version', '--json']);
@@ -108,7 +108,7 @@ describe('version', () => {
     expect(JSON.parse(out)).toEqual({
       escapement: version,
       node: process.versions.node,
-      xstate: dependencies.xstate,
+      xstate: devDependencies.xstate,
       lmdb: dependencies.lmdb,
       recordFormat: RECORD_FORMAT,
       storeFormat: STORE_FORMAT,

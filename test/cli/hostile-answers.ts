@@ -1,7 +1,7 @@
 /** Answers of a node, and stored data, in which every text wants to speak to a terminal. */
 
-import type { StoredData } from '../../cli/stored-data.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
+import type { StoredData } from '../../cli/loaders/stored-data.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 
 /** Clears the screen, sets the title, begins a colour, moves up, answers, turns text around, deletes. */
 export const EVIL =
@@ -23,6 +23,7 @@ export const STORED = {
       address: `order/${EVIL}@x`,
       entry: { kind: 'order', status: 'active' },
       record: () => EVIL,
+      rows: () => [[EVIL, EVIL, JSON.stringify(EVIL)]],
     };
   },
   history: () => [EVIL],
@@ -98,6 +99,36 @@ export const ANSWERS: ReadonlyArray<readonly [path: RegExp, body: object]> = [
         { at: 1, event: { type: EVIL, [EVIL]: EVIL }, from: EVIL, state: EVIL, error: EVIL },
       ],
     },
+  ],
+  [
+    /^\/readyz/,
+    {
+      status: EVIL,
+      hosting: true,
+      reason: EVIL,
+      latenessMs: EVIL,
+      backlog: { workflows: EVIL, clients: EVIL, waitMs: EVIL, isShedding: true },
+      certificate: { expiresAt: EVIL, daysLeft: EVIL },
+    },
+  ],
+  [/^\/v1\/explain\//, { address: EVIL, explanation: `${EVIL}\n${EVIL}` }],
+  [/^\/v1\/(?:actors|revive|end|forget)\//, { address: EVIL, accepted: true }],
+  [
+    /^\/v1\/actors/,
+    {
+      address: EVIL,
+      actors: [
+        {
+          ...{ address: EVIL, kind: EVIL, status: EVIL, state: EVIL, tags: [EVIL] },
+          ...{ dueAt: EVIL, turnAt: EVIL },
+        },
+      ],
+      cursor: null,
+    },
+  ],
+  [
+    /^\/v1\/waiting/,
+    { waiting: [{ place: EVIL, node: EVIL, messages: EVIL, receivers: EVIL, attempts: EVIL }] },
   ],
   [
     /\/(?:cancel|extend)/,

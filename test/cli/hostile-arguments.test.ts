@@ -1,9 +1,11 @@
-/** What people and programs type that makes no sense, and ends of output that are not there. */
+/**
+ * Arguments that make no sense, typed by people and programs, and ends of output that are not there.
+ */
 
 import { PassThrough, Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Output } from '../../cli/output.ts';
 import { run } from '../../cli/program.ts';
+import { Output } from '../../cli/render/output.ts';
 import { type Served, serve } from '../http/served.ts';
 import { escapement } from './command-line.ts';
 
@@ -39,7 +41,11 @@ describe('H17: wrong usage exits 64, with the usage on standard error and nothin
     ['submit', '--workflow', 'one=echo', '--timeout', '1m', '--datacenters', 'A,,B'],
     ['show'],
     ['show', '\u0000'],
-    ['show', 'a/b'],
+    ['show', 'a b'],
+    ['show', 'a/b/'],
+    ['send', 'a', 'b'],
+    ['actors', '--status', 'x'],
+    ['spawn', 'a/b', '--input', '{'],
     ['show', 'one', 'two'],
     ['cancel', ''],
     ['extend', 'j1'],

@@ -1,5 +1,5 @@
 /**
- * A manager as a process of its own, and whoever breaks the rules on its listener: each is refused by
+ * A manager as a process of its own, and peers that break the rules on its listener: each is refused by
  * its status, or closed by its code, no machine has heard of it, and the process works as before.
  */
 

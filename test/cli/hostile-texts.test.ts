@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commandsFor } from '../../cli/commands.ts';
+import { commandsFor } from '../../cli/commands/commands.ts';
 import type { Host } from '../../cli/node/host.ts';
-import { Output } from '../../cli/output.ts';
 import { run } from '../../cli/program.ts';
+import { Output } from '../../cli/render/output.ts';
 import { ANSWERS, EVIL, ended, STORED, VIEW } from './hostile-answers.ts';
 
 /** What may not be there once it is printed; line breaks are looked at apart. */
@@ -125,16 +125,28 @@ const LINES: Readonly<Record<string, ReadonlyArray<readonly string[]>>> = {
     ['--file', 'JOB'],
   ],
   jobs: [[], ['--status', 'running']],
-  show: [['x'], ['x', '--watch']],
+  show: [['x'], ['x', '--watch'], ['x/1']],
+  actors: [[], ['--kind', 'x']],
+  spawn: [['x/1'], ['x/1', '--input', '{}']],
+  send: [
+    ['x/1', EVIL],
+    ['x/1', 'x', '--json-payload', '{"a": 1}'],
+  ],
+  status: [[]],
+  waiting: [[]],
+  revive: [['x/1']],
+  end: [['x/1']],
+  forget: [['x/1']],
   cancel: [['x']],
   extend: [['x', '--by', '1m']],
   workers: [[]],
-  history: [['x'], ['x', '--full']],
+  history: [['x'], ['x', '--full'], ['x/1']],
   undelivered: [[], ['list'], ['show', 'x'], ['retry', 'x'], ['drop', 'x']],
   timers: [[]],
   start: [
     ['manager', '--config', 'CONFIG'],
     ['worker', '--node', EVIL, '--datacenter', EVIL],
+    ['node', '--kinds', EVIL, '--place', EVIL],
   ],
   config: [
     ['check', 'manager', '--config', 'CONFIG'],
@@ -198,6 +210,7 @@ describe.each(Object.entries(LINES))('%s', (command, lines) => {
   });
 
   const isOfNode = [
+    'status',
     'submit',
     'jobs',
     'show',

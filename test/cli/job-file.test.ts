@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { parseJobFile, readJobFile } from '../../cli/job-file.ts';
+import { parseJobFile, readJobFile } from '../../cli/loaders/job-file.ts';
 import { Mistakes } from '../../simulator/scenario/mistakes.ts';
 import { escapement } from './command-line.ts';
 

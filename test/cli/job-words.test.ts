@@ -1,15 +1,17 @@
-/** How jobs look on a terminal: times in words, tables, bars, colours, and no word that acts by itself. */
+/**
+ * Words about jobs on a terminal: times in words, tables, bars, colours, and no word that acts by itself.
+ */
 
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { JOB_COLUMNS, WORKFLOW_COLUMNS } from '../../cli/job-columns.ts';
-import { printJob } from '../../cli/job-report.ts';
-import { deadlineText } from '../../cli/job-text.ts';
-import { grouped, Output } from '../../cli/output.ts';
-import { stateText } from '../../cli/state-text.ts';
-import { printTable } from '../../cli/table.ts';
-import { agoText, dueText, durationText, momentText } from '../../cli/time-text.ts';
-import { barText } from '../../cli/watch-view.ts';
+import { JOB_COLUMNS, WORKFLOW_COLUMNS } from '../../cli/render/job-columns.ts';
+import { printJob } from '../../cli/render/job-report.ts';
+import { deadlineText } from '../../cli/render/job-text.ts';
+import { grouped, Output } from '../../cli/render/output.ts';
+import { stateText } from '../../cli/render/state-text.ts';
+import { printTable } from '../../cli/render/table.ts';
+import { agoText, dueText, durationText, momentText } from '../../cli/render/time-text.ts';
+import { barText } from '../../cli/render/watch-view.ts';
 import type { JobView } from '../../machines/jobs/messages/client.ts';
 
 const ESC = '\u001b';
@@ -162,6 +164,8 @@ test('H23: what comes from jobs does nothing to a terminal', () => {
         datacenter: evil,
         status: evil as never,
         reason: evil as never,
+        decision: evil as never,
+        contact: evil as never,
         leaderFence: 1,
         extensionsMs: 0,
         sinceProgressMs: 0,

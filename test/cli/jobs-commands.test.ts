@@ -196,7 +196,7 @@ describe('workers, history, timers and undelivered', () => {
     const { code, out } = await atGate('history', 'past');
     expect(code).toBe(0);
     expect(out).toMatch(/^gate-job\/past@gate\nTURN +AT +EVENT +STATE +DID\n +1 +2\d{3}-/);
-    expect(out).toContain('tracking: overallLimit armed');
+    expect(out).toContain('overallLimit armed');
     const { history } = JSON.parse((await atManager('history', 'past', '--json')).out);
     expect(history[0]).toMatchObject({ turn: 1 });
     const few = JSON.parse((await atManager('history', 'past', '--limit', '2', '--json')).out);

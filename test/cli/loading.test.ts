@@ -1,4 +1,4 @@
-/** What the command line loads before it knows what it is asked for. */
+/** Loading of the command line, before it knows what it is asked for. */
 
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
@@ -22,15 +22,15 @@ function loadedWith(path: string, seen = new Set<string>()): ReadonlySet<string>
 test('the program loads the command that it is asked for, and no other', () => {
   const folders = [...loadedWith('cli/main.ts')].filter((path) => /^[a-z]+\//.test(path));
   expect(folders.filter((path) => !path.startsWith('cli/'))).toEqual([
-    'runtime/errors.ts',
-    'runtime/printable.ts',
+    'runtime/base/errors.ts',
+    'runtime/base/printable.ts',
   ]);
 });
 
-test.each(['submit', 'jobs', 'show', 'cancel', 'extend', 'workers', 'history', 'timers'])(
+test.each(['status', 'submit', 'jobs', 'show', 'cancel', 'extend', 'workers', 'history', 'timers'])(
   '%s loads no machine, no store and no schema',
   (command) => {
-    const loaded = [...loadedWith(`cli/${command}.ts`)];
+    const loaded = [...loadedWith(`cli/commands/${command}.ts`)];
     expect(loaded.filter((name) => ['xstate', 'zod', 'yaml', 'lmdb', 'ws'].includes(name))).toEqual(
       [],
     );

@@ -1,4 +1,4 @@
-/** What a node says at a terminal: short lines, which no data can turn into anything else. */
+/** Log of a node at a terminal: short lines, which no data can turn into anything else. */
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createRuntime } from '../../create-runtime.ts';
 import { connectClient, type JobsClient } from '../../programs/jobs/client.ts';
-import { CLIENT_ROLES, PERMISSIONS } from '../../programs/jobs/permissions.ts';
-import type { PeerRole } from '../../runtime/transport.ts';
+import { CLIENT_ROLES, PERMISSIONS } from '../../programs/jobs/desk/permissions.ts';
+import type { PeerRole } from '../../runtime/ports/transport.ts';
 import { websocketTransport } from '../../transports/websocket.ts';
 import {
   CLIENTS,

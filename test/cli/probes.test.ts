@@ -2,9 +2,12 @@
 
 import { type RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Probes, probesHandler } from '../../cli/node/probes.ts';
+import { createHttpHandler } from '../../http/index.ts';
 import { HTTP_CODES } from '../../http/refusal.ts';
+import { startManager } from '../../programs/jobs/index.ts';
+import { inProcessNetwork } from '../../transports/in-process.ts';
 import { exchange } from '../http/raw-connection.ts';
 
 const servers: Server[] = [];
@@ -55,6 +58,22 @@ describe('probes', () => {
       expect(JSON.parse(body)).toEqual({ error: { code, message: expect.any(String) } });
     },
   );
+
+  test('say more about a node that has more to say, in the words of the API', async () => {
+    const certificate = { expiresAt: '2030-01-01T00:00:00.000Z', daysLeft: 3, isExpiring: true };
+    const details = () => ({ certificate });
+    const ask = await asking(probesHandler({ state: () => 'ready', metrics: () => '', details }));
+    expect(JSON.parse((await ask('GET /readyz')).body)).toEqual({ status: 'ready', certificate });
+    const transport = inProcessNetwork().join('A.manager-1');
+    const manager = await startManager({ datacenter: 'A', transport });
+    onTestFinished(() => manager.stop());
+    const api = await asking(createHttpHandler({ program: manager, details }));
+    expect(JSON.parse((await api('GET /readyz')).body)).toMatchObject({
+      status: 'ready',
+      hosting: true,
+      certificate,
+    });
+  });
 
   test('answer to any name, as those of the API do', async () => {
     const ask = await inState('ready');

@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { playSeeds } from '../../cli/simulate-players.ts';
-import { progressText } from '../../cli/simulate-seeds.ts';
+import { playSeeds } from '../../cli/simulate/players.ts';
+import { progressText } from '../../cli/simulate/seeds.ts';
 import { Tally } from '../../simulator/batch/tally.ts';
 import { MENU } from '../../simulator/nemeses/menu.ts';
 import { escapement } from './command-line.ts';
@@ -88,7 +88,7 @@ function playersOf(pid: number): readonly string[] {
   return children
     .filter((child) => child !== '')
     .map((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8'))
-    .filter((command) => command.includes('simulate-player'));
+    .filter((command) => command.includes('simulate/player'));
 }
 
 test.runIf(process.platform === 'linux')(

@@ -96,7 +96,7 @@ describe('handlers', () => {
     ['nothing', '', 'it exports no handlers.'],
     ['what is no function', 'export const hello = 3;', 'Handler "hello" must be a function.'],
     ['what is no object', 'export default 3;', 'its default export must be an object of handlers.'],
-    ['nonsense', 'export const = ;', 'it cannot be loaded: '],
+    ['nonsense', 'export const = ;', 'It cannot be loaded: '],
   ])('are not found in a module that exports %s', async (_, text, said) => {
     const refused = expect.objectContaining({
       exitCode: 78,
@@ -122,7 +122,7 @@ describe('handlers', () => {
       failureOf('\nthrow new Error("no database");'),
       failureOf('export const a = ;'),
     ]);
-    expect(thrown).toContain('handlers.mjs: it cannot be loaded: no database, at 2:7\n');
+    expect(thrown).toContain('handlers.mjs: It cannot be loaded: no database, at 2:7\n');
     expect(misspelt).toMatch(/cannot be loaded: .*; "node --check \S+handlers\.mjs" shows where\n/);
   });
 

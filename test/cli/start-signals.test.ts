@@ -1,6 +1,4 @@
-/**
- * What signals mean to a node: to end in order, to end at once, to read its configuration again.
- */
+/** Signals to a node: to end in order, to end at once, to read its configuration again. */
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Where a node keeps its actors: the lease of the directory is the one that was configured. */
+/** Storage of a node's actors: the lease of the directory is as configured. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,8 +7,8 @@ import { afterEach, expect, test } from 'vitest';
 import { openStorage } from '../../cli/node/storage.ts';
 import { JOBS_OPTIONS } from '../../programs/jobs/configuration/options.ts';
 import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
-import type { LeaseClaim } from '../../runtime/lease.ts';
-import { SILENT_LOGGER } from '../../runtime/options.ts';
+import { SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import type { LeaseClaim } from '../../runtime/ports/lease.ts';
 import { DirectoryLock } from '../../stores/directory/lock.ts';
 import { lmdbStore } from '../../stores/lmdb.ts';
 
@@ -20,8 +20,10 @@ afterEach(() => {
 async function opened(leaseMs: number) {
   const data = mkdtempSync(join(tmpdir(), 'escapement-storage-'));
   folders.push(data);
-  const jobs = { ...resolveConfiguration(), leaseMs };
-  const storage = await openStorage({ data, node: 'A.manager-1', place: 'A', jobs }, SILENT_LOGGER);
+  const storage = await openStorage(
+    { data, node: 'A.manager-1', place: 'A', leaseMs },
+    SILENT_LOGGER,
+  );
   const leaseIn = (...path: readonly string[]): unknown =>
     JSON.parse(readFileSync(join(data, ...path, 'owner.json'), 'utf8')).leaseMs;
   return { storage, leaseIn };
@@ -46,10 +48,10 @@ test('whoever would stand by for another place is refused at once', async () => 
   await store.open('A');
   await store.close();
   const leader = await DirectoryLock.acquire(data, 'lease', { node: 'A.manager-1' });
-  const jobs = resolveConfiguration();
-  const foreign = openStorage({ data, node: 'B.manager-1', place: 'B', jobs }, SILENT_LOGGER);
+  const { leaseMs } = resolveConfiguration();
+  const foreign = openStorage({ data, node: 'B.manager-1', place: 'B', leaseMs }, SILENT_LOGGER);
   await expect(foreign).rejects.toMatchObject({ code: 'STORE_FOREIGN' });
-  const twin = await openStorage({ data, node: 'A.manager-2', place: 'A', jobs }, SILENT_LOGGER);
+  const twin = await openStorage({ data, node: 'A.manager-2', place: 'A', leaseMs }, SILENT_LOGGER);
   twin.close();
   await leader.release();
 });
@@ -59,8 +61,8 @@ test('a store that does not open yet refuses nobody', async () => {
   folders.push(data);
   writeFileSync(join(data, 'data.mdb'), '');
   const leader = await DirectoryLock.acquire(data, 'lease', { node: 'A.manager-1' });
-  const jobs = resolveConfiguration();
-  const twin = await openStorage({ data, node: 'A.manager-2', place: 'A', jobs }, SILENT_LOGGER);
+  const { leaseMs } = resolveConfiguration();
+  const twin = await openStorage({ data, node: 'A.manager-2', place: 'A', leaseMs }, SILENT_LOGGER);
   twin.close();
   await leader.release();
 });

@@ -28,7 +28,7 @@ async function serve(take: Take): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Whoever connects gets these bytes, and the end of the line. */
+/** A client that connects gets these bytes, and the end of the line. */
 async function serveBytes(bytes: string): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createRawServer((socket) => {
@@ -63,10 +63,10 @@ describe('a node', () => {
   });
 
   test.each([
-    [200, 'hello', 'that is no gate and no manager of Escapement'],
-    [404, '<h1>Not found</h1>', 'that is no gate'],
+    [200, 'hello', 'that is no node of Escapement with an API'],
+    [404, '<h1>Not found</h1>', 'that is no node'],
     [302, '', 'sends on to another address'],
-    [500, 'oops', 'that is no gate'],
+    [500, 'oops', 'that is no node'],
   ])('that is none, and answers %d, is exit 69', async (status, body, what) => {
     const url = await serve(answer(status, body, { location: 'http://127.0.0.1:1/' }));
     const { code, err } = await escapement(['show', 'j1', '--url', url]);

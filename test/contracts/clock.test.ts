@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { systemClock } from '../../runtime/system-clock.ts';
-import { SimulatedClock } from '../../simulator/clock.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
+import { SimulatedClock } from '../../simulator/world/clock.ts';
 import { type ClockDriver, describeClock } from './describe-clock.ts';
 
 describeClock('the system clock', () => {

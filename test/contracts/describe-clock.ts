@@ -1,10 +1,10 @@
 /**
- * What every Clock must do. Real clocks run it too, so it waits for what must happen,
- * however late, and never for a time by which it should have.
+ * Contract of every Clock. Real clocks run it too, so it waits for what must happen, however late, and
+ * never for a time by which it should have.
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 
 /** A clock, and how to let its time pass. */
 export interface ClockDriver {

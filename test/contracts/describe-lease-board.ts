@@ -1,11 +1,11 @@
 /**
- * What every LeaseBoard must do. An adapter gives two ways to one board, which may be one object
- * or two connections, and lets the board's own time pass.
+ * Contract of every LeaseBoard. An adapter gives two ways to one board, which may be one object or two
+ * connections, and lets the board's own time pass.
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { FENCE_MAX } from '../../runtime/fence.ts';
-import type { LeaseBoard } from '../../runtime/lease-board.ts';
+import { FENCE_MAX } from '../../runtime/base/fence.ts';
+import type { LeaseBoard } from '../../runtime/ports/lease-store.ts';
 
 export interface LeaseBoardDriver {
   readonly one: LeaseBoard;

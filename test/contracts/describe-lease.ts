@@ -1,11 +1,11 @@
 /**
- * What every Lease must do. An adapter gives two contenders, which may be one object,
- * two connections or two processes, and if it can a way to let a held lease run out.
+ * Contract of every Lease. An adapter gives two contenders, which may be one object, two connections or two
+ * processes, and if it can a way to let a held lease run out.
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { FENCE_MAX } from '../../runtime/fence.ts';
-import type { Lease, LeaseClaim } from '../../runtime/lease.ts';
+import { FENCE_MAX } from '../../runtime/base/fence.ts';
+import type { Lease, LeaseClaim } from '../../runtime/ports/lease.ts';
 
 export interface LeaseContenders {
   readonly one: Lease;

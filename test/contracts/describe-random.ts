@@ -1,10 +1,10 @@
 /**
- * What every Random must do. The bounds on averages are over twenty standard
- * deviations wide: they find a broken adapter and no unlucky run.
+ * Contract of every Random. The bounds on averages are over twenty standard deviations wide: they find a
+ * broken adapter and no unlucky run.
  */
 
 import { describe, expect, test } from 'vitest';
-import type { Random } from '../../runtime/random.ts';
+import type { Random } from '../../runtime/ports/random.ts';
 
 export function describeRandom(name: string, open: () => Random): void {
   describe(`${name} keeps the random contract`, () => {

@@ -1,8 +1,8 @@
-/** What every Store must answer to queries: each filter alone and together, a page at a time. */
+/** Contract of every Store for queries: each filter alone and together, a page at a time. */
 
 import { describe, expect, test } from 'vitest';
-import { cursorBehind, cursorBehindQueue, onlyQueue, rankKey } from '../../runtime/rank.ts';
-import type { IndexEntry, Store, StoreQuery } from '../../runtime/store.ts';
+import { cursorBehind, cursorBehindQueue, onlyQueue, rankKey } from '../../runtime/actor/rank.ts';
+import type { IndexEntry, Store, StoreQuery } from '../../runtime/ports/store.ts';
 import type { StoreDriver } from './describe-store.ts';
 import { allPages, commitAll, entry, group, removal, write } from './store-groups.ts';
 
@@ -39,7 +39,11 @@ export function testQueries(driver: () => StoreDriver): void {
     expect(rows.map(([address]) => address)).toEqual(expected);
     expect(cursor).toBeUndefined();
     const parts = new Map(actors);
-    for (const [address, found] of rows) expect(found).toEqual(entry(parts.get(address) ?? {}));
+    for (const [address, found] of rows) {
+      expect(found).toEqual(entry(parts.get(address) ?? {}));
+      expect(store.entry(address)).toEqual(found);
+    }
+    expect(store.entry('nobody/1@A')).toBeUndefined();
   });
 
   test('come in pages without gaps or repeats; the last page says that it is the last', async () => {

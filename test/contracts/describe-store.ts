@@ -1,12 +1,13 @@
 /**
- * What every Store must do. An adapter passes `open` and, when it survives its process,
- * `reopen`; then what was settled must be there afterwards.
+ * Contract of every Store. An adapter passes `open` and, when it survives its process, `reopen`; then what
+ * was settled must be there afterwards.
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { FENCE_MAX } from '../../runtime/fence.ts';
-import type { Store } from '../../runtime/store.ts';
+import { FENCE_MAX } from '../../runtime/base/fence.ts';
+import type { Store } from '../../runtime/ports/store.ts';
 import { testQueries } from './describe-store-queries.ts';
+import { testRows } from './describe-store-rows.ts';
 import { commitAll, entry, group, removal, write } from './store-groups.ts';
 import { testStoreAgainstModel } from './store-model.ts';
 
@@ -40,6 +41,7 @@ export function describeStore(
     describe('settling', () => testSettling(() => driver));
     describe('fences', () => testFences(() => driver));
     describe('records', () => testRecords(() => driver));
+    describe('rows', () => testRows(() => driver));
     describe('history', () => testHistory(() => driver));
     describe('undelivered messages', () => testUndelivered(() => driver));
     describe('queries', () => testQueries(() => driver));

@@ -1,10 +1,10 @@
 /**
- * What every Transport must do. Each adapter runs it on a network of its own, and may
- * say how to cut a link; nothing waits for a fixed time, only for what a listener is told.
+ * Contract of every Transport. Each adapter runs it on a network of its own, and may say how to cut a link;
+ * nothing waits for a fixed time, only for what a listener is told.
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Transport, TransportListener } from '../../runtime/transport.ts';
+import type { Transport, TransportListener } from '../../runtime/ports/transport.ts';
 
 /** A network in which each node that joins is meant to connect to all others. */
 export interface TransportNetwork {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SimulatedClock } from '../../simulator/clock.ts';
+import { SimulatedClock } from '../../simulator/world/clock.ts';
 import { memoryLeaseBoard } from '../../stores/lease-board.ts';
 import { describeLeaseBoard } from './describe-lease-board.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { localLease } from '../../runtime/local-lease.ts';
+import { localLease } from '../../runtime/system/local-lease.ts';
 import { openDirectoryLease } from '../stores/lease-directory.ts';
 import { describeLease } from './describe-lease.ts';
 

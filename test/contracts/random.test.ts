@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { systemRandom } from '../../runtime/system-random.ts';
-import { SeededRandom } from '../../simulator/random.ts';
+import { systemRandom } from '../../runtime/system/random.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 import { describeRandom } from './describe-random.ts';
 
 describeRandom('system chance', () => systemRandom());

@@ -1,10 +1,16 @@
 /**
- * What the tests of stores write, and how they hand it over: `commitAll` waits for the
+ * Groups that the tests of stores write, and the way they hand them over: `commitAll` waits for the
  * settlements and checks that each comes once, in order and never inside `commit`.
  */
 
 import { expect } from 'vitest';
-import type { ActorWrite, Group, IndexEntry, Store, StoreQuery } from '../../runtime/store.ts';
+import type {
+  ActorWrite,
+  Group,
+  IndexEntry,
+  Store,
+  StoreQuery,
+} from '../../runtime/ports/store.ts';
 
 export function entry(parts: Partial<IndexEntry> = {}): IndexEntry {
   return {
@@ -71,5 +77,13 @@ export function allPages(store: Store, query: Omit<StoreQuery, 'after'>): string
     found.push(...page.rows.map(([address]) => address));
     after = page.cursor;
   } while (after !== undefined);
+  return found;
+}
+
+/** All rows beside a record, by table and key. */
+export function rowsOf(store: Store, address: string): Map<string, string> {
+  const rows = [...store.rows(address)];
+  const found = new Map(rows.map(([table, key, text]) => [JSON.stringify([table, key]), text]));
+  expect(found.size).toBe(rows.length);
   return found;
 }

@@ -5,14 +5,29 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { onlyQueue, type Rank, rankKey } from '../../runtime/rank.ts';
-import type { ActorWrite, Group, IndexEntry, Store, StoreQuery } from '../../runtime/store.ts';
+import { onlyQueue, rankKey } from '../../runtime/actor/rank.ts';
+import type {
+  ActorWrite,
+  Group,
+  IndexEntry,
+  Rank,
+  RowChanges,
+  Store,
+  StoreQuery,
+} from '../../runtime/ports/store.ts';
 import type { StoreDriver } from './describe-store.ts';
-import { allPages, commitAll } from './store-groups.ts';
+import { allPages, commitAll, rowsOf } from './store-groups.ts';
+
+interface Remembered {
+  record: string;
+  entry: IndexEntry;
+  history: string[];
+  rows: Map<string, string>;
+}
 
 interface Model {
   readonly fences: Map<string, number>;
-  readonly actors: Map<string, { record: string; entry: IndexEntry; history: string[] }>;
+  readonly actors: Map<string, Remembered>;
   undelivered: Array<readonly [string, string]>;
 }
 
@@ -39,17 +54,28 @@ const parts = fc.record<Omit<IndexEntry, 'kind' | 'rank'>>({
 const entry = fc
   .tuple(parts, fc.option(rank, { nil: undefined }))
   .map(([own, found]) => ({ ...own, ...(found !== undefined && { rank: found }) }));
+const LONG_NAME = `${'long '.repeat(40)}ünï`;
+const row = fc.tuple(
+  fc.constantFrom('t', 'u', LONG_NAME),
+  fc.constantFrom('1', '2', '', '#1', 'ä', '\u0000', LONG_NAME),
+  fc.option(fc.string(), { freq: 3 }),
+);
 const change = fc
-  .tuple(address, fc.option(entry, { freq: 5 }), fc.array(fc.string(), { maxLength: 4 }))
-  .map(([to, parts, history]): [string, IndexEntry | null, string[]] => [
-    to,
-    parts === null ? null : { ...parts, kind: to.slice(0, to.indexOf('/')) },
-    history,
-  ]);
+  .tuple(
+    address,
+    fc.option(entry, { freq: 5 }),
+    fc.array(fc.string(), { maxLength: 4 }),
+    fc.array(row, { maxLength: 5 }),
+    fc.boolean(),
+  )
+  .map(([to, parts, history, rows, isAnew]) => {
+    const own = parts === null ? null : { ...parts, kind: to.slice(0, to.indexOf('/')) };
+    return { to, entry: own, history, rows, isAnew };
+  });
 const step = fc.record({
   shard: fc.constantFrom('P', 'Q'),
   fence: fc.integer({ min: 1, max: 4 }),
-  changes: fc.uniqueArray(change, { maxLength: 4, selector: ([key]) => key }),
+  changes: fc.uniqueArray(change, { maxLength: 4, selector: ({ to }) => to }),
   undelivered: fc.nat({ max: 2 }),
   dropped: fc.array(fc.nat({ max: 20 }), { maxLength: 2 }),
 });
@@ -83,8 +109,9 @@ export function testStoreAgainstModel(open: () => Promise<StoreDriver>): void {
               return [`${count}`.padStart(3, '0'), `row ${count}`] as const;
             });
             const writes = changes.map(
-              ([to, found, history], index): ActorWrite => ({
+              ({ to, entry: found, history, rows, isAnew }, index): ActorWrite => ({
                 address: to,
+                ...(found !== null && { rows: changesOf(rows), isAnew }),
                 record: found === null ? null : `record ${count} of ${to}`,
                 entry: found,
                 history: found === null ? [] : history,
@@ -97,6 +124,8 @@ export function testStoreAgainstModel(open: () => Promise<StoreDriver>): void {
             expect(outcome).toBe(apply(model, each, driver));
           }
           compare(driver.store, model, questions);
+          const again = steps.length % 4 === 0 ? await driver.reopen?.() : undefined;
+          if (again !== undefined) compare(again, model, questions);
           await driver.close();
         },
       ),
@@ -105,12 +134,20 @@ export function testStoreAgainstModel(open: () => Promise<StoreDriver>): void {
   }, 60_000);
 }
 
+function changesOf(rows: ReadonlyArray<readonly [string, string, string | null]>): RowChanges {
+  const changes = new Map<string, Map<string, string | null>>();
+  for (const [table, key, text] of rows)
+    changes.set(table, (changes.get(table) ?? new Map()).set(key, text));
+  return changes;
+}
+
 /** What the model says the group comes to. */
 function apply(model: Model, each: Group, limits: StoreDriver): string | undefined {
   const { shard, fence, writes, dropUndelivered = [] } = each;
   if (fence < (model.fences.get(shard) ?? 0)) return 'FENCE_STALE';
   model.fences.set(shard, fence);
-  for (const { address: to, record, entry: found, history, undelivered = [] } of writes) {
+  for (const write of writes) {
+    const { address: to, record, entry: found, history, undelivered = [] } = write;
     model.undelivered = [...model.undelivered, ...undelivered].slice(-limits.undeliveredMax);
     if (record === null || found === null) {
       model.actors.delete(to);
@@ -118,7 +155,13 @@ function apply(model: Model, each: Group, limits: StoreDriver): string | undefin
     }
     const before = model.actors.get(to)?.history ?? [];
     const kept = [...before, ...history].slice(-limits.historyMax);
-    model.actors.set(to, { record, entry: found, history: kept });
+    const rows = new Map(write.isAnew === true ? [] : model.actors.get(to)?.rows);
+    for (const [table, changes] of write.rows ?? [])
+      for (const [key, text] of changes) {
+        if (text === null) rows.delete(JSON.stringify([table, key]));
+        else rows.set(JSON.stringify([table, key]), text);
+      }
+    model.actors.set(to, { record, entry: found, history: kept, rows });
   }
   model.undelivered = model.undelivered.filter(([id]) => !dropUndelivered.includes(id));
   return undefined;
@@ -129,7 +172,8 @@ function compare(store: Store, model: Model, questions: readonly StoreQuery[]): 
   expect([...store.entries()]).toEqual(addresses.map((to) => [to, model.actors.get(to)?.entry]));
   for (const shard of ['P', 'Q']) expect(store.fence(shard)).toBe(model.fences.get(shard) ?? 0);
   for (const to of addresses) {
-    const { record, history } = model.actors.get(to) as { record: string; history: string[] };
+    const { record, history, rows } = model.actors.get(to) as Remembered;
+    expect(rowsOf(store, to)).toEqual(rows);
     expect(store.load(to)).toBe(record);
     expect(store.history(to, 100)).toEqual(history);
     expect(store.history(to, 2)).toEqual(history.slice(-2));

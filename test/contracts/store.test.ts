@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { turnKnobs } from '../../runtime/knob.ts';
+import { turnKnobs } from '../../runtime/base/knob.ts';
 import { type LmdbStoreOptions, lmdbStore } from '../../stores/lmdb.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { describeStore, type StoreLimits } from './describe-store.ts';

@@ -118,6 +118,9 @@ describe('the in-process network', () => {
 
   test('can be started once', async () => {
     const { a } = await startPair();
-    await expect(a.start(listen())).rejects.toThrow('can be started once');
+    await expect(a.start(listen())).rejects.toMatchObject({
+      code: 'OPTION_INVALID',
+      message: expect.stringContaining('can be started once'),
+    });
   });
 });

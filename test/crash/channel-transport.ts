@@ -2,11 +2,11 @@
  * Frames over the channel between a process and the child it started.
  *
  * Guarantees what every transport does. The channel may close at any moment, also in the middle
- * of a `send`: what was handed over then is lost, and `peerDown` is told once. Whoever owns the
+ * of a `send`: what was handed over then is lost, and `peerDown` is told once. The owner of the
  * channel attaches it, passes on what it receives, and detaches it; this knows nodes only.
  */
 
-import type { Transport, TransportListener } from '../../runtime/transport.ts';
+import type { Transport, TransportListener } from '../../runtime/ports/transport.ts';
 
 /** Hands text to the other side; never throws, and may lose it. */
 export type Post = (frame: string) => void;

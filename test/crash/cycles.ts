@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createRuntime, lmdbStore } from '../../index.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { SeededRandom } from '../../simulator/random.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 import { ChannelTransport } from './channel-transport.ts';
 import { type Counter, countersOf, giveBirth, Load } from './load.ts';
 import { type CounterContext, sinkMachine } from './machines.ts';

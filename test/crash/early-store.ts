@@ -6,7 +6,7 @@
  * by a kill; what is lost here was never handed over.
  */
 
-import type { Group, Settle } from '../../runtime/store.ts';
+import type { Group, Settle } from '../../runtime/ports/store.ts';
 import { StoreInFront } from '../store-in-front.ts';
 
 const LATE_MS = 30;

@@ -3,7 +3,7 @@
  * the crash rig must find, because what is sent again after a kill then counts twice.
  */
 
-import type { ActorWrite, Group, Settle } from '../../runtime/store.ts';
+import type { ActorWrite, Group, Settle } from '../../runtime/ports/store.ts';
 import { StoreInFront } from '../store-in-front.ts';
 
 export class ForgetfulStore extends StoreInFront {

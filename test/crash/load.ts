@@ -5,8 +5,8 @@
  * repeated by the runtime's own delivery, under the same id, for as long as it takes.
  */
 
-import { messageOf } from '../../runtime/errors.ts';
-import type { Random } from '../../runtime/random.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
+import type { Random } from '../../runtime/ports/random.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Role } from './machines.ts';
 import { PARENT, VICTIM } from './places.ts';

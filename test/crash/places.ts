@@ -5,11 +5,11 @@
  * after a time that is still several times as long as the longest repetition.
  */
 
-import type { RuntimeLimits } from '../../runtime/options.ts';
+import type { RuntimeLimits } from '../../runtime/base/limits.ts';
 
 /** The process that survives. */
 export const PARENT = 'parent';
-/** The one that is killed: each incarnation is a node of its own at this place. */
+/** The node that is killed: each incarnation is a node of its own at this place. */
 export const VICTIM = 'victim';
 
 /** What goes through the channel, either way. */

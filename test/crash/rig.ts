@@ -10,7 +10,7 @@
  */
 
 import { parseArgs } from 'node:util';
-import { messageOf } from '../../runtime/errors.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
 import { runClusterCycles } from './cluster/cluster-cycles.ts';
 import { describeCluster } from './cluster/report-lines.ts';
 import { type RigOptions, type RigReport, runCycles } from './cycles.ts';

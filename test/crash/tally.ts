@@ -1,5 +1,5 @@
 /**
- * What the crash rig knows: what was sent and acknowledged, and what the sinks noted.
+ * Tally of the crash rig: what was sent and acknowledged, and what the sinks noted.
  *
  * Guarantees: the verdict needs nothing but these notes and the stored counters. An acknowledged
  * add must have exactly one effect at a sink and count once in its counter; the numbers of a

@@ -9,7 +9,7 @@
  */
 
 import { createRuntime, lmdbStore } from '../../index.ts';
-import type { Store } from '../../runtime/store.ts';
+import type { Store } from '../../runtime/ports/store.ts';
 import { directoryLease } from '../../stores/directory/lease.ts';
 import { ChannelTransport } from './channel-transport.ts';
 import { EarlyStore } from './early-store.ts';

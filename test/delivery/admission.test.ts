@@ -1,7 +1,7 @@
 /** A kind that chooses who on other nodes may send to its actors. */
 
 import { describe, expect, test } from 'vitest';
-import type { ForeignMessage, KindOptions } from '../../runtime/kind.ts';
+import type { ForeignMessage, KindOptions } from '../../runtime/actor/kind.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { LossyNetwork } from './lossy-network.ts';
 import { listener, speaker } from './talkers.ts';
@@ -10,12 +10,17 @@ const KINDS = { speaker, listener };
 const heard = (number: number) => ({ type: 'heard', from: 's', number });
 
 /** Node `b` asks `admit` about everything that comes from `a`. */
-async function twoNodes(admit: KindOptions['admit'], validate?: KindOptions['validate']) {
+async function twoNodes(
+  admit: KindOptions['admit'],
+  validate?: KindOptions['validate'],
+  absent?: KindOptions['absent'],
+) {
   const clock = new SimulatedClock();
   const network = new LossyNetwork(clock, 1);
   const asked: ForeignMessage[] = [];
   const listening = {
     ...(validate !== undefined && { validate }),
+    ...(absent !== undefined && { absent }),
     admit: (message: ForeignMessage) => {
       asked.push(message);
       return admit?.(message);
@@ -218,4 +223,47 @@ test('a peer that writes the name of this place on its messages is asked about a
   await b.settle();
   expect(asked).toHaveLength(1);
   expect(heardBy()).toEqual({});
+});
+
+describe('a hint for an actor that there is not', () => {
+  const wake = { type: 'speak', to: ['listener/l@b'], count: 1 };
+  const hintsAt = async (
+    to: string,
+    admit: KindOptions['admit'],
+    absent: (message: ForeignMessage) => typeof wake | undefined,
+  ) => {
+    const { a, heardBy } = await twoNodes(admit, undefined, absent);
+    await a.actor('speaker/s').send({ type: 'hintAt', to, number: 9 });
+    await a.settle();
+    return heardBy();
+  };
+
+  test('is answered by what its kind says, and that goes to whoever sent it', async () => {
+    const seen: ForeignMessage[] = [];
+    const answer = (message: ForeignMessage) => {
+      seen.push(message);
+      return wake;
+    };
+    expect(await hintsAt('listener/nobody@b', undefined, answer)).toEqual({ s: [1] });
+    expect(seen).toEqual([{ to: 'listener/nobody@b', from: 'speaker/s@a', event: heard(9) }]);
+  });
+
+  test('is answered by nothing where the kind has nothing to say, or does not admit its sender', async () => {
+    expect(await hintsAt('listener/nobody@b', undefined, () => undefined)).toEqual({});
+    expect(
+      await hintsAt(
+        'listener/nobody@b',
+        () => 'not you',
+        () => wake,
+      ),
+    ).toEqual({});
+  });
+
+  test('is none where there is one, nor a message that has to arrive', async () => {
+    expect(await hintsAt('listener/l@b', undefined, () => wake)).toEqual({ s: [9] });
+    const { tell, a, heardBy } = await twoNodes(undefined, undefined, () => wake);
+    await tell(heard(1), 'listener/nobody@b');
+    await a.settle();
+    expect(heardBy()).toEqual({});
+  });
 });

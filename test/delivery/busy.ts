@@ -1,7 +1,7 @@
 /** A machine that has something done by a child of any sort, and a promise under the test's control. */
 
 import { type AnyActorLogic, assign, fromPromise, sendTo, setup } from 'xstate';
-import type { Store } from '../../runtime/store.ts';
+import type { Store } from '../../runtime/ports/store.ts';
 import { testRuntime } from '../../simulator/testing.ts';
 import { memoryStore } from '../../stores/memory.ts';
 

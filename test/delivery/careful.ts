@@ -1,9 +1,9 @@
-/** A machine that wants to hear what became of its messages, on two nodes: for tests of refusals. */
+/** A machine that wants to hear the outcome of its messages, on two nodes: for tests of refusals. */
 
 import { assign, enqueueActions, setup } from 'xstate';
-import type { ForeignMessage } from '../../runtime/kind.ts';
+import type { ForeignMessage } from '../../runtime/actor/kind.ts';
+import type { RuntimeLimits } from '../../runtime/base/limits.ts';
 import { type MessageRefused, spawnRoot, type Timed, to } from '../../runtime/machine.ts';
-import type { RuntimeLimits } from '../../runtime/options.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { LossyNetwork } from './lossy-network.ts';

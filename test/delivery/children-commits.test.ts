@@ -1,7 +1,7 @@
 /** Children and commits: what runs is what the committed record says. */
 
 import { expect, test } from 'vitest';
-import { RuntimeError } from '../../runtime/errors.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { busy, start, Work } from './busy.ts';
 

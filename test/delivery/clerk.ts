@@ -65,7 +65,7 @@ export async function twoNodes() {
   return { a, b, near, far, network };
 }
 
-/** What became of a promise, without waiting for it. */
+/** Outcome of a promise, without waiting for it. */
 export function watch(promise: Promise<unknown>): { outcome: unknown } {
   const seen: { outcome: unknown } = { outcome: 'pending' };
   promise.then(

@@ -1,8 +1,8 @@
 /** One message at a time: what is lost, refused, held up or repeated, and what comes of it. */
 
 import { expect, test } from 'vitest';
-import type { RuntimeLimits } from '../../runtime/options.ts';
-import { decodeFrame } from '../../runtime/wire.ts';
+import type { RuntimeLimits } from '../../runtime/base/limits.ts';
+import { decodeFrame } from '../../runtime/delivery/frame.ts';
 import { SimulatedClock, type TestRuntime, testRuntime } from '../../simulator/testing.ts';
 import { LossyNetwork } from './lossy-network.ts';
 import { listener, speaker, upTo } from './talkers.ts';

@@ -1,7 +1,7 @@
 /** Nothing leaves before it is durable: what a slow or dying store must not let out. */
 
 import { expect, test } from 'vitest';
-import { Mailbox, message } from '../../runtime/mailbox.ts';
+import { Mailbox, message } from '../../runtime/actor/mailbox.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { LossyNetwork } from './lossy-network.ts';

@@ -1,7 +1,7 @@
 /** Durable effects: tried until they succeed, under one id, and gone when they have. */
 
 import { expect, test } from 'vitest';
-import type { PerformerCall } from '../../runtime/kind.ts';
+import type { PerformerCall } from '../../runtime/actor/kind.ts';
 import { durable, type Seen, start } from './shop.ts';
 
 test('a durable effect is tried again after growing pauses, under one id, and then is gone', async () => {
@@ -44,6 +44,23 @@ test('a durable effect runs again after a crash, under the same id, and once it 
   expect(seen.map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
   expect(new Set(seen.map(({ effectId }) => effectId)).size).toBe(1);
   expect(seen[2]?.params).toEqual({ amount: 5 });
+});
+
+test('an effect of another life of its actor has another id', async () => {
+  const seen: Seen[] = [];
+  const limits = { endedRetentionMs: 1_000, dedupRetentionMs: 1_000 };
+  const { rt, actor } = await start(
+    { charge: durable((call) => void seen.push(call)) },
+    { limits },
+  );
+  await actor.send({ type: 'charge', amount: 1 });
+  await rt.runtime.end('shop/1');
+  await rt.advance('1m');
+  await rt.spawn('shop/1');
+  await actor.send({ type: 'charge', amount: 2 });
+  await rt.settle();
+  expect(seen.map(({ params }) => params)).toEqual([{ amount: 1 }, { amount: 2 }]);
+  expect(new Set(seen.map(({ effectId }) => effectId)).size).toBe(2);
 });
 
 test('an effect that never succeeds is given up with EFFECT_FAILED, once', async () => {

@@ -5,9 +5,9 @@
  * are not atomic, records are. Nobody hears of what was written then.
  */
 
-import type { Group, Settle } from '../../runtime/store.ts';
-import type { SimulatedClock } from '../../simulator/clock.ts';
-import type { SeededRandom } from '../../simulator/random.ts';
+import type { Group, Settle } from '../../runtime/ports/store.ts';
+import type { SimulatedClock } from '../../simulator/world/clock.ts';
+import type { SeededRandom } from '../../simulator/world/random.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { StoreInFront } from '../store-in-front.ts';
 

@@ -4,8 +4,8 @@
  */
 
 import { assign, enqueueActions, fromPromise, sendTo, setup } from 'xstate';
-import { RuntimeError } from '../../runtime/errors.ts';
-import type { KindOptions, PerformerCall } from '../../runtime/kind.ts';
+import type { KindOptions, PerformerCall } from '../../runtime/actor/kind.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 import { answer, hint, type Question, spawnRoot, to } from '../../runtime/machine.ts';
 
 export const WAYS = [

@@ -1,8 +1,10 @@
-/** What peers claim of fences: who is believed, how far, and what becomes of who is not. */
+/**
+ * Claims of peers about fences: which are believed, how far, and what follows for a peer that is not.
+ */
 
 import { expect, test } from 'vitest';
-import { FENCE_MAX } from '../../runtime/fence.ts';
-import type { PeerIdentity, Transport } from '../../runtime/transport.ts';
+import { FENCE_MAX } from '../../runtime/base/fence.ts';
+import type { PeerIdentity, Transport } from '../../runtime/ports/transport.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
 import { provingTransport } from './proving-transport.ts';

@@ -1,10 +1,10 @@
-/** How much a peer may send that has proved who it is: messages are counted, however they are batched. */
+/** Allowance of a peer that has proved who it is: messages are counted, however they are batched. */
 
 import { describe, expect, test } from 'vitest';
-import { RuntimeError } from '../../runtime/errors.ts';
-import { type RuntimeLimits, resolveLimits } from '../../runtime/options.ts';
-import { PeerConduct } from '../../runtime/peer-conduct.ts';
-import type { PeerIdentity } from '../../runtime/transport.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import { type RuntimeLimits, resolveLimits } from '../../runtime/base/limits.ts';
+import { PeerConduct } from '../../runtime/delivery/peer-conduct.ts';
+import type { PeerIdentity } from '../../runtime/ports/transport.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
 import { KINDS } from './clerk.ts';

@@ -1,8 +1,8 @@
 /** A peer that has proved who it is speaks for itself and for nobody else. */
 
 import { describe, expect, test } from 'vitest';
-import type { RuntimeLimits } from '../../runtime/options.ts';
-import type { PeerIdentity, Transport } from '../../runtime/transport.ts';
+import type { RuntimeLimits } from '../../runtime/base/limits.ts';
+import type { PeerIdentity, Transport } from '../../runtime/ports/transport.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
 import { KINDS } from './clerk.ts';
@@ -81,7 +81,6 @@ describe('H56: a peer that has proved to be a manager of A', () => {
   test.each([
     ['for its place', { from: 'speaker/s@A' }],
     ['for its node', { from: `session:1@${PEER}` }],
-    ['for a request, which has no place', { from: 'request:pay-17' }],
     ['with answers to its place', { event: { ...HEARD, replyTo: 'ask/1@A' } }],
     ['with answers to its node', { event: { ...HEARD, replyTo: `ask/1@${PEER}` } }],
   ])('speaks %s', async (_, more) => {
@@ -99,6 +98,7 @@ describe('H56: a peer that has proved to be a manager of A', () => {
     ['speaks for code of another node', envelope({ from: 'session:1@A.manager-1' })],
     ['speaks as nobody', envelope({ from: 'A' })],
     ['speaks for a request of somebody', envelope({ from: 'request:x@B' })],
+    ['speaks for a request, which has no place', envelope({ from: 'request:pay-17' }, 1)],
     ['has answers sent elsewhere (H51)', envelope({ event: { ...HEARD, replyTo: 'ask/1@B' } }, 1)],
     [
       'has answers sent to an actor of the receiver',
@@ -155,6 +155,14 @@ describe('H56: a peer that has proved to be a manager of A', () => {
     expect(heard()).toEqual({ peer: [1] });
     expect(expelled).toHaveLength(1);
   });
+});
+
+test("a peer of one's own kinds repeats requests, which have no place", async () => {
+  const { say, heard, expelled } = await start(OWN);
+  await say(envelope({ from: 'request:pay-17' }, 1));
+  await say(envelope({ from: 'request:pay-17' }, 1));
+  expect(heard()).toEqual({ peer: [1] });
+  expect(expelled).toEqual([]);
 });
 
 describe('a peer that has proved to be a client', () => {

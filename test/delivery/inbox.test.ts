@@ -2,11 +2,12 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Inbox, type StoredInbox, WINDOW_MAX as WINDOW } from '../../runtime/inbox.ts';
+import { Inbox, type StoredInbox, WINDOW_MAX as WINDOW } from '../../runtime/actor/inbox.ts';
 
 const WINDOW_MAX = WINDOW.value;
 
 const LIMITS = { sendersMax: 8, dedupRetentionMs: 1_000_000 };
+const RULES = { place: 'here', limits: LIMITS };
 
 function stored(inbox: Inbox): StoredInbox {
   return inbox.size === 0 ? {} : JSON.parse(inbox.encode());
@@ -16,11 +17,12 @@ function again(inbox: Inbox): Inbox {
   return Inbox.restore(JSON.parse(JSON.stringify(stored(inbox))));
 }
 
-/** What `turn.ts` does with a message that has an identity. */
+/** What `admission.ts` does with a message that has an identity. */
 function offer(inbox: Inbox, from: string, counter: number, after: number | undefined, at = 0) {
+  inbox.expire(from, at - LIMITS.dedupRetentionMs, () => false);
   if (inbox.has(from, counter)) return 'known';
   if (inbox.isEarly(from, counter, after)) return 'early';
-  return inbox.take(from, counter, after, at, LIMITS) ? 'taken' : 'full';
+  return inbox.take(from, counter, after, at, RULES) ? 'taken' : 'full';
 }
 
 describe('a sender with an order', () => {
@@ -98,6 +100,12 @@ describe('a sender without an order', () => {
 });
 
 describe('many senders', () => {
+  const hear = (inbox: Inbox, sender: string, counter: number, at: number): void => {
+    inbox.expire(sender, at - 1_000, () => false);
+    const limits = { sendersMax: 1_000, dedupRetentionMs: 1_000 };
+    inbox.take(sender, counter, 0, at, { place: 'here', limits });
+  };
+
   test('are remembered up to the limit; a further one is refused until another is forgotten', () => {
     const inbox = new Inbox();
     for (let sender = 0; sender < LIMITS.sendersMax; sender += 1)
@@ -109,18 +117,16 @@ describe('many senders', () => {
   });
 
   test('are forgotten when they were silent for too long, however busy one of them is', () => {
-    const limits = { sendersMax: 100, dedupRetentionMs: 1_000 };
     let inbox = new Inbox();
-    inbox.take('busy', 1, 0, 0, limits);
-    for (let sender = 0; sender < 20; sender += 1) inbox.take(`s${sender}`, 1, 0, sender, limits);
-    for (let at = 100; at <= 1_500; at += 10) inbox.take('busy', 1 + at, 0, at, limits);
+    hear(inbox, 'busy', 1, 0);
+    for (let sender = 0; sender < 20; sender += 1) hear(inbox, `s${sender}`, 1, sender);
+    for (let at = 100; at <= 1_500; at += 10) hear(inbox, 'busy', 1 + at, at);
     inbox = again(inbox);
-    inbox.take('new', 1, 0, 1_500, limits);
+    hear(inbox, 'new', 1, 1_500);
     expect(Object.keys(stored(inbox)).sort()).toEqual(['busy', 'new']);
   });
 
   test('keep their marks for the whole retention time, and are gone soon after', () => {
-    const limits = { sendersMax: 1_000, dedupRetentionMs: 1_000 };
     const heard = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.nat(400)), {
       maxLength: 60,
     });
@@ -134,10 +140,10 @@ describe('many senders', () => {
           at += pauseMs;
           counter += 1;
           const isNew = !(`s${sender}` in stored(inbox));
-          inbox.take(`s${sender}`, counter, 0, at, limits);
+          hear(inbox, `s${sender}`, counter, at);
           lastAt.set(`s${sender}`, at);
           for (const [name, time] of lastAt) {
-            if (at - time <= 1_000) expect(name in stored(inbox)).toBe(true);
+            if (at - time < 1_000) expect(name in stored(inbox)).toBe(true);
             else if (isNew) expect(name in stored(inbox)).toBe(false);
           }
         }

@@ -2,13 +2,14 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { RuntimeError } from '../../runtime/errors.ts';
-import { type JsonBounds, scanJson } from '../../runtime/json-scan.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import { type JsonBounds, scanJson } from '../../runtime/delivery/json-limits.ts';
 
 const BOUNDS: JsonBounds = {
   depthMax: 32,
   keysMax: 1_000,
   partsMax: 50_000,
+  itemsMax: 100_000,
   textMax: 8_192,
   payloadMax: 65_536,
   payloadKeys: new Set(['payload', 'result']),
@@ -30,19 +31,24 @@ interface Measures {
   readonly depth: number;
   readonly keys: number;
   readonly parts: number;
+  readonly items: number;
   readonly text: number;
 }
 
 /** What a value has of everything that is bounded, found by walking it. */
 function measure(value: unknown, depth = 1): Measures {
-  if (typeof value === 'string') return { depth: 0, keys: 0, parts: 0, text: value.length };
-  if (typeof value !== 'object' || value === null) return { depth: 0, keys: 0, parts: 0, text: 0 };
+  const none = { depth: 0, keys: 0, parts: 0, items: 0, text: 0 };
+  if (typeof value === 'string') return { ...none, text: value.length };
+  if (typeof value !== 'object' || value === null) return none;
   const names = Array.isArray(value) ? [] : Object.keys(value);
-  const parts = [...Object.values(value), ...names].map((part) => measure(part, depth + 1));
+  const values = Object.values(value);
+  const followers = Math.max(0, values.length - 1);
+  const parts = [...values, ...names].map((part) => measure(part, depth + 1));
   return {
     depth: Math.max(depth, ...parts.map((part) => part.depth)),
     keys: Math.max(names.length, ...parts.map((part) => part.keys)),
     parts: parts.reduce((sum, part) => sum + part.parts, 1 + names.length),
+    items: parts.reduce((sum, part) => sum + part.items, followers),
     text: Math.max(0, ...parts.map((part) => part.text)),
   };
 }
@@ -74,19 +80,21 @@ test('agrees with a walk through what is parsed, whatever is in it', () => {
   })).value;
   fc.assert(
     fc.property(value, fc.constantFrom(undefined, 2), (given, indent) => {
-      const { depth, keys, parts, text: length } = measure(given);
+      const { depth, keys, parts, items, text: length } = measure(given);
       const json = JSON.stringify(given, null, indent);
       const bounds = {
         ...BOUNDS,
         depthMax: depth,
         keysMax: keys,
         partsMax: parts,
+        itemsMax: items,
         textMax: length,
       };
       expect(refusal(json, bounds)).toBeUndefined();
       if (depth > 0) expect(refusal(json, { ...bounds, depthMax: depth - 1 })).toBeDefined();
       if (keys > 0) expect(refusal(json, { ...bounds, keysMax: keys - 1 })).toBeDefined();
       if (parts > 0) expect(refusal(json, { ...bounds, partsMax: parts - 1 })).toBeDefined();
+      if (items > 0) expect(refusal(json, { ...bounds, itemsMax: items - 1 })).toBeDefined();
       if (length > 0)
         expect(refusal(json, { ...bounds, textMax: length - 1, payloadMax: 0 })).toBeDefined();
     }),
@@ -123,7 +131,10 @@ describe('H45: a frame', () => {
     ['of 50,000 lists', flat('[]', 49_999), flat('[]', 50_000)],
     ['of 50,000 objects and keys', flat('{"a":0}', 24_999), flat('{"a":0}', 25_000)],
     ['of 50,000 keys in many objects', `[${manyKeys(55)}]`, `[${manyKeys(56)}]`],
-    ['of a million objects', flat('0', 1_000_000), flat('{}', 1_000_000)],
+    ['of a million objects', flat('0', 100_000), flat('{}', 1_000_000)],
+    ['of 100,001 numbers', flat('0', 100_001), flat('0', 100_002)],
+    ['of as many texts', flat('""', 100_001), flat('""', 100_002)],
+    ['of a million numbers in many lists', flat('0', 100_000), flat(flat('0', 1_000), 1_000)],
     ['of a text of escapes', escapes(8_192), escapes(1_000_000)],
     ['of a number of 10,000 digits', '[-1.7976931348623157e+308]', `[${'9'.repeat(10_000)}]`],
   ])('%s passes, and not one beyond', (_, within, beyond) => {
@@ -132,8 +143,10 @@ describe('H45: a frame', () => {
   });
 
   test('of one’s own kinds has as many objects of many keys as it likes', () => {
-    const own = { ...BOUNDS, partsMax: Number.POSITIVE_INFINITY };
+    const all = Number.POSITIVE_INFINITY;
+    const own = { ...BOUNDS, partsMax: all, itemsMax: all };
     expect(refusal(`[${manyKeys(200)}]`, own)).toBeUndefined();
+    expect(refusal(flat('0', 1_000_000), own)).toBeUndefined();
   });
 
   test('is measured in characters of the text, however it is written', () => {

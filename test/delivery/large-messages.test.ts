@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { assign, setup } from 'xstate';
+import type { RuntimeLimits } from '../../runtime/base/limits.ts';
 import { type Question, reply } from '../../runtime/machine.ts';
-import type { RuntimeLimits } from '../../runtime/options.ts';
-import type { PeerIdentity, Transport } from '../../runtime/transport.ts';
+import type { PeerIdentity, Transport } from '../../runtime/ports/transport.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
 import { KINDS } from './clerk.ts';

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { assign, createActor, setup } from 'xstate';
-import type { PerformerCall } from '../../runtime/kind.ts';
-import { localLease } from '../../runtime/local-lease.ts';
+import type { PerformerCall } from '../../runtime/actor/kind.ts';
 import { answer, type Question } from '../../runtime/machine.ts';
+import { localLease } from '../../runtime/system/local-lease.ts';
 import { SimulatedClock, type TestRuntime, testRuntime } from '../../simulator/testing.ts';
 import { watch } from './clerk.ts';
 import { LossyNetwork } from './lossy-network.ts';

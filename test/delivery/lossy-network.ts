@@ -6,9 +6,9 @@
  * any transport may be: frames of one connection overtake each other.
  */
 
-import type { Transport } from '../../runtime/transport.ts';
-import type { SimulatedClock } from '../../simulator/clock.ts';
-import { SeededRandom } from '../../simulator/random.ts';
+import type { Transport } from '../../runtime/ports/transport.ts';
+import type { SimulatedClock } from '../../simulator/world/clock.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
 
 export interface Faults {

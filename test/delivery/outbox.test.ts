@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Outbox } from '../../runtime/outbox.ts';
+import { Outbox } from '../../runtime/actor/outbox.ts';
 
 const RECEIVERS = ['order/a@x', 'order/b@x', 'order/c@y'];
 

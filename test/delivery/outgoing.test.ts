@@ -1,9 +1,9 @@
-/** What shares an entry of a frame, and what never does. */
+/** Entries of a frame: messages that share one, and messages that never do. */
 
 import { expect, test } from 'vitest';
-import { RuntimeError } from '../../runtime/errors.ts';
-import { Outgoing } from '../../runtime/outgoing.ts';
-import { decodeFrame } from '../../runtime/wire.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import { decodeFrame } from '../../runtime/delivery/frame.ts';
+import { Outgoing } from '../../runtime/delivery/outgoing.ts';
 import { upTo } from './talkers.ts';
 
 const FROM = 'mail/1@here';

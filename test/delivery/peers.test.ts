@@ -1,10 +1,10 @@
 /** Frames to other nodes, and which node is believed to host a place. */
 
 import { describe, expect, test } from 'vitest';
-import { SILENT_LOGGER } from '../../runtime/options.ts';
-import { type FenceMemory, Peers } from '../../runtime/peers.ts';
-import { isPiece } from '../../runtime/pieces.ts';
-import type { Transport } from '../../runtime/transport.ts';
+import { SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import { isPiece } from '../../runtime/delivery/fragments.ts';
+import { type FenceMemory, Peers } from '../../runtime/delivery/peers.ts';
+import type { Transport } from '../../runtime/ports/transport.ts';
 import { SimulatedClock } from '../../simulator/testing.ts';
 
 function start(

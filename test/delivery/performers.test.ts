@@ -1,8 +1,8 @@
 /** Named actions carried out after the commit: with what, in which order, and at most once. */
 
 import { expect, test } from 'vitest';
-import type { PerformerCall } from '../../runtime/kind.ts';
-import type { Logger } from '../../runtime/options.ts';
+import type { PerformerCall } from '../../runtime/actor/kind.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
 import { type Seen, start } from './shop.ts';
 
 test('a performer gets params, address and an effect id of its own', async () => {

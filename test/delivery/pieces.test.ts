@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { RuntimeError } from '../../runtime/errors.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 import {
   Assembly,
   cutFrame,
@@ -10,7 +10,7 @@ import {
   isLonger,
   isPiece,
   PIECES_MAX,
-} from '../../runtime/pieces.ts';
+} from '../../runtime/delivery/fragments.ts';
 import { SimulatedClock } from '../../simulator/testing.ts';
 
 const MIB_4 = 4 * 2 ** 20;

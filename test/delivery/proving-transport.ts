@@ -2,10 +2,10 @@
  * A transport that says who its peers have proved to be, around one that knows nothing of that.
  *
  * What a peer proves is a table here and a handshake on a wire; above the transport both look the
- * same. A peer that is expelled is not heard again until it is connected anew.
+ * same. A peer that is expelled is not heard again until it is connected again.
  */
 
-import type { PeerIdentity, Transport, TransportListener } from '../../runtime/transport.ts';
+import type { PeerIdentity, Transport, TransportListener } from '../../runtime/ports/transport.ts';
 
 export interface Proofs extends Pick<Transport, 'frameBytesMax' | 'isCongested' | 'own'> {
   /** Undefined: this peer proves nothing, and is trusted as in one process. */

@@ -5,7 +5,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { localLease } from '../../runtime/local-lease.ts';
+import { localLease } from '../../runtime/system/local-lease.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { watch } from './clerk.ts';
 import { errand, OPTIONS, WAYS, type Way } from './errands.ts';

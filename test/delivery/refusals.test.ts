@@ -1,13 +1,13 @@
-/** What an actor hears of its messages that were refused for good. */
+/** Refusals for good, as the actor that sent the messages hears of them. */
 
 import { describe, expect, test } from 'vitest';
 import { sendTo, setup } from 'xstate';
-import { Delivery } from '../../runtime/delivery.ts';
+import { Outbox } from '../../runtime/actor/outbox.ts';
+import { DEFAULT_LIMITS, SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import { Metrics } from '../../runtime/base/metrics.ts';
+import { Delivery } from '../../runtime/delivery/delivery.ts';
+import { noTransport } from '../../runtime/delivery/peers.ts';
 import { type MessageRefused, to } from '../../runtime/machine.ts';
-import { Metrics } from '../../runtime/metrics.ts';
-import { DEFAULT_LIMITS, SILENT_LOGGER } from '../../runtime/options.ts';
-import { Outbox } from '../../runtime/outbox.ts';
-import { noTransport } from '../../runtime/peers.ts';
 import { SeededRandom, SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { heard, twoNodes } from './careful.ts';
@@ -203,11 +203,11 @@ test('a further refusal of the same message is not told', () => {
   const clock = new SimulatedClock();
   const told: unknown[] = [];
   const delivery = new Delivery({
-    place: 'a',
     clock,
     random: new SeededRandom(1, 'a'),
     limits: DEFAULT_LIMITS,
-    peers: { nodeOf: () => 'b', sendRow() {}, inquire() {} } as never,
+    peers: { sendRow() {}, inquire() {} } as never,
+    routes: { to: () => ({ node: 'b' }) } as never,
     metrics: new Metrics(),
     logger: SILENT_LOGGER,
     transport: noTransport(),

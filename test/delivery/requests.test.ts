@@ -1,4 +1,4 @@
-/** What code sends to actors here and elsewhere: repeatable, limited, or without guarantee. */
+/** Requests of code to actors here and elsewhere: repeatable, limited, or without guarantee. */
 
 import { expect, test } from 'vitest';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';

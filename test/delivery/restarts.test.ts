@@ -1,4 +1,4 @@
-/** An actor that begins anew by supervision: what its first life left behind, and what its second sends. */
+/** An actor that begins again by supervision: what its first life left behind, and what its second sends. */
 
 import { expect, test } from 'vitest';
 import { assign, fromPromise, sendTo, setup } from 'xstate';

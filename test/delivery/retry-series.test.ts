@@ -1,9 +1,9 @@
-/** When a message that is lost is sent again: to the millisecond where chance takes nothing away. */
+/** Repetition of a message that is lost: to the millisecond where chance takes nothing away. */
 
 import { describe, expect, test } from 'vitest';
-import { jitteredPauseMs } from '../../runtime/backoff.ts';
-import { DEFAULT_LIMITS, type RuntimeLimits } from '../../runtime/options.ts';
-import { decodeFrame } from '../../runtime/wire.ts';
+import { jitteredPauseMs } from '../../runtime/base/backoff.ts';
+import { DEFAULT_LIMITS, type RuntimeLimits } from '../../runtime/base/limits.ts';
+import { decodeFrame } from '../../runtime/delivery/frame.ts';
 import { SeededRandom, SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { LossyNetwork } from './lossy-network.ts';
 import { listener, speaker, upTo } from './talkers.ts';

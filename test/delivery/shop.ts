@@ -1,8 +1,8 @@
 /** A machine whose actions are carried out by performers of the test's choice. */
 
 import { assign, emit, log, setup } from 'xstate';
-import type { DurablePerformer, Performer } from '../../runtime/kind.ts';
-import type { Logger, RuntimeLimits } from '../../runtime/options.ts';
+import type { DurablePerformer, Performer } from '../../runtime/actor/kind.ts';
+import type { Logger, RuntimeLimits } from '../../runtime/base/limits.ts';
 import { testRuntime } from '../../simulator/testing.ts';
 import { memoryStore } from '../../stores/memory.ts';
 

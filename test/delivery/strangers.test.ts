@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Transport } from '../../runtime/transport.ts';
+import type { Transport } from '../../runtime/ports/transport.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
 import { listener } from './talkers.ts';

@@ -1,9 +1,9 @@
-/** Events that a peer would refuse, and part from whoever sends them: they do not leave. */
+/** Events that a peer would refuse, and disconnect their sender for: they do not leave. */
 
 import { describe, expect, test } from 'vitest';
 import { assign, setup } from 'xstate';
 import { type Question, reply } from '../../runtime/machine.ts';
-import type { PeerRole } from '../../runtime/transport.ts';
+import type { PeerRole } from '../../runtime/ports/transport.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
 import { provingTransport } from './proving-transport.ts';

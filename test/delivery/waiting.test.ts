@@ -75,6 +75,23 @@ test('a misspelt place is named with the one that was probably meant', async () 
   expect(about('shpo')).toMatchObject([{ meant: 'shop' }]);
 });
 
+test('so is what waits in a node without any transport', async () => {
+  const lines: string[] = [];
+  const log = (_: object, message: string) => void lines.push(message);
+  const logger = { debug: log, info: log, warn: log, error: log };
+  const rt = await testRuntime({ kinds, logger });
+  const sender = await rt.spawn('account/s');
+  for (let round = 0; round < 20; round += 1)
+    await sender.send({ type: 'go', to: 'account/1@typo' });
+  const late = codeOf(rt.runtime.actor('account/1@typo').send({ type: 'got' }));
+  await rt.advance('1m');
+  expect(await late).toBe('SEND_TIMED_OUT');
+  expect(rt.runtime.waiting()).toMatchObject([{ place: 'typo', messages: 20, node: undefined }]);
+  expect(rt.runtime.metrics()).toMatchObject({ messagesUnderWay: 20, placesSilent: 1 });
+  expect(lines.filter((line) => line.includes('nobody answers'))).toHaveLength(1);
+  expect(await rt.explain('account/s')).toContain('nobody is connected who hosts "typo"');
+});
+
 test('a place is no longer waited for once its messages are given up by code', async () => {
   const { b } = await open();
   const late = codeOf(b.runtime.actor('account/1@nowhere').send({ type: 'got' }));

@@ -1,9 +1,9 @@
-/** What peers may send: anything. What comes of it: a frame, or a refusal of a known code. */
+/** Frames of peers, who may send anything: the result is a frame, or a refusal of a known code. */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseEnvelope, parseReceipt } from '../../runtime/envelope.ts';
-import { errorFromShape, excerpt, RuntimeError } from '../../runtime/errors.ts';
+import { errorFromShape, excerpt, RuntimeError } from '../../runtime/base/errors.ts';
+import { parseEnvelope, parseReceipt } from '../../runtime/delivery/envelope.ts';
 import {
   decodeFrame,
   encodeBurst,
@@ -12,7 +12,7 @@ import {
   encodeHello,
   encodeReceipt,
   encodeTaken,
-} from '../../runtime/wire.ts';
+} from '../../runtime/delivery/frame.ts';
 import { upTo } from './talkers.ts';
 
 const GOOD = {

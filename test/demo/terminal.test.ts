@@ -1,4 +1,4 @@
-/** What the demo writes to a terminal: every column of it can be seen, and it is left as it was. */
+/** Terminal of the demo: every column of it can be seen, and it is left as it was. */
 
 import { PassThrough } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';

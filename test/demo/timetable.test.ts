@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FAULT_KINDS } from '../../demo/faults.ts';
 import { drawKind, JOB_KINDS } from '../../demo/job-kinds.ts';
 import { timetable } from '../../demo/timetable.ts';
-import { SeededRandom } from '../../simulator/random.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 
 const plan = (seed: number, durationMs: number) => [
   ...timetable(new SeededRandom(seed), durationMs),

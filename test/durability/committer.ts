@@ -1,5 +1,5 @@
 /**
- * A process that commits one turn after the other and says after each what became of it, in one
+ * A process that commits one turn after the other and says after each how it ended, in one
  * write to standard output: `ack 3 4` (the third send resolved, the counter stands at 4) or
  * `refused 3 COMMIT_REFUSED true 3`. It begins with `ready` and the number it found in the store.
  *

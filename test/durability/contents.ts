@@ -1,9 +1,9 @@
 /**
- * What a data directory holds, in a form that can be compared: taken once from the directory
- * as it was written, and compared with copies that were damaged afterwards.
+ * Contents of a data directory, in a form that can be compared: taken once from the directory as it was
+ * written, and compared with copies that were damaged afterwards.
  */
 
-import type { Store, StoreQuery } from '../../runtime/store.ts';
+import type { Store, StoreQuery } from '../../runtime/ports/store.ts';
 
 export interface Contents {
   /** Record and index entry by address. */

@@ -1,15 +1,15 @@
 /**
- * Opens damaged copies of a data file, one after the other, and says what became of each.
+ * Opens damaged copies of a data file, one after the other, and says how each ended.
  *
  *   damage-program.js FOLDER FIRST
  *
  * FOLDER has `data.mdb`, `contents.json` and `cases.json`; FIRST is the case to begin with. Each
- * case is announced before it is opened, so that whoever started this knows which one killed it.
+ * case is announced before it is opened, so that the parent process knows which one killed it.
  */
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Store } from '../../runtime/store.ts';
+import type { Store } from '../../runtime/ports/store.ts';
 import { Environment } from '../../stores/lmdb/environment.ts';
 import { verifyStore } from '../../stores/lmdb/verify.ts';
 import { lmdbStore } from '../../stores/lmdb.ts';

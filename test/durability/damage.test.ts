@@ -9,7 +9,7 @@
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { SeededRandom } from '../../simulator/random.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 import { lmdbStore } from '../../stores/lmdb.ts';
 import { type Contents, contentsOf, differenceFrom } from './contents.ts';
 import { type Damage, drawDamage } from './damage.ts';

@@ -3,7 +3,7 @@
  * were cut off, pages that are zeroed, swapped, or still as they were at an earlier commit.
  */
 
-import type { Random } from '../../runtime/random.ts';
+import type { Random } from '../../runtime/ports/random.ts';
 
 export interface Damage {
   readonly name: string;

@@ -6,7 +6,7 @@
 
 import { expect, test } from 'vitest';
 import { createRuntime } from '../../create-runtime.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { branchMachine, tellerMachine } from '../engine/bank.ts';
 import { faultyStore } from '../engine/faulty-store.ts';

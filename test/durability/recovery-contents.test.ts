@@ -1,4 +1,7 @@
-/** What can be read of a place before the death of its node on LMDB can be read after it, all of it and the same. */
+/**
+ * Recovery of contents: what can be read of a place before the death of its node on LMDB can be read after
+ * it, all of it and the same.
+ */
 
 import { expect, test } from 'vitest';
 import { noRows, rowsOf } from './recovery-contents.ts';
@@ -51,7 +54,7 @@ test('what was undelivered before can be delivered or dropped after, and is gone
   await expect(nodes.during(node.runtime.retryUndelivered(second?.id ?? ''))).rejects.toMatchObject(
     { code: 'TURN_FAILED' },
   );
-  // What fails again stands there anew, behind the others.
+  // What fails again stands there again, behind the others.
   const left = node.runtime.undelivered();
   expect(left.map(({ to }) => to)).toEqual([third?.to, second?.to]);
   await node.restart();

@@ -1,6 +1,6 @@
 /** Everything that a runtime tells of the actors of its place, in one value that two lives can be compared by. */
 
-import type { ActorQuery } from '../../runtime/query.ts';
+import type { ActorQuery } from '../../runtime/api/query.ts';
 import type { TestRuntime } from '../../simulator/testing.ts';
 
 /** Questions that each order of the test answers to in one way or another. */

@@ -1,7 +1,7 @@
 /** Deadlines over the death of a node on LMDB: each keeps its moment, none that is gone comes back. */
 
 import { expect, test } from 'vitest';
-import type { PerformerCall } from '../../runtime/kind.ts';
+import type { PerformerCall } from '../../runtime/actor/kind.ts';
 import { alarm, ORDER_LIMIT_MS, order } from './recovery-machines.ts';
 import { RecoveryNodes } from './recovery-nodes.ts';
 

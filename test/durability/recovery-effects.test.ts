@@ -9,9 +9,8 @@ test('a durable effect runs again under the same id until it is done, and then n
   await node.restart();
   await node.restart();
   expect(shop.charged.map(({ params }) => params)).toEqual(Array(3).fill({ amount: 5 }));
-  expect(new Set(shop.charged.map(({ effectId }) => effectId))).toEqual(
-    new Set(['workshop/1@node#2.0']),
-  );
+  const [id, ...others] = new Set(shop.charged.map(({ effectId }) => effectId));
+  expect([id, others]).toEqual([expect.stringMatching(/^workshop\/1@node#2\.0\.\d+$/), []]);
   expect(shop.charged.map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
   shop.charged[2]?.finish();
   await nodes.settle();

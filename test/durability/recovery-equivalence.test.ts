@@ -8,7 +8,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assign, enqueueActions, setup } from 'xstate';
-import type { PerformerCall } from '../../runtime/kind.ts';
+import type { PerformerCall } from '../../runtime/actor/kind.ts';
 import { to } from '../../runtime/machine.ts';
 import { testRuntime } from '../../simulator/testing.ts';
 import { codeOf } from '../engine/outcomes.ts';

@@ -1,10 +1,10 @@
-/** What a node that comes back on LMDB brings into memory: the deadlines of all, the actors of few. */
+/** Hydration after a return on LMDB: the deadlines of all, the actors of few. */
 
 import { expect, test } from 'vitest';
-import { unborn } from '../../runtime/actor.ts';
-import { Kind } from '../../runtime/kind.ts';
-import { LiveActors } from '../../runtime/live-actors.ts';
-import { DEFAULT_LIMITS } from '../../runtime/options.ts';
+import { unborn } from '../../runtime/actor/actor.ts';
+import { Kind } from '../../runtime/actor/kind.ts';
+import { LiveActors } from '../../runtime/actor/live-actors.ts';
+import { DEFAULT_LIMITS } from '../../runtime/base/limits.ts';
 import { type AlarmEvent, alarm } from './recovery-machines.ts';
 import { RecoveryNodes } from './recovery-nodes.ts';
 import { Workshop } from './recovery-workshop.ts';

@@ -58,7 +58,7 @@ export const ORDER_LIMIT_MS = 600_000;
 
 export type OrderEvent = { type: 'order.extend' } | { type: 'order.pay' } | { type: 'order.fail' };
 
-/** Waits to be paid, and expires; extending it begins its time anew. */
+/** Waits to be paid, and expires; extending it begins its time again. */
 export const order = setup({
   types: {
     context: {} as { total: number; expired: Stamps | null },

@@ -1,6 +1,6 @@
 /**
  * Messages between two nodes on LMDB, of which one, the other or both die: each message is taken
- * once and in order, whoever brings it in the end.
+ * once and in order, whichever node brings it in the end.
  */
 
 import { describe, expect, test } from 'vitest';

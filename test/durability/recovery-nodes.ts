@@ -10,9 +10,9 @@
 import { rmSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import type { AnyStateMachine } from 'xstate';
-import type { Lease } from '../../runtime/lease.ts';
-import { localLease } from '../../runtime/local-lease.ts';
+import type { Lease } from '../../runtime/ports/lease.ts';
 import type { KindMap } from '../../runtime/runtime.ts';
+import { localLease } from '../../runtime/system/local-lease.ts';
 import { parseDuration, SimulatedClock, TestRuntime } from '../../simulator/testing.ts';
 import { LossyNetwork } from '../delivery/lossy-network.ts';
 import { type Death, RecoveryStore, recoveryDirectory } from './recovery-store.ts';
@@ -22,7 +22,7 @@ type Settings<TKinds extends KindMap> = ConstructorParameters<typeof TestRuntime
 export interface NodeSettings<TKinds extends KindMap>
   extends Pick<Settings<TKinds>, 'kinds' | 'options' | 'limits' | 'place' | 'logger'> {
   readonly node?: string;
-  /** Made anew for each life. Default: the place is this process's alone. */
+  /** Made again for each life. Default: the place is this process's alone. */
   readonly lease?: (directory: string) => Lease;
 }
 

@@ -13,10 +13,10 @@
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { createRuntime } from '../../create-runtime.ts';
-import type { PerformerCall } from '../../runtime/kind.ts';
-import { localLease } from '../../runtime/local-lease.ts';
+import type { PerformerCall } from '../../runtime/actor/kind.ts';
+import type { Store } from '../../runtime/ports/store.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import type { Store } from '../../runtime/store.ts';
+import { localLease } from '../../runtime/system/local-lease.ts';
 import { directoryLease } from '../../stores/directory/lease.ts';
 import { lmdbStore } from '../../stores/lmdb.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';

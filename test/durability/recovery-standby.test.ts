@@ -13,7 +13,7 @@ import type { Ring } from './recovery-machines.ts';
 import { type RecoveryProcess, RecoverySite } from './recovery-process.ts';
 import { recoveryDirectory } from './recovery-store.ts';
 
-/** A deadline that began anew with its new host would be later than that. */
+/** A deadline that began again with its new host would be later than that. */
 const LATENESS_MAX_MS = 1_000;
 
 /** A leader whose pulse beats, and others that wait. */

@@ -1,7 +1,7 @@
 /**
  * The real LMDB store of one directory, whose process can die at any commit.
  *
- * `reopen` closes the files and opens them anew, with nothing of the old store in memory. The
+ * `reopen` closes the files and opens them again, with nothing of the old store in memory. The
  * death comes between two instructions of a process: `heardMax` groups are still heard of, the
  * next one is on disk or not (`lastWords`), and from then on nothing is written and nothing
  * settled. What the files do when the machine loses power is not shown here.
@@ -10,7 +10,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Group, Settle } from '../../runtime/store.ts';
+import type { Group, Settle } from '../../runtime/ports/store.ts';
 import { lmdbStore } from '../../stores/lmdb.ts';
 import { StoreInFront } from '../store-in-front.ts';
 

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { assign, setup } from 'xstate';
-import type { MigratedState } from '../../runtime/kind.ts';
-import type { Logger } from '../../runtime/options.ts';
+import type { MigratedState } from '../../runtime/actor/kind.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
 import { codeOfThrown } from '../engine/outcomes.ts';
 import { RecoveryNodes } from './recovery-nodes.ts';
 

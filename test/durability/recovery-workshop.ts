@@ -9,7 +9,7 @@
  */
 
 import { assign, fromCallback, fromPromise, setup } from 'xstate';
-import type { PerformerCall } from '../../runtime/kind.ts';
+import type { PerformerCall } from '../../runtime/actor/kind.ts';
 import { RecoveryNodes } from './recovery-nodes.ts';
 
 interface Job {

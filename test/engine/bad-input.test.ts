@@ -1,17 +1,15 @@
-/**
- * What comes from outside and is wrong: it is refused with its code, and nobody else notices.
- */
+/** Bad input from outside: it is refused with its code, and nobody else notices. */
 
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { assign, setup } from 'xstate';
-import { wholeAddress } from '../../runtime/address.ts';
-import { ERROR_CODES, type RuntimeError } from '../../runtime/errors.ts';
-import type { StandardSchema } from '../../runtime/kind.ts';
+import type { StandardSchema } from '../../runtime/actor/kind.ts';
+import { wholeAddress } from '../../runtime/base/address.ts';
+import { ERROR_CODES, type RuntimeError } from '../../runtime/base/errors.ts';
 import { reply } from '../../runtime/machine.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { SimulatedClock } from '../../simulator/clock.ts';
 import { type TestRuntime, testRuntime } from '../../simulator/testing.ts';
+import { SimulatedClock } from '../../simulator/world/clock.ts';
 import { faultyStore } from './faulty-store.ts';
 import { codeOf, codeOfThrown, during, storedOf } from './outcomes.ts';
 
@@ -280,7 +278,7 @@ test('a mailbox fills up while the store is slow, and empties again', async () =
   expect(one.getSnapshot().context.paid).toBe(taken);
 });
 
-/** The grammar of runtime/address.ts, written down a second time and by hand. */
+/** The grammar of runtime/base/address.ts, written down a second time and by hand. */
 function isAddress(text: string): boolean {
   const [path = '', place, ...more] = text.split('@');
   const [kind = '', ...keys] = path.split('/');

@@ -3,10 +3,10 @@
 import { expect, test } from 'vitest';
 import { type AnyStateMachine, setup } from 'xstate';
 import { createRuntime } from '../../create-runtime.ts';
-import type { MigratedState } from '../../runtime/kind.ts';
-import { localLease } from '../../runtime/local-lease.ts';
-import { DEFAULT_LIMITS } from '../../runtime/options.ts';
-import { rehearsedKinds } from '../../runtime/rehearsal-kinds.ts';
+import type { MigratedState } from '../../runtime/actor/kind.ts';
+import { DEFAULT_LIMITS } from '../../runtime/base/limits.ts';
+import { rehearsedKinds } from '../../runtime/rehearsal/kinds.ts';
+import { localLease } from '../../runtime/system/local-lease.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
@@ -66,6 +66,10 @@ const kindOptions: readonly object[] = [
   { supervise: 'stop' },
   { perform: { print: { run: () => {}, durable: true, attemptMax: 3 } } },
   { openToClients: 'yes' },
+  { questions: 'all' },
+  { questions: { 'order.paid': 'nobody' } },
+  { questions: { 'order.paid': 'print' }, perform: { print: { run: () => {}, durable: true } } },
+  { questions: { 'escapement.spawn': 'print' }, perform: { print: () => {} } },
   { rank: 5 },
   { version: 0 },
   { version: 1.5 },
@@ -80,6 +84,7 @@ const kindOptions: readonly object[] = [
   { perform: { print: { durable: true } } },
   { migrate: { 2: 'later' } },
   { admit: 'everybody' },
+  { absent: 'nobody' },
   { validate: { go: {} } },
 ];
 
@@ -90,6 +95,15 @@ test.each(kindOptions)('a kind refuses %j', async (options) => {
   );
   // The name is free again for one that makes sense.
   expect(codeOfThrown(() => runtime.register('order', machine))).toBe('done');
+  await runtime.stop();
+});
+
+test('a question that the machine does not know is refused', async () => {
+  const runtime = await createRuntime();
+  const options = { questions: { 'order.lent': 'print' }, perform: { print: () => {} } };
+  expect(codeOfThrown(() => runtime.register('order', machine, options as never))).toBe(
+    'EVENT_UNDECLARED',
+  );
   await runtime.stop();
 });
 
@@ -152,7 +166,17 @@ test.each([
 });
 
 test('each option may be left undefined', async () => {
-  const names = ['node', 'place', 'kinds', 'store', 'transport', 'lease', 'clock', 'random'];
+  const names = [
+    'node',
+    'place',
+    'kinds',
+    'prepare',
+    'store',
+    'transport',
+    'lease',
+    'clock',
+    'random',
+  ];
   const others = ['limits', 'logger', 'signal', 'telemetry', 'inspect', 'onFatal', 'onHosting'];
   const options = Object.fromEntries([...names, ...others].map((name) => [name, undefined]));
   await (await createRuntime(options)).stop();

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { type AnyStateMachine, assign, setup } from 'xstate';
 import { createRuntime } from '../../create-runtime.ts';
-import type { Logger } from '../../runtime/options.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
 import { testRuntime } from '../../simulator/testing.ts';
 
 class Money {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contextText, jsonByParts } from '../../runtime/text.ts';
+import { contextText, jsonByParts } from '../../runtime/base/json-cache.ts';
 
 /** Freezes a value and what is in it; every `every`th part, counted as they come. */
 function freezeSome(value: unknown, every: number): void {

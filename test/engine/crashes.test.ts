@@ -216,6 +216,8 @@ test('a crash leaves nothing running: no clock task, no live actor, no call', as
     deadlines: 0,
     ready: 0,
     underWay: 0,
+    watchers: 0,
+    watches: 0,
     unanswered: 0,
     asks: 0,
     performers: 0,

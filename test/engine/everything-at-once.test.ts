@@ -5,7 +5,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { localLease } from '../../runtime/local-lease.ts';
+import { localLease } from '../../runtime/system/local-lease.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { branchMachine, TICK_MS, tellerMachine } from './bank.ts';
 import { diskFull, faultyStore } from './faulty-store.ts';

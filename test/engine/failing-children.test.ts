@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { type AnyActorLogic, fromCallback, fromObservable, fromPromise, setup } from 'xstate';
-import type { Supervision } from '../../runtime/supervision.ts';
+import type { Supervision } from '../../runtime/actor/supervision-options.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { diskFull, faultyStore } from './faulty-store.ts';
 import { codeOf, during } from './outcomes.ts';

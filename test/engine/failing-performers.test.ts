@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { setup } from 'xstate';
-import type { DurablePerformer, Performer } from '../../runtime/kind.ts';
+import type { DurablePerformer, Performer } from '../../runtime/actor/kind.ts';
 import { testRuntime } from '../../simulator/testing.ts';
 import { during } from './outcomes.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Turns that fail, in every way a machine can fail: the actor stays as it was, nobody else
- * notices, the event is kept, and whoever sent it hears why.
+ * notices, the event is kept, and its sender hears why.
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

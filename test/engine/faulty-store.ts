@@ -5,8 +5,8 @@
  * is settled, so that until then nobody can read it.
  */
 
-import type { Group, Settle, Store } from '../../runtime/store.ts';
-import type { SimulatedClock } from '../../simulator/clock.ts';
+import type { Group, Settle, Store } from '../../runtime/ports/store.ts';
+import type { SimulatedClock } from '../../simulator/world/clock.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { StoreInFront } from '../store-in-front.ts';
 

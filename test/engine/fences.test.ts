@@ -6,8 +6,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { assign, sendTo, setup } from 'xstate';
-import { localLease } from '../../runtime/local-lease.ts';
 import { to } from '../../runtime/machine.ts';
+import { localLease } from '../../runtime/system/local-lease.ts';
 import { SimulatedClock, type TestRuntimeOptions, testRuntime } from '../../simulator/testing.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { diskFull, faultyStore } from './faulty-store.ts';

@@ -1,6 +1,6 @@
-/** How calls end, while virtual time is let pass: a value, or the code of the error. */
+/** Outcomes of calls, while virtual time is let pass: a value, or the code of the error. */
 
-import type { Store } from '../../runtime/store.ts';
+import type { Store } from '../../runtime/ports/store.ts';
 import type { TestRuntime } from '../../simulator/testing.ts';
 
 /** What of a record these tests look at. */

@@ -5,9 +5,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { assign, sendTo, setup } from 'xstate';
-import type { KindOptions, MigratedState } from '../../runtime/kind.ts';
+import type { KindOptions, MigratedState } from '../../runtime/actor/kind.ts';
 import { reply, to } from '../../runtime/machine.ts';
-import type { Store } from '../../runtime/store.ts';
+import type { Store } from '../../runtime/ports/store.ts';
 import { testRuntime } from '../../simulator/testing.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { codeOf, during, storedOf } from './outcomes.ts';

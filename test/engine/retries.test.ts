@@ -1,4 +1,4 @@
-/** What was given up and is tried again: effects, messages, deadlines of others. And limits of births. */
+/** Retries of what was given up: effects, messages, deadlines of others. And limits of spawns. */
 
 import { expect, test } from 'vitest';
 import { assign, sendTo, setup } from 'xstate';

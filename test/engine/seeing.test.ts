@@ -1,8 +1,8 @@
-/** What can be seen from outside: history, queries, explanations, the inspection stream, counts. */
+/** Views from outside: history, queries, explanations, the inspection stream, counts. */
 
 import { describe, expect, test } from 'vitest';
 import { assign, emit, sendTo, setup } from 'xstate';
-import type { InspectionRecord } from '../../runtime/inspection.ts';
+import type { InspectionRecord } from '../../runtime/base/inspection.ts';
 import { hint, reply, to } from '../../runtime/machine.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { memoryStore } from '../../stores/memory.ts';
@@ -111,7 +111,7 @@ describe('history', () => {
     ]);
     expect(rt.runtime.history('job/2')).toEqual([
       expect.objectContaining({ turn: 1 }),
-      { turn: 2, at, event: 'heard', from: 'job/1@test', counter: 1 },
+      { turn: 2, at, event: 'heard', from: 'job/1@test', counter: at + 1 },
       // A hint has no number: nobody would send it again.
       { turn: 3, at, event: 'heard', from: 'job/1@test', counter: 0 },
       {
@@ -229,7 +229,7 @@ describe('the inspection stream', () => {
     const short = seen.map((record) => {
       if (record.type === 'turn') return `turn ${record.address} ${record.event.type}`;
       if (record.type === 'actor') return `actor ${record.address} ${record.change}`;
-      if (record.type === 'messageSent') return `sent ${record.to} #${record.counter}`;
+      if (record.type === 'messageSent') return `sent ${record.to}`;
       if (record.type === 'timers') return `timers ${record.address} ${record.timers.length}`;
       return record.type;
     });
@@ -242,7 +242,7 @@ describe('the inspection stream', () => {
       'timers job/2@test 1',
       'turn job/1@test start',
       'timers job/1@test 1',
-      'sent job/2@test #1',
+      'sent job/2@test',
       'turn job/2@test heard',
       'timers job/2@test 1',
       'turn job/2@test heard',
@@ -258,7 +258,8 @@ describe('the inspection stream', () => {
     const heard = seen.filter(
       (record) => record.type === 'turn' && record.event.type === 'heard' && record.counter !== 0,
     );
-    expect(heard).toMatchObject([{ from: 'job/1@test', counter: 1, state: 'queued' }]);
+    const counter = seen.find((record) => record.type === 'messageSent')?.counter;
+    expect(heard).toMatchObject([{ from: 'job/1@test', counter, state: 'queued' }]);
     expect(seen.every(({ at, place }) => at <= rt.now() && place === 'test')).toBe(true);
     end();
     const before = seen.length;

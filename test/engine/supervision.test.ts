@@ -1,12 +1,12 @@
 /**
- * What follows a failed turn: the event is skipped, the actor begins anew or is stopped,
- * and how often. And what may fail without any turn failing: actions, performers,
- * observers, readers of the inspection stream.
+ * Supervision after a failed turn: the event is skipped, the actor begins again or is stopped, and how
+ * often. And what may fail without any turn failing: actions, performers, observers, readers of the
+ * inspection stream.
  */
 
 import { describe, expect, test } from 'vitest';
 import { assign, emit, sendTo, setup } from 'xstate';
-import type { KindOptions } from '../../runtime/kind.ts';
+import type { KindOptions } from '../../runtime/actor/kind.ts';
 import { to } from '../../runtime/machine.ts';
 import { type TestRuntimeOptions, testRuntime } from '../../simulator/testing.ts';
 import { codeOf, during, storedOf } from './outcomes.ts';

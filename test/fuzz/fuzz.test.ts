@@ -11,6 +11,7 @@ import { Dice } from '../../fuzz/dice.ts';
 import { harshFrame, tameFrame } from '../../fuzz/mutations.ts';
 import { BYZANTINE_ROLES } from '../../fuzz/remit.ts';
 import { fuzz, hasFindings } from '../../fuzz/run.ts';
+import { STALL_UNITS } from '../../fuzz/stalls.ts';
 
 const TIMEOUT_MS = 120_000;
 
@@ -88,7 +89,7 @@ describe('a run', () => {
         corpus,
       });
       expect(found.stalls.length, JSON.stringify(found)).toBeGreaterThan(0);
-      for (const { ms } of found.stalls) expect(Math.min(...ms)).toBeGreaterThan(50);
+      for (const { units } of found.stalls) expect(Math.min(...units)).toBeGreaterThan(STALL_UNITS);
     },
     TIMEOUT_MS,
   );

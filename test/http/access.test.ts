@@ -1,4 +1,4 @@
-/** Who is let in, and to what: tokens and roles. */
+/** Access to the API: who is let in, and to what: tokens and roles. */
 
 import { describe, expect, test } from 'vitest';
 import { bearer, close, type Endpoint, listen, TOKENS } from './served.ts';

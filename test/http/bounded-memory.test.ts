@@ -1,10 +1,10 @@
-/** What the API remembers of its clients has limits, and forgets in order. */
+/** Memory that the API has of its clients: it has limits, and forgets in order. */
 
 import { describe, expect, test } from 'vitest';
 import { IdempotencyKeys } from '../../http/idempotency.ts';
 import { DEFAULT_HTTP_LIMITS, resolveHttpLimits } from '../../http/limits.ts';
 import { Rates } from '../../http/rates.ts';
-import { SimulatedClock } from '../../simulator/clock.ts';
+import { SimulatedClock } from '../../simulator/world/clock.ts';
 
 const codeOf = (call: () => void): string | undefined => {
   try {

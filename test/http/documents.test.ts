@@ -3,9 +3,11 @@
 import { expect, test } from 'vitest';
 import { HTTP_CODES } from '../../http/index.ts';
 import { DEFAULT_HTTP_LIMITS } from '../../http/limits.ts';
+import { actorRoutes } from '../../http/routes/actors.ts';
 import { jobRoutes } from '../../http/routes/jobs.ts';
 import { operationRoutes } from '../../http/routes/operations.ts';
 import { probeRoutes } from '../../http/routes/probes.ts';
+import { workerRoutes } from '../../http/routes/workers.ts';
 import { readProjectFile } from '../project-files.ts';
 
 const page = readProjectFile('docs/http-api.md');
@@ -34,7 +36,8 @@ test('every route with its role', () => {
   const documented = rowsOf('Routes', /^\| `([A-Z]+ \/\S+)` +\| (\w+|–) +\|/gm).map(
     ([route, role]) => `${route} ${role}`,
   );
-  const actual = [...jobRoutes, ...operationRoutes, ...probeRoutes].map(
+  const all = [...jobRoutes, ...workerRoutes, ...actorRoutes, ...operationRoutes, ...probeRoutes];
+  const actual = all.map(
     ({ method, path, role }) => `${method} ${path.replace(/:\w+/, ':id')} ${role ?? '–'}`,
   );
   expect(documented.sort()).toEqual(actual.sort());

@@ -1,29 +1,24 @@
 /** Whatever is asked is answered, with a status, and by JSON that says why. */
 
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setup } from 'xstate';
+import { createRuntime } from '../../create-runtime.ts';
 import { HTTP_CODES } from '../../http/index.ts';
-import { type Manager, startManager } from '../../programs/jobs/index.ts';
+import { startManager } from '../../programs/jobs/index.ts';
 import { exchange } from './raw-connection.ts';
 import { close, type Endpoint, listen } from './served.ts';
 
-let manager: Manager;
-let at: Endpoint;
-const faults: object[] = [];
-beforeAll(async () => {
-  manager = await startManager({ datacenter: 'A' });
-  const logger = {
-    debug() {},
-    info() {},
-    warn() {},
-    error: (fields: object) => faults.push(fields),
-  };
-  at = await listen(manager, { logger });
-});
-afterAll(async () => {
-  await close(at.server, at.handler);
-  await manager.stop();
-});
+/** Of a node of the jobs system, and of one of own kinds. */
+const programs = {
+  'a manager': () => startManager({ datacenter: 'A' }),
+  'a node of own kinds': async () => {
+    const order = setup({}).createMachine({ on: { 'order.paid': {} } });
+    const runtime = await createRuntime({ node: 'A', kinds: { order } });
+    await runtime.spawn('order/1');
+    return { runtime, stop: () => runtime.stop() };
+  },
+};
 
 const words = [
   'v1',
@@ -44,6 +39,13 @@ const words = [
   '~',
   'history',
   'metrics',
+  'actors',
+  'explain',
+  'waiting',
+  'order',
+  '1',
+  '1@A',
+  'end',
 ];
 const path = fc
   .array(fc.oneof(fc.constantFrom(...words), fc.string({ maxLength: 8 })), { maxLength: 6 })
@@ -65,62 +67,98 @@ const query = fc.oneof(
 );
 const method = fc.constantFrom('GET', 'POST', 'DELETE', 'PUT', 'HEAD', 'PATCH', 'OPTIONS');
 
-test('any path, query and method', { timeout: 60_000 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(method, path, query, async (verb, where, asked) => {
-      const { status, head, body } = await exchange(
-        at.port,
-        `${verb} ${where}${asked} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
-      );
-      check(status, body, verb === 'HEAD' || !head.includes('application/json'));
-    }),
-    { numRuns: 150 },
-  );
-  expect(faults).toEqual([]);
-});
+describe.each(Object.entries(programs))('%s answers', (_, start) => {
+  const faults: object[] = [];
+  let program: Awaited<ReturnType<typeof start>>;
+  let at: Endpoint;
+  beforeAll(async () => {
+    program = await start();
+    const logger = {
+      debug() {},
+      info() {},
+      warn() {},
+      error: (fields: object) => faults.push(fields),
+    };
+    at = await listen(program, { logger });
+  });
+  afterAll(async () => {
+    await close(at.server, at.handler);
+    await program.stop();
+  });
 
-test('any body', { timeout: 60_000 }, async () => {
-  const job = fc.record(
-    {
-      jobId: fc.oneof(fc.constant('j1'), fc.anything()),
-      timeoutMs: fc.oneof(fc.constant(60_000), fc.anything()),
-      failFast: fc.anything(),
-      targetDatacenters: fc.anything(),
-      workflows: fc.oneof(
-        fc.anything(),
-        fc.array(
-          fc.record(
-            {
-              id: fc.oneof(fc.constant('w1'), fc.anything()),
-              handler: fc.anything(),
-              payload: fc.anything(),
-              dependsOn: fc.anything(),
-              cores: fc.anything(),
-            },
-            { requiredKeys: [] },
+  test('any path, query and method', { timeout: 60_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(method, path, query, async (verb, where, asked) => {
+        const { status, head, body } = await exchange(
+          at.port,
+          `${verb} ${where}${asked} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
+        );
+        check(status, body, verb === 'HEAD' || !head.includes('application/json'));
+      }),
+      { numRuns: 150 },
+    );
+    expect(faults).toEqual([]);
+  });
+
+  test('any body', { timeout: 60_000 }, async () => {
+    const job = fc.record(
+      {
+        jobId: fc.oneof(fc.constant('j1'), fc.anything()),
+        timeoutMs: fc.oneof(fc.constant(60_000), fc.anything()),
+        failFast: fc.anything(),
+        targetDatacenters: fc.anything(),
+        workflows: fc.oneof(
+          fc.anything(),
+          fc.array(
+            fc.record(
+              {
+                id: fc.oneof(fc.constant('w1'), fc.anything()),
+                handler: fc.anything(),
+                payload: fc.anything(),
+                dependsOn: fc.anything(),
+                cores: fc.anything(),
+              },
+              { requiredKeys: [] },
+            ),
+            { maxLength: 3 },
           ),
-          { maxLength: 3 },
         ),
-      ),
-    },
-    { requiredKeys: [] },
-  );
-  const text = fc.oneof(
-    job.map((value) => textOf(value)),
-    fc.json(),
-    fc.string(),
-    fc.string({ unit: 'binary' }),
-  );
-  const where = fc.constantFrom('/v1/jobs', '/v1/jobs/j1/extend', '/v1/jobs/j1/cancel');
-  await fc.assert(
-    fc.asyncProperty(where, text, async (path, sent) => {
-      const headers = { 'content-type': 'application/json' };
-      const answer = await at.call(path, { method: 'POST', body: sent, headers });
-      check(answer.status, await answer.text(), false);
-    }),
-    { numRuns: 150 },
-  );
-  expect(faults).toEqual([]);
+      },
+      { requiredKeys: [] },
+    );
+    const event = fc.record(
+      {
+        type: fc.oneof(
+          fc.constantFrom('order.paid', 'xstate.stop', 'escapement.spawn'),
+          fc.anything(),
+        ),
+        address: fc.oneof(fc.constantFrom('order/2', 'order/1@', 'ask/1'), fc.anything()),
+        input: fc.anything(),
+        replyTo: fc.anything(),
+      },
+      { requiredKeys: [] },
+    );
+    const text = fc.oneof(
+      job.map((value) => textOf(value)),
+      event.map((value) => textOf(value)),
+      fc.json(),
+      fc.string(),
+      fc.string({ unit: 'binary' }),
+    );
+    const where = fc.constantFrom(
+      ...['/v1/jobs', '/v1/jobs/j1/extend', '/v1/jobs/j1/cancel'],
+      ...['/v1/actors', '/v1/actors/order/1', '/v1/actors/order/2', '/v1/end/order/2'],
+    );
+    await fc.assert(
+      fc.asyncProperty(where, text, async (path, sent) => {
+        const headers = { 'content-type': 'application/json' };
+        const answer = await at.call(path, { method: 'POST', body: sent, headers });
+        check(answer.status, await answer.text(), false);
+      }),
+      { numRuns: 150 },
+    );
+    expect(faults).toEqual([]);
+  });
 });
 
 /** What may stand in the first line of a request. */

@@ -1,9 +1,9 @@
-/** The routes for whoever runs the system, at a gate and at a datacenter. */
+/** The routes for operators of the system, at a gate and at a datacenter. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setup } from 'xstate';
 import { startGate, startManager } from '../../programs/jobs/index.ts';
-import { localLease } from '../../runtime/local-lease.ts';
+import { localLease } from '../../runtime/system/local-lease.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
 import { close, type Endpoint, listen, type Served, serve, until } from './served.ts';
@@ -179,7 +179,7 @@ describe('a node that is not ready', () => {
     expect(await at.body('/readyz')).toEqual({
       status: 503,
       body: {
-        ...{ status: 'notReady', hosting: true },
+        ...{ status: 'notReady', hosting: true, latenessMs: expect.any(Number) },
         backlog: { workflows: 0, clients: 0, waitMs: null, isShedding: false },
       },
     });

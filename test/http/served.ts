@@ -101,7 +101,10 @@ export async function serve(options: Options = {}): Promise<Served> {
   };
 }
 
-export async function listen(program: Gate | Manager, options: Options = {}): Promise<Endpoint> {
+export async function listen(
+  program: HttpHandlerOptions['program'],
+  options: Options = {},
+): Promise<Endpoint> {
   const limits = { requestsPerMinute: 100_000, ...options.limits };
   const handler = createHttpHandler({ ...options, program, limits });
   const server = createHttpServer(handler, { limits }) as Server;

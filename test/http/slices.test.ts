@@ -1,12 +1,12 @@
-/** What is long is worked off in slices: others have their turn, counted by the clock that lets them. */
+/** Slices of long work: others have their turn, counted by the clock that lets them. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Manager, startManager } from '../../programs/jobs/index.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { systemClock } from '../../runtime/system-clock.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
 import { lmdbStore } from '../../stores/lmdb.ts';
 import { close, type Endpoint, listen } from './served.ts';
 
@@ -60,16 +60,18 @@ const submit = (jobId: string, count: number) =>
     },
   });
 
-test('a large body is read in slices, a page of timers and one of jobs are', async () => {
+test('a large body is read in slices, a page of actors and one of jobs are', async () => {
   expect(await submit('large', WORKFLOWS)).toMatchObject({ status: 201 });
   // More than a mebibyte, a part of 64 KiB or of one read more at a time.
   expect(ofApi.turns).toBeGreaterThanOrEqual(8);
   const many = await Promise.all(Array.from({ length: JOBS }, (_, n) => submit(`j${n}`, 1)));
   expect(new Set(many.map(({ status }) => status))).toEqual(new Set([201]));
-  ofApi.turns = 0;
   const { body: timers } = await at.body('/v1/timers?limit=1000');
   expect(timers.timers.length).toBeGreaterThan(JOBS);
-  // Hardly any of what it looks at waits for a moment, and it looks at 250 at a time.
+  ofApi.turns = 0;
+  const { body: none } = await at.body('/v1/actors?stuckFor=1d&limit=500');
+  expect(none).toEqual({ actors: [], cursor: null });
+  // Nothing of what it looks at is that old, and it looks at 250 at a time.
   expect(ofApi.turns).toBeGreaterThanOrEqual(Math.floor(WORKFLOWS / 250));
   const before = ofDesk.turns;
   const { body: few } = await at.body('/v1/jobs?limit=1');

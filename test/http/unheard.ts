@@ -22,7 +22,8 @@ export function unheard(): Unheard {
     at = await listen(manager);
     await at.body('/v1/jobs');
     manager.runtime.inspect((record) => {
-      if (record.type === 'turn' && record.address.startsWith('desk/')) questions += 1;
+      const isHeard = record.type === 'turn' || record.type === 'question';
+      if (isHeard && record.address.startsWith('desk/')) questions += 1;
     });
     await at.body('/v1/jobs');
     expect(questions, 'a question that is heard').toBe(1);

@@ -1,11 +1,13 @@
-/** What counts as waiting, how long it is thought to take, and who is refused because of it. */
+/**
+ * Backlog: what counts as waiting, how long it is thought to take, and who is refused because of it.
+ */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Backlog } from '../../programs/jobs/manager/backlog.ts';
 import { Pace } from '../../programs/jobs/manager/pace.ts';
 import { SheddingLog } from '../../programs/jobs/manager/shedding-log.ts';
-import { SILENT_LOGGER } from '../../runtime/options.ts';
+import { SILENT_LOGGER } from '../../runtime/base/limits.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -18,6 +20,7 @@ function backlogOf(
       backlogWorkflowsMax: 1_000,
       backlogWaitMaxMs: null,
       backlogFreeWorkflows: 0,
+      readyMax: 16,
       ...bounds,
     },
     () => clock.now,
@@ -44,6 +47,22 @@ describe('a backlog', () => {
     moved('j', 'DISPATCHED', 'FAILED');
     moved('j', 'FAILED_READY_FOR_RETRY', 'PENDING');
     expect(backlog.workflows).toBe(2);
+  });
+
+  test('has as many of a job ahead of others as may ask for a worker at a time', () => {
+    for (const [readyMax, ahead] of [
+      [4, 4],
+      [16, 16],
+      [1_000, 100],
+    ] as const) {
+      const { backlog, done, moved } = backlogOf({ readyMax });
+      backlog.add('j', 'c', 101);
+      done('j', 1_000);
+      // One second each, as the one before.
+      expect(backlog.waitMs).toBe(ahead * 1_000);
+      for (let left = 98; left >= 0; left -= 1) moved('j', 'PENDING', 'DISPATCHED');
+      expect(backlog.waitMs).toBe(1_000);
+    }
   });
 
   test('has nothing of a job that has ended or was not taken, whatever is noted of it afterwards', () => {

@@ -9,11 +9,12 @@ import {
   type ScriptedContext,
   scriptedHandler,
 } from '../../simulator/jobs/scripted-handler.ts';
-import { LeaseOffice } from '../../simulator/lease-office.ts';
-import { simulatedNetwork } from '../../simulator/network.ts';
-import { SeededRandom } from '../../simulator/random.ts';
+import { LeaseOffice } from '../../simulator/world/lease-office.ts';
+import { simulatedNetwork } from '../../simulator/world/network/network.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { Member, type MemberPorts } from './cluster/member.ts';
+import { Passport } from './cluster/passport.ts';
 import { placeOfNode } from './cluster/plan.ts';
 import { isAt, Recorder } from './cluster/recorder.ts';
 import { ScriptTime } from './cluster/script-time.ts';
@@ -49,6 +50,27 @@ describe('the time of a script', () => {
   test('waits no longer than it was told', async () => {
     const time = new ScriptTime();
     await expect(time.until('it rains', () => false, 500)).rejects.toThrow('it rains');
+  });
+
+  test('names what it stands still for, and does not hang', async () => {
+    const time = new ScriptTime([{ isBusy: true, underWay: 'a connection of a and b' }], 10);
+    await expect(time.runFor(20)).rejects.toThrow('does not end: a connection of a and b');
+  });
+});
+
+describe('a passport', () => {
+  const { clock } = new ScriptTime();
+  const network = simulatedNetwork({ clock, random: new SeededRandom(1), delayMs: 50 });
+
+  test.each([
+    ['client~1', 'client', 'client~1'],
+    ['modest~2', 'client', 'modest~2'],
+    ['A.worker-1', 'worker', 'A.worker-1'],
+    ['A.manager-2', 'manager', 'A'],
+    ['gate-1', 'gate', 'gate-1'],
+    ['thing', 'node', 'thing'],
+  ] as const)('says that %s is a %s', (node, role, place) => {
+    expect(new Passport(network, false).identityOf(node)).toEqual({ role, place });
   });
 });
 

@@ -23,9 +23,9 @@ import type { Manager } from '../../programs/jobs/manager.ts';
 import type { HandlerContext } from '../../programs/jobs/worker/handlers.ts';
 import type { JobWorker } from '../../programs/jobs/worker.ts';
 import type { HandlerScript } from '../../simulator/jobs/scripted-handler.ts';
-import { LeaseOffice } from '../../simulator/lease-office.ts';
-import { type SimulatedNetwork, simulatedNetwork } from '../../simulator/network.ts';
-import { SeededRandom } from '../../simulator/random.ts';
+import { LeaseOffice } from '../../simulator/world/lease-office.ts';
+import { type SimulatedNetwork, simulatedNetwork } from '../../simulator/world/network/network.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 import { Crew } from './cluster/crew.ts';
 import { programOf } from './cluster/member.ts';
 import { Passport } from './cluster/passport.ts';
@@ -37,7 +37,7 @@ import {
   workersOf,
 } from './cluster/plan.ts';
 import { Recorder } from './cluster/recorder.ts';
-import { ScriptTime } from './cluster/script-time.ts';
+import { type RealWork, ScriptTime } from './cluster/script-time.ts';
 
 const DELAY_MS = 50;
 /** By then a client knows who hosts what, in any network that a script would have. */
@@ -75,9 +75,8 @@ export class Cluster {
   #clients = 0;
 
   constructor(plan: ClusterPlan) {
-    const { disks } = plan;
-    const isBusy = () => disks?.isBusy === true || this.passport.sockets?.isBusy === true;
-    this.time = new ScriptTime(disks || isOverSockets(plan) ? isBusy : undefined);
+    const work: RealWork[] = plan.disks === undefined ? [] : [plan.disks];
+    this.time = new ScriptTime(work);
     const { clock } = this.time;
     this.#plan = plan;
     this.#seed = plan.seed ?? 1;
@@ -87,6 +86,7 @@ export class Cluster {
       random: new SeededRandom(this.#seed, 'network'),
     });
     this.passport = new Passport(this.network, isOverSockets(plan));
+    if (this.passport.sockets !== undefined) work.push(this.passport.sockets);
     this.recorder = new Recorder(
       () => clock.now(),
       (at) => this.time.sinceBegin(at),

@@ -12,7 +12,7 @@ import {
   workerRules,
   workflowRules,
 } from '../../programs/jobs/configuration.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 import { readProjectFile } from '../project-files.ts';
 
 /** What it says to a configuration from a file, which no compiler has seen. */

@@ -2,21 +2,21 @@
  * Keeps the documents of the jobs system true: its lists of messages, log lines and metrics are
  * those of the code, in both directions, and the logs that they show are what the programs write.
  *
- * A block that opens with "```text log NAME" shows lines of the run NAME below: the moment in
- * seconds, the node, the line, and words that are to be found in its fields. Lines of the run may
- * be left out, their order may not be changed.
+ * A block that opens with "```text log NAME" shows the run NAME of logged-runs.ts, every line at
+ * `info` and above from its beginning on: the moment in seconds, the node, the line, and of its
+ * fields names with their values, or values alone.
  */
 
 import { describe, expect, test } from 'vitest';
 import { NOTES, type NoteName } from '../../machines/jobs/notes.ts';
 import { Counters } from '../../programs/jobs/counters.ts';
+import { PERMISSIONS } from '../../programs/jobs/desk/permissions.ts';
 import { notePerformer } from '../../programs/jobs/notes.ts';
-import { PERMISSIONS } from '../../programs/jobs/permissions.ts';
-import type { Performer } from '../../runtime/kind.ts';
-import { SILENT_LOGGER } from '../../runtime/options.ts';
+import type { Performer } from '../../runtime/actor/kind.ts';
+import { SILENT_LOGGER } from '../../runtime/base/limits.ts';
 import { listProjectFiles, readProjectFile } from '../project-files.ts';
 import type { LogLine } from './cluster/recorder.ts';
-import { type Cluster, scripted, startCluster } from './cluster.ts';
+import { LOGGED_RUNS } from './logged-runs.ts';
 
 const OPERATIONS = 'docs/jobs-operations.md';
 
@@ -31,7 +31,10 @@ describe('the guide for operators', () => {
   });
 
   test('lists every metric, and no other', () => {
-    const rows = rowsOf(readProjectFile(OPERATIONS), /^\| `([a-z_]+)` +\| (?:manager|gate)/gm);
+    const rows = rowsOf(
+      readProjectFile(OPERATIONS),
+      /^\| `([a-z_]+)` +\| (?:manager|gate|worker)/gm,
+    );
     const named = sourcesIn('programs/jobs/').flatMap((source) =>
       rowsOf(source, /'([a-z]+(?:_[a-z]+)+_(?:total|count|length|seconds))'/g),
     );
@@ -68,90 +71,67 @@ test('the map of the machines names every message', () => {
   expect(missing.map(([, type]) => type)).toEqual([]);
 });
 
-const DAY = 86_400_000;
-const job = (timeoutMs: number, script: Parameters<typeof scripted>[1]) => ({
-  jobId: 'j1',
-  timeoutMs,
-  workflows: [scripted('w1', script)],
-});
-const one = { A: { workers: 1 } };
-const two = { A: { workers: 1 }, B: { workers: 1 } };
-
-/** The runs whose logs are shown, by name: begun, and played for so long. */
-const RUNS: Readonly<Record<string, () => Promise<readonly [Cluster, untilMs: number]>>> = {
-  async overall() {
-    const cluster = await startCluster({ datacenters: one });
-    await cluster.begin('A', job(60_000, { runs: 'never' }));
-    return [cluster, 70_000];
-  },
-  async stuck() {
-    const cluster = await startCluster({ datacenters: one });
-    await cluster.begin('A', job(DAY, { runs: 'never', stopsProgressAt: 30_000 }));
-    return [cluster, 160_000];
-  },
-  async gate() {
-    const cluster = await startCluster({ gates: 1, datacenters: two });
-    const script = { runs: 'never', in: { A: { stopsProgressAt: 30_000 } } } as const;
-    await cluster.begin('gate-1', job(DAY, script));
-    return [cluster, 160_000];
-  },
-  async fallback() {
-    const cluster = await startCluster({ gates: 1, datacenters: one });
-    await cluster.begin('gate-1', job(200_000, { runs: 'never' }));
-    cluster.at(60_000, () => cluster.crash('gate-1'));
-    cluster.at(600_000, () => cluster.restart('gate-1'));
-    return [cluster, 610_000];
-  },
-  async 'cut-off'() {
-    const cluster = await startCluster({ gates: 1, datacenters: two });
-    await cluster.begin('gate-1', job(60_000, { runs: 'never' }));
-    cluster.at(10_000, () => cluster.network.cut('B.manager-1', 'gate-1'));
-    return [cluster, 130_000];
-  },
-  async 'worker-lost'() {
-    const cluster = await startCluster({ datacenters: { A: { workers: 2 } } });
-    await cluster.begin('A', job(120_000, { runs: 'never' }));
-    cluster.at(20_000, () => cluster.extend('A.worker-1', { progress: 0.5 }));
-    cluster.at(20_200, () => cluster.crash('A.worker-1'));
-    return [cluster, 120_000];
-  },
-  async takeover() {
-    const cluster = await startCluster({ datacenters: { A: { managers: 2, workers: 1 } } });
-    await cluster.begin('A', job(120_000, { runs: 60_000 }));
-    cluster.at(20_000, () => cluster.crash('A.manager-1'));
-    return [cluster, 70_000];
-  },
-};
-
 describe('the logs that are shown', () => {
   const blocks = rowsOf(readProjectFile(OPERATIONS), /^```text log ([a-z-]+)\n([\s\S]*?)^```$/gm);
 
-  test('are those of the runs here', () => {
-    expect(blocks.map(([, name]) => name).sort()).toEqual(Object.keys(RUNS).sort());
+  test('are those of the runs that there are', () => {
+    expect(blocks.map(([, name]) => name).sort()).toEqual(Object.keys(LOGGED_RUNS).sort());
   });
 
   for (const [, name = '', text = ''] of blocks)
-    test(`of ${name} are written`, async () => {
-      const [cluster, untilMs] = (await RUNS[name]?.()) ?? expect.fail(`There is no run ${name}.`);
-      await cluster.runUntil(untilMs);
-      const written = cluster.recorder.lines();
-      await cluster.stop();
-      let from = 0;
-      for (const line of text.trimEnd().split('\n')) {
-        const at = written.findIndex((entry, index) => index >= from && isShown(line, entry));
-        expect(at, `${line}, after ${from} lines`).toBeGreaterThanOrEqual(from);
-        from = at + 1;
-      }
+    test(`of ${name} are what is written, and all of it`, async () => {
+      const written = (await linesOf(name)).filter(isToBeShown);
+      const shown = text.trimEnd().split('\n');
+      // What does not fit stands there as it was written.
+      const fitting = written.map((line, at) =>
+        isShown(shown[at] ?? '', line) ? shown[at] : asText(line),
+      );
+      expect(shown).toEqual(fitting);
     });
+
+  test('may neither lack a line, nor change a value, nor put one under another name', async () => {
+    const [, , ended] = (await linesOf('overall')).filter(isToBeShown);
+    const line = ended ?? expect.fail('There is no third line.');
+    expect(isShown('60.001 A.manager-1 job.ended timedOut reason overall', line)).toBe(true);
+    expect(isShown('60.002 A.manager-1 job.ended timedOut', line)).toBe(false);
+    expect(isShown('60.001 A.manager-1 job.ended completed', line)).toBe(false);
+    expect(isShown('60.001 A.manager-1 job.ended gateReason overall', line)).toBe(false);
+    expect(isShown('', line)).toBe(false);
+  });
 });
+
+async function linesOf(name: string): Promise<readonly LogLine[]> {
+  const [cluster, untilMs] = (await LOGGED_RUNS[name]?.()) ?? expect.fail(`There is no ${name}.`);
+  await cluster.runUntil(untilMs);
+  const lines = cluster.recorder.lines();
+  await cluster.stop();
+  return lines;
+}
+
+const isToBeShown = ({ atMs, level }: LogLine): boolean => atMs >= 0 && level !== 'debug';
 
 /** Whether a line of a document shows this line of a log. */
 function isShown(shown: string, { atMs, node, message, fields }: LogLine): boolean {
-  const [seconds, who, event, ...words] = shown.trim().split(/\s+/);
-  if (seconds !== (atMs / 1_000).toFixed(3) || who !== node || event !== message) return false;
-  const told = new Set(Object.entries(fields).flat().map(textOf));
-  return words.every((word) => told.has(word));
+  const text = shown.trim().split(/\s+/).join(' ');
+  const begin = `${(atMs / 1_000).toFixed(3)} ${node} ${message}`;
+  if (text !== begin && !text.startsWith(`${begin} `)) return false;
+  const values = new Set(Object.values(fields).map(textOf));
+  const words = text
+    .slice(begin.length + 1)
+    .split(' ')
+    .filter((word) => word !== '');
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? '';
+    const isTrue = Object.hasOwn(fields, word)
+      ? textOf(fields[word]) === words[++at]
+      : values.has(word);
+    if (!isTrue) return false;
+  }
+  return true;
 }
+
+const asText = ({ atMs, node, message, fields }: LogLine): string =>
+  `${(atMs / 1_000).toFixed(3)} ${node} ${message} ${JSON.stringify(fields)}`;
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);

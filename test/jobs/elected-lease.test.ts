@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { electedLease } from '../../programs/jobs/elected-lease.ts';
-import type { LeaseBoard } from '../../runtime/lease-board.ts';
-import { SILENT_LOGGER } from '../../runtime/options.ts';
-import { SimulatedClock } from '../../simulator/clock.ts';
-import { NodeClock } from '../../simulator/node-clock.ts';
-import { SeededRandom } from '../../simulator/random.ts';
+import { SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import type { LeaseBoard } from '../../runtime/ports/lease-store.ts';
+import { SimulatedClock } from '../../simulator/world/clock.ts';
+import { NodeClock } from '../../simulator/world/node-clock.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 import { memoryLeaseBoard } from '../../stores/lease-board.ts';
 import { describeLease } from '../contracts/describe-lease.ts';
 

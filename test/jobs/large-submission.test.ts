@@ -1,10 +1,12 @@
-/** What a large job makes of one turn of the event loop, counted: at a manager, and at its gate. */
+/**
+ * Large submissions: their work in one turn of the event loop, counted: at a manager, and at its gate.
+ */
 
 import { expect, test } from 'vitest';
+import { localClient } from '../../programs/jobs/client/local-client.ts';
 import { startGate } from '../../programs/jobs/gate.ts';
-import { localClient } from '../../programs/jobs/local-client.ts';
 import { startManager } from '../../programs/jobs/manager.ts';
-import type { Transport } from '../../runtime/transport.ts';
+import type { Transport } from '../../runtime/ports/transport.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
 
 const COUNT = 3_000;

@@ -1,9 +1,12 @@
-/** When all jobs have ended nothing of them goes on: no deadline, no message, no core, no attempt. */
+/**
+ * Leftovers: when all jobs have ended nothing of them goes on: no deadline, no message, no core, no
+ * attempt.
+ */
 
 import { describe, expect, test } from 'vitest';
 import type { WorkerPoolContext } from '../../machines/jobs/worker-pool.ts';
+import type { Undelivered } from '../../runtime/actor/dead-letters.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import type { Undelivered } from '../../runtime/undelivered.ts';
 import type { HandlerScript } from '../../simulator/jobs/scripted-handler.ts';
 import { type Cluster, scripted, startCluster } from './cluster.ts';
 import { contextOf, endsOf, healthOf } from './scenarios/witness.ts';

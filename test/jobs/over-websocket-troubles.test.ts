@@ -4,5 +4,11 @@ import { describe } from 'vitest';
 import { repeatOverSockets } from './over-websocket.ts';
 
 describe('over WebSocket', async () => {
-  await repeatOverSockets('gate/scenarios.test.ts', 'restart', 'bad-input', 'leftovers.test.ts');
+  await repeatOverSockets(
+    'gate/scenarios.test.ts',
+    'gate/overload.test.ts',
+    'restart',
+    'bad-input',
+    'leftovers.test.ts',
+  );
 });

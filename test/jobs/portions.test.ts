@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { inPortions } from '../../programs/jobs/portions.ts';
-import { submissionPages } from '../../programs/jobs/submission-pages.ts';
-import { systemClock } from '../../runtime/system-clock.ts';
+import { inPortions } from '../../programs/jobs/desk/portions.ts';
+import { submissionPages } from '../../programs/jobs/submission/parts.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 

@@ -2,10 +2,10 @@
 
 import { expect, test } from 'vitest';
 import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
-import { inSlices, type Steps } from '../../programs/jobs/slices.ts';
+import { inSlices, type Steps } from '../../programs/jobs/desk/slices.ts';
+import { findWrongDependency } from '../../programs/jobs/submission/breach.ts';
 import { isBreach, Submissions } from '../../programs/jobs/submission.ts';
-import { findWrongDependency } from '../../programs/jobs/submission-breach.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 
 /** Counts how often others had their turn. */
 class TurnClock implements Clock {

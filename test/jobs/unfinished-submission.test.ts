@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
 import { isBreach, Submissions } from '../../programs/jobs/submission.ts';
-import { turnKnobs } from '../../runtime/knob.ts';
+import { turnKnobs } from '../../runtime/base/knob.ts';
 import { SimulatedClock } from '../../simulator/testing.ts';
 
 const PAGES = 5;
@@ -36,6 +36,23 @@ test('the same page again is no news of it', async () => {
   expect(await take(1)).toBeNull();
   clock.advanceBy(1_000);
   expect(await take(PAGES)).toBeNull();
+});
+
+test('two submissions of one job have their pages apart, in whatever order those come', async () => {
+  const submissions = new Submissions(new SimulatedClock(), resolveConfiguration());
+  const take = (requestId: string, page: number) => {
+    const workflows = [{ id: `w${page}`, handler: requestId }];
+    const terms = { timeoutMs: 60_000 };
+    return submissions.take('ada', { requestId, jobId: 'j', terms, workflows, page, pages: 2 });
+  };
+  expect(await take('one', 1)).toBeNull();
+  expect(await take('two', 1)).toBeNull();
+  for (const requestId of ['one', 'two']) {
+    const whole = await take(requestId, 2);
+    const handlers =
+      whole !== null && !isBreach(whole) && whole.workflows.map((one) => one.handler);
+    expect(handlers).toEqual([requestId, requestId]);
+  }
 });
 
 test('where too many are unfinished another one is told to come again, and not that it is wrong', async () => {

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { jobAddress, workflowAddress } from '../../machines/jobs/addresses.ts';
-import { localClient } from '../../programs/jobs/local-client.ts';
+import { localClient } from '../../programs/jobs/client/local-client.ts';
 import { type Manager, startManager } from '../../programs/jobs/manager.ts';
 import { memoryStore } from '../../stores/memory.ts';
 

@@ -1,4 +1,4 @@
-/** What the overload rig can be told: how much load, for how long, and what can be done of it. */
+/** Options of the overload rig: how much load, for how long, and what can be done of it. */
 
 export interface OverloadOptions {
   /** Jobs per second of the base load, and while it is too much, in all. */

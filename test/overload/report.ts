@@ -1,4 +1,4 @@
-/** What came of an overload, in figures, and whether that is what was promised. */
+/** Report of an overload, in figures, and whether that is what was promised. */
 
 import { type Client, isAccepted, type Load, type Sent } from './load.ts';
 import type { OverloadOptions } from './options.ts';

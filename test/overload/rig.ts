@@ -7,7 +7,7 @@
  */
 
 import { parseArgs } from 'node:util';
-import { messageOf } from '../../runtime/errors.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
 import { OVERLOAD_DEFAULTS, type OverloadOptions } from './options.ts';
 import type { OverloadReport } from './report.ts';
 import { runOverload } from './run.ts';

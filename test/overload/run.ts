@@ -1,9 +1,9 @@
 /**
  * An overload of a jobs system of real processes: base load, ten times of it for a while, base load
- * again; and what became of every job that was submitted.
+ * again; and the outcome of every job that was submitted.
  *
  * One manager on LMDB, one worker whose cores and work make the capacity, clients over HTTP. Goodput is
- * what is done within the time that whoever submits has patience for; what was refused counts as not
+ * what is done within the time that a client has patience for; what was refused counts as not
  * done.
  */
 

@@ -1,5 +1,6 @@
 /**
- * Whether real processes and the simulator came to the same end, and what is different if not.
+ * Comparison of real processes with the simulator: whether they came to the same end, and what is different
+ * if not.
  *
  * What has to be equal is what people would call the outcome: status, reasons, who led under which
  * fence, decisions, extensions, and how each workflow ended after how many attempts. Moments agree

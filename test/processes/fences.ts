@@ -1,4 +1,4 @@
-/** Whether the numbers that must only rise did. */
+/** Check that the numbers that must only rise did. */
 
 import type { LogRecord } from './log-book.ts';
 import { placeOf } from './process-cluster.ts';

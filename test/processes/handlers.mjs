@@ -17,7 +17,7 @@ const { port, worker, datacenter, names, sources } = JSON.parse(
 );
 const compiled = (path) => import(pathToFileURL(join(sources, path)).href);
 const { scriptedHandler } = await compiled('simulator/jobs/scripted-handler.js');
-const { systemClock } = await compiled('runtime/system-clock.js');
+const { systemClock } = await compiled('runtime/system/clock.js');
 
 const LOOK_MS = 5;
 

@@ -1,6 +1,5 @@
 /**
- * What the processes of a cluster said about themselves: the lines of their logs, in the order in
- * which they came.
+ * Logs of the processes of a cluster: their lines, in the order in which they came.
  *
  * Guarantees: a line that is JSON with an `event` is kept with the node that wrote it; so many at
  * most, the oldest go first. What is no such line is kept as text for the message about a process

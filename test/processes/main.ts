@@ -9,7 +9,7 @@
  */
 
 import { parseArgs } from 'node:util';
-import { messageOf } from '../../runtime/errors.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
 import { readScenario } from './conformance.ts';
 import { playOnProcesses } from './play.ts';
 import { playRandom, preparePlans } from './random-play.ts';

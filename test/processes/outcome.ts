@@ -1,5 +1,5 @@
 /**
- * What came of a scenario that real processes have played, in the words of the simulator's result.
+ * Outcome of a scenario that real processes have played, in the words of the simulator's result.
  *
  * Statuses, reasons and workflows are what the nodes answer over HTTP when it is over; moments are
  * those of what they noted, at the pace of the scenario. Where a place has nobody left to ask, what

@@ -1,5 +1,5 @@
 /**
- * Whether a random plan came to what the simulator allows, when real processes have played it.
+ * Check that a random plan came to what the simulator allows, when real processes have played it.
  *
  * "Agrees" means: every job that was accepted has exactly one end at every place that took it, all
  * places say the same later, and no fence fell. Beyond that, an outcome must be the simulator's
@@ -11,8 +11,8 @@
 
 import type { SubmissionAnswer } from '../../machines/jobs/messages/client.ts';
 import type { Plan, Step } from '../../simulator/plan.ts';
-import { SeededRandom } from '../../simulator/random.ts';
 import type { JobEnd } from '../../simulator/scenario/result.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 import type { Call } from './scene.ts';
 import { simulate } from './simulated.ts';
 

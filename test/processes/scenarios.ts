@@ -1,5 +1,5 @@
 /**
- * Which scenarios of test/conformance real processes can play, at which pace, and why not the others.
+ * Scenarios of test/conformance that real processes can play, at which pace, and why not the others.
  *
  * The factor is how much faster than its file a scenario is played. It is as great as the least
  * values of the options that matter in it allow: a base deadline of 30 s is 1.5 s at 20, and must
@@ -74,12 +74,63 @@ export const PLAYED: readonly PlayedScenario[] = [
   { file: 'S46-frozen-leader', factor: 5 },
   { file: 'S51-queued-is-no-lack-of-progress', factor: 60 },
   { file: 'S52-lost-without-a-leader', factor: 15 },
+  { file: 'G01-credit-next-in-the-queue-of-a-restarted-gate', factor: 10 },
+  { file: 'G02-old-report-of-a-datacenter-that-completed', factor: 20 },
+  { file: 'G03-old-report-after-a-short-cut', factor: 3 },
+  { file: 'G04-restarted-gate-and-a-job-that-has-ended', factor: 10 },
+  { file: 'G06-one-completes-one-is-told', factor: 20 },
+  { file: 'G08-gate-back-at-301-s-of-the-fallback', factor: 40 },
+  { file: 'G09-transfer-between-report-and-decision', factor: 20 },
+  { file: 'G11-credit-of-one-of-two-workers-lost', factor: 15 },
+  { file: 'G14-datacenter-without-workers', factor: 20 },
+  { file: 'G15-no-workers-anywhere', factor: 20 },
+  { file: 'G16-late-cancel', factor: 10 },
+  { file: 'G17-cancel-while-the-gate-catches-up', factor: 5 },
+  { file: 'G18-cancel-just-before-the-budget-ends', factor: 5 },
+  { file: 'G19-report-of-a-restarted-gate-counts-after-the-answer', factor: 10 },
+  { file: 'G20-silent-datacenter-that-still-is-stuck', factor: 20 },
+  { file: 'G21-extension-while-the-datacenter-is-cut-off', factor: 10 },
+  { file: 'G22-credit-heard-before-a-restart-over-the-deadline', factor: 10 },
+  { file: 'G23-out-of-reach-is-silent-not-awaited', factor: 10 },
+  { file: 'G24-stuck-everywhere-though-one-was-silent', factor: 20 },
+  { file: 'G25-progress-after-a-silence-blocks-rule-3', factor: 20 },
+  { file: 'G26-majority-with-one-silent', factor: 20 },
+  { file: 'G27-all-with-one-that-completes-later', factor: 20 },
+  { file: 'G32-operator-extension-while-the-gate-is-away', factor: 10 },
+  { file: 'G33-hold-after-a-lost-worker-while-the-gate-is-away', factor: 10 },
+  { file: 'G37-fallback-of-one-of-two', factor: 20 },
+  { file: 'G39-flapping-link', factor: 5 },
+  { file: 'G41-higher-fence-of-a-datacenter-that-was-silent', factor: 10 },
+  { file: 'G56-frozen-gate-and-a-report-before-the-end', factor: 3 },
+  { file: 'W1-silent-while-work-is-offered', factor: 1.5 },
+  { file: 'W2-cancel-that-nobody-confirms', factor: 5, looksAtMs: 53_000 },
+  { file: 'W3-lost-work-moves-on-under-load', factor: 10 },
+  { file: 'G45-cancelled-in-one-datacenter', factor: 20 },
+  { file: 'G46-cancel-after-the-report', factor: 20 },
+  { file: 'G47-extension-after-the-report', factor: 20 },
+  { file: 'G51-gate-restarts-while-it-settles', factor: 10 },
+  { file: 'G52-completion-after-a-presumed-cancel', factor: 10 },
+  { file: 'G53-workers-die-and-come-back', factor: 10 },
+  { file: 'G54-waiting-counts-as-stuck-when-asked', factor: 20 },
+  { file: 'W5-suspect-worker-starts-again', factor: 5 },
+  { file: 'W6-credit-goes-with-the-boot', factor: 3 },
+  { file: 'W7-counts-cleared-after-suspicion', factor: 10 },
+  { file: 'W9-nothing-new-for-a-suspect-worker', factor: 10 },
+  { file: 'W10-evicted-for-its-denials', factor: 10 },
+  { file: 'W13-result-waits-for-its-manager', factor: 10 },
+  { file: 'L2-hold-beyond-the-old-deadline', factor: 10 },
+  { file: 'L3-largest-credit-lost', factor: 15 },
+  { file: 'L4-operators-extension-outlives-workers', factor: 15 },
+  { file: 'L5-late-cancel-and-late-extension', factor: 5 },
 ];
 
 const MESSAGES = 'a proxy carries bytes and cannot lose, repeat or hold one message';
 const FORGED = 'a message from somebody who is not there is refused at the socket';
 const REFUSED = 'a worker refuses a dispatch only while it has no room, which it says before';
 const MOMENT = 'what it is about takes less time than a process needs to be scheduled';
+const HOURS =
+  'at a pace at which its hours end, its first seconds are over before a process has begun';
+const CLOCK = 'processes of one machine have one clock';
 
 /** By file, without `.yaml`. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
@@ -91,7 +142,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   '27-completed-before-the-decision': MESSAGES,
   '28-completed-everywhere-before-the-decision': MESSAGES,
   '30-dispatch-exhausted': REFUSED,
-  '37-skewed-successor': 'processes of one machine have one clock',
+  '37-skewed-successor': CLOCK,
   'H-held-up-submission-never-begins':
     'the limits of its gate, which decide it, are played faster than a process starts',
   'S1-result-in-the-last-moment': MOMENT,
@@ -109,4 +160,32 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'S35-cancelled-while-waiting-to-dispatch': REFUSED,
   'S42-extension-heard-in-time': MOMENT,
   'S42-extension-heard-too-late': MESSAGES,
+  'G05-both-complete-as-the-time-runs-out': MOMENT,
+  'G07-gate-back-at-299-s-of-the-fallback': MOMENT,
+  'G10-decision-to-a-leader-that-has-just-left': MOMENT,
+  'G28-overall-report-of-a-skewed-datacenter': CLOCK,
+  'G29-restarted-gate-whose-clock-went-back': CLOCK,
+  'G30-decision-lost-in-a-crash-after-it': MESSAGES,
+  'G31-gate-restarts-three-times-over-the-deadline': MOMENT,
+  'G34-final-lost-once': MESSAGES,
+  'G35-progress-reports-lost-for-good': MESSAGES,
+  'G36-decision-held-up-until-the-job-has-ended': MESSAGES,
+  'G38-gate-away-over-the-dispatch': MOMENT,
+  'G40-equal-fence-lower-report': MESSAGES,
+  'W4-progress-lost-holds-up-nothing': MESSAGES,
+  'G12-queue-that-drains-after-hours': HOURS,
+  'G13-completed-while-the-gate-was-away-for-hours': HOURS,
+  'G42-own-deadline-of-a-gate-whose-clock-went-back': CLOCK,
+  'G43-both-complete-while-the-decision-is-held': MESSAGES,
+  'G44-cancel-overtakes-the-decision': MESSAGES,
+  'G49-report-of-a-leader-before': FORGED,
+  'G55-acks-lost-are-no-contact': MESSAGES,
+  'W8-asking-is-no-heartbeat': MESSAGES,
+  'W11-answer-lost-one-credit': MESSAGES,
+  'W12-leader-lost-while-it-grants': MOMENT,
+  'L1-only-manager-away-for-hours': HOURS,
+  'G48-two-leaders-lost-before-the-decision':
+    'who leads at a step stands still until then, and the same manager leads before it too',
+  'G50-fallback-due-while-nobody-leads':
+    'a manager that stood still until it leads is reached by a gate later than one that runs',
 };

@@ -1,5 +1,5 @@
 /**
- * What the simulator makes of a plan.
+ * Simulated outcomes of a plan.
  *
  * While it plays, this process must do nothing else: what real processes are compared with is
  * found out before any of them is started.

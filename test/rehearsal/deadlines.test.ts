@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { raise, setup } from 'xstate';
-import type { MigratedState } from '../../runtime/kind.ts';
+import type { MigratedState } from '../../runtime/actor/kind.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { linesOf, order, type Release, rehearseUpgrade, running, stored } from './releases.ts';
 

@@ -1,19 +1,23 @@
 /**
- * What a history state remembers is part of a record, as the state is: a release that does not have
- * it is found out by a rehearsal, and refused by a node, instead of going to the default state.
+ * History states: what one remembers is part of a record, as the state is: a release that does not have it
+ * is found out by a rehearsal, and refused by a node, instead of going to the default state.
  */
 
 import { describe, expect, test } from 'vitest';
 import { type AnyStateMachine, setup } from 'xstate';
-import type { ActorHandle } from '../../runtime/handle.ts';
-import type { MigratedState } from '../../runtime/kind.ts';
-import type { Rehearsal } from '../../runtime/rehearsal.ts';
+import type { MigratedState } from '../../runtime/actor/kind.ts';
+import type { ActorHandle } from '../../runtime/api/handle.ts';
+import type { Rehearsal } from '../../runtime/rehearsal/rehearsal.ts';
 import { linesOf, rehearseUpgrade, running, stored } from './releases.ts';
 
 interface Shape {
   readonly charging?: string;
   readonly bank?: string;
   readonly last?: string;
+  /** The id of the history state, where it has one of its own. */
+  readonly lastId?: string;
+  /** What is below the remembered state, or in its place. */
+  readonly inner?: 'compound' | 'parallel' | 'history';
   readonly history?: 'shallow' | 'deep';
   /** What the machine is called. */
   readonly id?: string;
@@ -24,13 +28,18 @@ interface Shape {
 /** `charging` is left by `hold` while it waits for the bank, and `resume` goes back to it. */
 function shop(shape: Shape = {}): AnyStateMachine {
   const { charging = 'charging', bank = 'bank', last = 'last' } = shape;
-  const { history = 'deep', id = 'shop', isMoved = false } = shape;
-  const paying = { initial: bank, states: { [bank]: {}, done: {} } };
-  const remembered = { type: 'history', history };
+  const { history = 'deep', id = 'shop', isMoved = false, lastId, inner = 'compound' } = shape;
+  const below = { [bank]: {}, done: {} };
+  const paying = {
+    compound: { initial: bank, states: below },
+    parallel: { type: 'parallel', states: below },
+    history: { type: 'history' },
+  }[inner];
+  const remembered = { type: 'history', history, ...(lastId === undefined ? {} : { id: lastId }) };
   return setup({}).createMachine({
     id,
     initial: 'open',
-    on: { pay: `#${id}.${isMoved ? '' : 'open.'}${charging}` },
+    on: { pay: `#${escaped(id)}.${isMoved ? '' : 'open.'}${escaped(charging)}` },
     states: {
       open: {
         initial: 'cart',
@@ -41,6 +50,10 @@ function shop(shape: Shape = {}): AnyStateMachine {
       onHold: { on: { resume: `open.${last}` } },
     },
   } as never) as never;
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('.', '\\.');
 }
 
 const HELD = { 'shop/1': ['pay', 'hold'] };
@@ -94,6 +107,24 @@ describe('a remembered state', () => {
       ['The machine has no state "open.last"'],
     ],
     [
+      'whose history state is given an id',
+      {},
+      { lastId: 'last' },
+      ['The machine has no state "open.last"'],
+    ],
+    [
+      'in whose place there is a history state',
+      { history: 'shallow' },
+      { history: 'shallow', inner: 'history' },
+      ['The machine has no state "open.charging"'],
+    ],
+    [
+      'beside another one that it would now be in instead',
+      { inner: 'parallel' },
+      {},
+      ['The machine has no state "open.charging.done"'],
+    ],
+    [
       'of a machine that has another id',
       {},
       { id: 'store' },
@@ -135,6 +166,19 @@ describe('a node with the new machine', () => {
     await expect(resumed).rejects.toThrow('open.charging.bank');
     await runtime.stop();
   });
+
+  test.each([{ id: 'shop.orders' }, { charging: 'charging.v2' }, { bank: 'first.bank' }])(
+    'goes back to states with dots in their names: %o',
+    async (shape) => {
+      const { charging = 'charging', bank = 'bank' } = shape as Shape;
+      const store = await stored({ shop: shop(shape) }, HELD);
+      const runtime = await running({ shop: shop(shape) }, store);
+      const actor: ActorHandle = runtime.actor('shop/1' as never);
+      await actor.send({ type: 'resume' } as never);
+      expect(actor.getSnapshot().value).toEqual({ open: { [charging]: bank } });
+      await runtime.stop();
+    },
+  );
 
   test('goes on where a migration says', async () => {
     const store = await stored({ shop: shop() }, HELD);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { MigratedState } from '../../runtime/kind.ts';
-import { rehearsedKinds } from '../../runtime/rehearsal-kinds.ts';
+import type { MigratedState } from '../../runtime/actor/kind.ts';
+import { rehearsedKinds } from '../../runtime/rehearsal/kinds.ts';
 import { linesOf, order, type Release, rehearseUpgrade, stored } from './releases.ts';
 
 const OLD: Release = { order: order() };

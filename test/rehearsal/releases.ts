@@ -1,10 +1,14 @@
 /** Releases of an order machine, and stores that a real runtime filled with one of them. */
 
 import { type AnyStateMachine, setup } from 'xstate';
-import type { KindOptions } from '../../runtime/kind.ts';
-import { type Rehearsal, type RehearsalOptions, rehearse } from '../../runtime/rehearsal.ts';
-import { rehearsedKinds } from '../../runtime/rehearsal-kinds.ts';
-import type { Store } from '../../runtime/store.ts';
+import type { KindOptions } from '../../runtime/actor/kind.ts';
+import type { Store } from '../../runtime/ports/store.ts';
+import { rehearsedKinds } from '../../runtime/rehearsal/kinds.ts';
+import {
+  type Rehearsal,
+  type RehearsalOptions,
+  rehearse,
+} from '../../runtime/rehearsal/rehearsal.ts';
 import { testRuntime } from '../../simulator/testing.ts';
 import { memoryStore } from '../../stores/memory.ts';
 

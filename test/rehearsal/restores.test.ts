@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { setup } from 'xstate';
-import { RuntimeError } from '../../runtime/errors.ts';
-import type { MigratedState } from '../../runtime/kind.ts';
-import type { Store } from '../../runtime/store.ts';
+import type { MigratedState } from '../../runtime/actor/kind.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import type { Store } from '../../runtime/ports/store.ts';
 import { linesOf, order, type Release, rehearseUpgrade, running, stored } from './releases.ts';
 
 const OLD: Release = { order: order() };
@@ -22,6 +22,7 @@ describe('a release that fits', () => {
     const readOnly = {
       entries: () => store.entries(),
       load: (address: string) => store.load(address),
+      rows: (address: string) => store.rows(address),
     };
     const before = [...store.entries()].map(([address]) => store.load(address));
     rehearseUpgrade(readOnly as Store, OLD, { order: order({ open: 'waiting' }) });
@@ -137,6 +138,7 @@ describe('a record that would not restore', () => {
         if (address !== 'order/2@test') return store.load(address);
         throw new RuntimeError('RECORD_INVALID', `${address} has a wrong checksum.`);
       },
+      rows: (address: string) => store.rows(address),
       damaged: () => [['order/2@test', 'seen already'] as const, ['order/9@test', 'torn'] as const],
     };
     const rehearsal = rehearseUpgrade(damaged as unknown as Store, OLD, OLD);

@@ -1,11 +1,11 @@
 /**
  * Limits that the swarm does not draw tiny, by the reason why not.
  *
- * Named by file and constant. Who adds a limit makes it an option or a knob (runtime/knob.ts) and gives it
+ * Named by file and constant. Who adds a limit makes it an option or a knob (runtime/base/knob.ts) and gives it
  * a tiny value in simulator/swarm/tiny.ts, or adds it here.
  */
 
-/** Limits of runtimes (runtime/options.ts). */
+/** Limits of runtimes (runtime/base/limits.ts). */
 export const UNDRAWN_LIMITS: Readonly<Record<string, string>> = {
   dedupRetentionMs:
     'shorter than an outage a repetition is taken for new, by its very meaning; options of the jobs system draw it from a second on, and MS-2 reckons with it',
@@ -21,6 +21,10 @@ export const UNDRAWN_LIMITS: Readonly<Record<string, string>> = {
   retryMinMs: 'a rhythm that bounds of invariants are reckoned from',
   retryMaxMs: 'a rhythm that bounds of invariants are reckoned from',
   retryJitterPercent: 'a rhythm that bounds of invariants are reckoned from',
+  watchersMax:
+    'no program of the jobs system watches an actor of another node; test/delivery/watches.test.ts has its edge',
+  watchRepeatMs: 'a rhythm of watches, which the jobs system has none of',
+  watchLostMs: 'a time that a watch waits, and the jobs system has none',
   messageBytesMax:
     'a smaller one makes messages of the system itself unsendable; test/delivery/pieces.test.ts has its edges',
   clientMessageBytesMax:
@@ -41,17 +45,25 @@ export const UNDRAWN_LIMITS: Readonly<Record<string, string>> = {
 export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: readonly string[]]> =
   [
     [
+      'bounds what an actor may have in memory: a smaller one would make accepted jobs fail',
+      ['runtime/statechart/tables.ts ROWS_MAX'],
+    ],
+    [
+      'from where on something is written once: each run has what is shorter, and jobs that are longer',
+      ['runtime/statechart/tables.ts INPUT_LENGTH_MAX'],
+    ],
+    [
       'the layout of bytes or of a text, not a limit',
       [
-        'runtime/json-scan.ts ESCAPE_LENGTH_MAX',
-        'programs/jobs/submission-body.ts ID_BYTES',
-        'programs/jobs/submission-body.ts PLACE_BYTES',
-        'runtime/outgoing.ts ENTRY_LENGTH',
-        'runtime/outgoing.ts COUNTER_LENGTH',
-        'runtime/pieces.ts BYTES_PER_CODE_UNIT_MAX',
-        'runtime/pieces.ts HEADER_BYTES_MAX',
-        'programs/jobs/submission-pages.ts BASE_LENGTH',
-        'programs/jobs/submission-pages.ts DEPENDENCY_LENGTH',
+        'runtime/delivery/json-limits.ts ESCAPE_LENGTH_MAX',
+        'programs/jobs/submission/body.ts ID_BYTES',
+        'programs/jobs/submission/body.ts PLACE_BYTES',
+        'runtime/delivery/outgoing.ts ENTRY_LENGTH',
+        'runtime/delivery/outgoing.ts COUNTER_LENGTH',
+        'runtime/delivery/fragments.ts BYTES_PER_CODE_UNIT_MAX',
+        'runtime/delivery/fragments.ts HEADER_BYTES_MAX',
+        'programs/jobs/submission/parts.ts BASE_LENGTH',
+        'programs/jobs/submission/parts.ts DEPENDENCY_LENGTH',
         'stores/directory/socket.ts ABSTRACT_NAME_BYTES',
         'stores/lmdb/environment.ts META_BYTES',
         'stores/lmdb/environment.ts LAST_PAGE_AT',
@@ -65,6 +77,7 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
         'stores/lmdb/row.ts HEAD_BYTES',
         'stores/lmdb/row.ts CHECKSUM_BYTES',
         'stores/lmdb/row.ts TAGS_BYTES_MAX',
+        'stores/lmdb/rows.ts HEAD_BYTES',
         'stores/lmdb/undelivered.ts CHECKSUM_BYTES',
         'stores/lmdb/writer.ts PAGES_BYTES_PER_WRITE',
         'transports/in-process.ts BYTES_PER_CODE_UNIT_MAX',
@@ -85,21 +98,23 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
       'what a message may look like: both ends have to agree, and the fuzzer sends what is beyond it',
       [
         'machines/jobs/messages/fields.ts COUNT_MAX',
+        'programs/jobs/desk/submitter.ts BY_LENGTH_MAX',
         'machines/jobs/messages/fields.ts FENCE_MAX',
-        'runtime/fence.ts FENCE_MAX',
-        'runtime/envelope.ts NAME_MAX',
-        'runtime/envelope.ts DEPTH_MAX',
-        'runtime/envelope.ts KEYS_MAX',
-        'runtime/json-scan.ts NUMBER_LENGTH_MAX',
-        'runtime/peer-authority.ts FRAME_DEPTH_MAX',
-        'runtime/peer-authority.ts KEYS_MAX',
-        'runtime/peer-authority.ts PARTS_MAX',
-        'runtime/pieces.ts FRAME_ROOM_BYTES',
-        'runtime/pieces.ts PIECES_MAX',
-        'runtime/wire.ts PLACES_MAX',
-        'runtime/wire.ts SINGLES_MAX',
-        'runtime/wire.ts BURST_MAX',
-        'runtime/rank.ts RANK_TEXT_MAX',
+        'runtime/base/fence.ts FENCE_MAX',
+        'runtime/delivery/envelope.ts NAME_MAX',
+        'runtime/delivery/envelope.ts DEPTH_MAX',
+        'runtime/delivery/envelope.ts KEYS_MAX',
+        'runtime/delivery/json-limits.ts NUMBER_LENGTH_MAX',
+        'runtime/delivery/peer-authority.ts FRAME_DEPTH_MAX',
+        'runtime/delivery/peer-authority.ts KEYS_MAX',
+        'runtime/delivery/peer-authority.ts ITEMS_MAX',
+        'runtime/delivery/peer-authority.ts PARTS_MAX',
+        'runtime/delivery/fragments.ts FRAME_ROOM_BYTES',
+        'runtime/delivery/fragments.ts PIECES_MAX',
+        'runtime/delivery/frame.ts PLACES_MAX',
+        'runtime/delivery/frame.ts SINGLES_MAX',
+        'runtime/delivery/frame.ts BURST_MAX',
+        'runtime/actor/rank.ts RANK_TEXT_MAX',
         'programs/jobs/submission.ts BODY_BYTES_MAX',
         'programs/jobs/worker/handlers.ts HANDLERS_MAX',
         'programs/jobs/worker/outcome.ts CODE_LENGTH_MAX',
@@ -125,18 +140,25 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
     [
       'cuts a text for people, or how many lines of it are told',
       [
-        'programs/jobs/desk-admission.ts REFUSALS_LOGGED_PER_SECOND',
-        'runtime/arrivals.ts REFUSALS_LOGGED_PER_SECOND',
-        'runtime/errors.ts MESSAGE_MAX',
-        'runtime/context-losses.ts FIRST_TURNS',
-        'runtime/context-losses.ts NAMED_MAX',
-        'runtime/rehearsal-findings.ts DETAILS_MAX',
+        'programs/jobs/desk/admission.ts REFUSALS_LOGGED_PER_SECOND',
+        'runtime/api/inbound.ts REFUSALS_LOGGED_PER_SECOND',
+        'runtime/base/errors.ts MESSAGE_MAX',
+        'runtime/base/errors.ts NAME_MAX',
+        'runtime/api/explain-exits.ts CAUSES_MAX',
+        'runtime/api/explain-exits.ts NAME_LENGTH_MAX',
+        'runtime/api/explain.ts EXITS_MAX',
+        'runtime/api/explain.ts LINES_MAX',
+        'runtime/api/reads.ts EXPLAINED_ROWS',
+        'runtime/api/reads.ts HISTORY_ROWS',
+        'runtime/actor/context-losses.ts FIRST_TURNS',
+        'runtime/actor/context-losses.ts NAMED_MAX',
+        'runtime/rehearsal/findings.ts DETAILS_MAX',
         'programs/jobs/configuration.ts MISTAKES_MAX',
-        'runtime/kind.ts EVENTS_SHOWN_MAX',
-        'runtime/report.ts STACK_MAX',
-        'runtime/silence.ts PLACES_SHOWN_MAX',
-        'runtime/suggestion.ts LETTERS_PER_MISTAKE',
-        'runtime/suggestion.ts NAME_LENGTH_MAX',
+        'runtime/actor/kind.ts EVENTS_SHOWN_MAX',
+        'runtime/shard/report.ts STACK_MAX',
+        'runtime/delivery/silence.ts PLACES_SHOWN_MAX',
+        'runtime/base/suggestion.ts LETTERS_PER_MISTAKE',
+        'runtime/base/suggestion.ts NAME_LENGTH_MAX',
         'programs/jobs/worker/shell.ts ERROR_BYTES_MAX',
         'transports/websocket/door.ts REFUSALS_LOGGED_PER_SECOND',
       ],
@@ -144,7 +166,7 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
     [
       'a time or a rhythm, and no number of things: faults and clocks of runs go around it',
       [
-        'runtime/system-clock.ts SLEW_MAX',
+        'runtime/system/clock.ts SLEW_MAX',
         'stores/directory/claim.ts BEATS_PER_LEASE',
         'stores/directory/claim.ts LOOKS_PER_LEASE',
         'stores/directory/standby.ts LOOKS_PER_LEASE',
@@ -153,15 +175,15 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
     ],
     [
       'a fuse against what goes round for ever; one less would give up what only takes its time',
-      ['runtime/delivery.ts KIND_ATTEMPTS_MAX', 'stores/directory/claim.ts ROUNDS_MAX'],
+      ['runtime/delivery/delivery.ts KIND_ATTEMPTS_MAX', 'stores/directory/claim.ts ROUNDS_MAX'],
     ],
     [
       'real sockets and files, which simulated runs have not; their own tests go to the limit',
       [
-        'runtime/system-clock.ts TASKS_PER_WAKE_MAX',
+        'runtime/system/clock.ts TASKS_PER_WAKE_MAX',
         'stores/directory/socket.ts WATCHERS_MAX',
         'stores/lmdb/check.ts NEW_TRANSACTIONS_MAX',
-        'runtime/newcomers.ts LOOKED_AT',
+        'runtime/delivery/newcomers.ts LOOKED_AT',
         'transports/websocket/crowd.ts SHED_AT_ONCE',
         'transports/websocket/bans.ts BANS_MAX',
         'transports/websocket/call.ts BUFFERED_CHUNKS_MAX',
@@ -170,7 +192,10 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
         'transports/websocket/links.ts EPOCHS_MAX',
       ],
     ],
-    ['how deep a text is looked into before it is measured', ['runtime/text.ts DEPTH_MAX']],
+    [
+      'how deep a text is looked into before it is measured',
+      ['runtime/base/json-cache.ts DEPTH_MAX'],
+    ],
     [
       'what records of before an option have: it is the option that is drawn',
       ['machines/jobs/job/workflows.ts READY_MAX', 'programs/jobs/manager/migrations.ts QUEUE_MAX'],

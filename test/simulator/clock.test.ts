@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { SimulatedClock } from '../../simulator/clock.ts';
-import { ClockLine } from '../../simulator/clock-line.ts';
-import { SeededRandom } from '../../simulator/random.ts';
+import { SimulatedClock } from '../../simulator/world/clock.ts';
+import { ClockLine } from '../../simulator/world/clock-line.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 
 const numbers = Array.from({ length: 40 }, (_, index) => index);
 
@@ -104,5 +104,17 @@ describe('a line', () => {
     line.pass({ run: () => ran.push('at once') });
     clock.advanceBy(100);
     expect(ran.slice(2)).toEqual(['at once', '20 a', '20 b', 'passing', '60 c']);
+  });
+
+  test('hurries what is due later, still in order, and nothing that comes after', () => {
+    const { clock, line, ran, add } = begin();
+    add('a', 30);
+    add('b', 60);
+    clock.advanceBy(10);
+    line.hurry();
+    add('c', 40);
+    add('d', 60);
+    clock.advanceBy(100);
+    expect(ran).toEqual(['10 a', '10 b', '40 c', '60 d']);
   });
 });

@@ -5,11 +5,15 @@ import { begin, one, three } from './disk-scene.ts';
 describe('what is on a disk', () => {
   test('can be kept, and put back whole: records, history, undelivered messages and fences', async () => {
     const { disk, store, commit, pass } = begin();
-    const first = write('order/1@A', '1', { history: ['a', 'b'], undelivered: [['u', 'lost']] });
+    const rows = new Map([['t', new Map([['k', 'row']])]]);
+    const kept = { history: ['a', 'b'], undelivered: [['u', 'lost'] as const], rows };
+    const first = write('order/1@A', '1', kept);
     commit('a', group([first, write('order/2@A', '2')], { fence: 3 }));
     commit('b', group([], { shard: 'B', fence: 7 }));
     await pass(1);
     const image = disk.keepImage();
+    const gone = write('order/1@A', 'gone', { rows: new Map([['t', new Map([['k', null]])]]) });
+    commit('b2', group([gone], { fence: 9 }));
     commit('c', one('later', { fence: 9, dropUndelivered: ['u'] }));
     commit('d', group([write('order/3@A', '3')], { fence: 9 }));
     await pass(1);
@@ -18,6 +22,7 @@ describe('what is on a disk', () => {
     expect([...store.entries()].map(([address]) => address)).toEqual(['order/1@A', 'order/2@A']);
     expect(store.load('order/1@A')).toBe('1');
     expect(store.history('order/1@A', 9)).toEqual(['a', 'b']);
+    expect([...store.rows('order/1@A')]).toEqual([['t', 'k', 'row']]);
     expect([...store.undelivered()]).toEqual([['u', 'lost']]);
     expect([store.fence('A'), store.fence('B')]).toEqual([3, 7]);
     expect(disk.keepImage()).toEqual(image);

@@ -1,11 +1,11 @@
-/** A disk of place A, mounted by one node, and what became of the groups it was handed. */
+/** A disk of place A, mounted by one node, and the outcome of the groups it was handed. */
 
-import type { Group } from '../../runtime/store.ts';
-import { SimulatedClock } from '../../simulator/clock.ts';
-import { Disk, type DiskOptions } from '../../simulator/disk.ts';
-import type { CommitFact } from '../../simulator/history.ts';
-import { NodeClock } from '../../simulator/node-clock.ts';
-import { SeededRandom } from '../../simulator/random.ts';
+import type { Group } from '../../runtime/ports/store.ts';
+import type { CommitFact } from '../../simulator/history/history.ts';
+import { SimulatedClock } from '../../simulator/world/clock.ts';
+import { Disk, type DiskOptions } from '../../simulator/world/disk/disk.ts';
+import { NodeClock } from '../../simulator/world/node-clock.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 import { group, write } from '../contracts/store-groups.ts';
 
 export function begin(parts: Partial<DiskOptions> = {}, seed = 1) {

@@ -1,10 +1,10 @@
 /** The stores of a pretend disk keep the contract: at once, and while a clock has to move. */
 
-import { SimulatedClock } from '../../simulator/clock.ts';
-import type { Delay } from '../../simulator/delay.ts';
-import { Disk } from '../../simulator/disk.ts';
-import { NodeClock } from '../../simulator/node-clock.ts';
-import { SeededRandom } from '../../simulator/random.ts';
+import { SimulatedClock } from '../../simulator/world/clock.ts';
+import type { Delay } from '../../simulator/world/delay.ts';
+import { Disk } from '../../simulator/world/disk/disk.ts';
+import { NodeClock } from '../../simulator/world/node-clock.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 import { describeStore } from '../contracts/describe-store.ts';
 
 const slow: Delay = { shape: 'pareto', minMs: 1, tail: 1, maxMs: 500 };

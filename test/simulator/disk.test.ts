@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { GroupEnd } from '../../simulator/disk.ts';
-import { NodeClock } from '../../simulator/node-clock.ts';
+import type { GroupEnd } from '../../simulator/world/disk/disk.ts';
+import { NodeClock } from '../../simulator/world/node-clock.ts';
 import { begin, one, three } from './disk-scene.ts';
 
 const TAKES_10 = { shape: 'fixed', ms: 10 } as const;

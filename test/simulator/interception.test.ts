@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { encodeFrame, encodeHello } from '../../runtime/wire.ts';
-import type { SimulatedNetwork } from '../../simulator/network.ts';
+import { encodeFrame, encodeHello } from '../../runtime/delivery/frame.ts';
+import type { SimulatedNetwork } from '../../simulator/world/network/network.ts';
 import { startNodes } from './noting-nodes.ts';
 
 describe('a rule on messages', () => {

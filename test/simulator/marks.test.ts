@@ -4,7 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import { watchMarks } from '../../simulator/jobs/marks.ts';
+import { MarkWatch } from '../../simulator/jobs/marks.ts';
 import { frame, history, type Story, started } from './invariants/builders.ts';
 import { JOBS_FACTS } from './invariants/tale.ts';
 
@@ -17,8 +17,11 @@ describe('a frame came twice, the second time to another life of its node', () =
   /** Receipts do not outlive their connection. */
   const copy = of({ envelopes: sent });
   const greeting = of({});
-  const isMarked = ({ records }: Story) =>
-    watchMarks(JOBS_FACTS, records).includes('duplicateAfterRestart');
+  const isMarked = ({ records }: Story) => {
+    const marks = new MarkWatch(JOBS_FACTS);
+    for (const record of records) marks.see(record);
+    return marks.reached.includes('duplicateAfterRestart');
+  };
   const begun = () => history().add('b-1', started());
 
   test.each([

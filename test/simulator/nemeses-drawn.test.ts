@@ -6,8 +6,8 @@ import { MENU } from '../../simulator/nemeses/menu.ts';
 import type { ClusterShape } from '../../simulator/nemeses/nemesis-kind.ts';
 import { allNodes, electedPlaces } from '../../simulator/nemeses/targets.ts';
 import type { Topology } from '../../simulator/plan.ts';
-import { SeededRandom } from '../../simulator/random.ts';
 import { Chance } from '../../simulator/swarm/chance.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 
 const TOPOLOGIES: readonly Topology[] = [
   { gates: 0, datacenters: { A: { managers: 1, workers: 0 } } },

@@ -1,7 +1,7 @@
 /** The moment of healing: who is in the core, what ends, and that every job does then. */
 
 import { describe, expect, test } from 'vitest';
-import type { HistoryRecord } from '../../simulator/history.ts';
+import type { HistoryRecord } from '../../simulator/history/history.ts';
 import { play, type Run } from '../../simulator/jobs/run.ts';
 import { coreOf, epsilonOf } from '../../simulator/nemeses/healing.ts';
 import type { Nemesis, Plan, Topology } from '../../simulator/plan.ts';

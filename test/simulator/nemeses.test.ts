@@ -1,7 +1,7 @@
 /** Every nemesis alone, on a small cluster with two jobs: it changes something, ends, and repeats. */
 
 import { describe, expect, test } from 'vitest';
-import type { HistoryRecord } from '../../simulator/history.ts';
+import type { HistoryRecord } from '../../simulator/history/history.ts';
 import { play, type Run } from '../../simulator/jobs/run.ts';
 import { MENU } from '../../simulator/nemeses/menu.ts';
 import type { Nemesis, Plan } from '../../simulator/plan.ts';
@@ -40,6 +40,9 @@ const TRIALS: Readonly<Record<string, Given>> = {
   lateCommit: { targets: ['A'], durMs: 20_000, params: { holdsMs: 9_000, minWrites: 1 } },
   pauseNodes: { targets: ['gate-1', 'B.manager-1'] },
   stallAtDeadline: { targets: ['A'], params: { stallMs: 2_000, beforeMs: 1 } },
+  crashAtDeadline: { params: { offsetMs: 0, downMs: 500 } },
+  pauseAtDeadline: { params: { offsetMs: -1, downMs: 500 } },
+  stepClockAtDeadline: { params: { offsetMs: 1, downMs: 500, byMs: 1_000 } },
   slowNodes: { params: { factor: 100 } },
   killAtFailpoint: {
     params: { point: 'afterSend', message: 'final.reported', times: 2, downMs: 9 },
@@ -111,10 +114,20 @@ const TRIALS: Readonly<Record<string, Given>> = {
     targets: ['A', 'gate-1'],
     params: { forMs: 20_000, how: 'cut' },
   },
+  wordBehindHistory: {
+    durMs: 80_000,
+    targets: ['gate-1', 'A'],
+    params: { what: 'end', how: 'cut', awayMs: 45_000 },
+  },
   starvedHeartbeats: {
     durMs: 50_000,
     targets: ['A.worker-1'],
     params: { everyMs: 3_000 },
+  },
+  silentAtWork: {
+    durMs: 50_000,
+    targets: ['A.worker-1'],
+    params: { everyMs: 3_000, runsMs: 500, how: 'crash' },
   },
   throwingOnlookers: { params: { watch: 'both', everyMs: 500 } },
   byzantinePeer: { params: { as: 'worker', datacenter: 'A', everyMs: 50 } },

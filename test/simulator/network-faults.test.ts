@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { encodeFrame } from '../../runtime/wire.ts';
+import { encodeFrame } from '../../runtime/delivery/frame.ts';
 import { startNodes } from './noting-nodes.ts';
 
 const everybody = () => true;

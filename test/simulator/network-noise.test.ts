@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decodeFrame, encodeFrame, encodeHello } from '../../runtime/wire.ts';
-import type { Noise } from '../../simulator/network.ts';
+import { decodeFrame, encodeFrame, encodeHello } from '../../runtime/delivery/frame.ts';
+import type { Noise } from '../../simulator/world/network/network.ts';
 import { startNodes } from './noting-nodes.ts';
 
 const everybody = () => true;
@@ -122,6 +122,19 @@ describe('noise', () => {
     for (let frame = 0; frame < 5; frame++) nodes[0]?.send('b', 'x'.repeat(1_000));
     clock.advanceBy(10_000);
     expect(log.map((line) => Number.parseInt(line, 10))).toEqual([150, 250, 350, 450, 550]);
+  });
+
+  test('leaves nothing behind where a cap is lifted', async () => {
+    const { clock, network, log, nodes } = await start(['a', 'b']);
+    const cap = network.disturb({ id: 'cap', from: 'a', to: 'b', noise: { bytesPerSecond: 100 } });
+    for (let frame = 0; frame < 5; frame++) nodes[0]?.send('b', 'x'.repeat(1_000));
+    clock.advanceBy(15_000);
+    cap.end();
+    nodes[0]?.send('b', 'y');
+    clock.advanceBy(100);
+    expect(log.map((line) => Number.parseInt(line, 10))).toEqual([
+      10_050, 15_000, 15_000, 15_000, 15_000, 15_050,
+    ]);
   });
 
   test('is changed while it goes on', async () => {

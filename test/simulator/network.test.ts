@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { SimulatedClock } from '../../simulator/clock.ts';
-import { simulatedNetwork } from '../../simulator/network.ts';
-import { SeededRandom } from '../../simulator/random.ts';
+import { SimulatedClock } from '../../simulator/world/clock.ts';
+import { simulatedNetwork } from '../../simulator/world/network/network.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 import { describeTransport, type TransportNetwork } from '../contracts/describe-transport.ts';
 import { startNodes } from './noting-nodes.ts';
 

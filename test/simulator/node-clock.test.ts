@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { SimulatedClock } from '../../simulator/clock.ts';
-import { NodeClock } from '../../simulator/node-clock.ts';
-import { SeededRandom } from '../../simulator/random.ts';
+import { SimulatedClock } from '../../simulator/world/clock.ts';
+import { NodeClock } from '../../simulator/world/node-clock.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 import { describeClock } from '../contracts/describe-clock.ts';
 
 for (const { skewMs, driftPpm, isDrawn } of [

@@ -1,8 +1,8 @@
 /** Nodes of a simulated network that write down what they are told, and when. */
 
-import { SimulatedClock } from '../../simulator/clock.ts';
-import { simulatedNetwork } from '../../simulator/network.ts';
-import { SeededRandom } from '../../simulator/random.ts';
+import { SimulatedClock } from '../../simulator/world/clock.ts';
+import { simulatedNetwork } from '../../simulator/world/network/network.ts';
+import { SeededRandom } from '../../simulator/world/random.ts';
 
 /** Times count from the moment when all of them were started. `isDrawn`: chance orders what happens at one moment. */
 export async function startNodes(

@@ -7,7 +7,7 @@ import {
   type Parting,
   ring,
   shattered,
-} from '../../simulator/partition-shapes.ts';
+} from '../../simulator/world/network/partition-shapes.ts';
 
 const five = ['a', 'b', 'c', 'd', 'e'];
 

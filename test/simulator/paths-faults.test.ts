@@ -3,9 +3,9 @@
 import { describe, expect, test } from 'vitest';
 import { type AnyStateMachine, assign, cancel, createMachine, emit, raise, sendTo } from 'xstate';
 import { hint, to } from '../../runtime/machine.ts';
-import type { PathPlan } from '../../simulator/paths/plan.ts';
-import { faultsOf } from '../../simulator/paths/report.ts';
-import { replayAll, shortestPaths, walkPaths } from '../../simulator/paths/walk.ts';
+import type { PathPlan } from '../paths/plan.ts';
+import { faultsOf } from '../paths/report.ts';
+import { replayAll, shortestPaths, walkPaths } from '../paths/walk.ts';
 
 /** A plan in which nothing carries anything, and nothing of the context matters. */
 const planOf = (

@@ -1,21 +1,29 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Copies } from '../../simulator/planted/copy.ts';
-import { type Finding, hunt } from '../../simulator/planted/hunt.ts';
-import { edited, PLANS_FOLDER, type Plant } from '../../simulator/planted/plant.ts';
-import { PLANTS } from '../../simulator/planted/plants.ts';
-import { withTable } from '../../simulator/planted/table.ts';
+import { Copies } from '../planted/copy.ts';
+import { type Finding, hunt } from '../planted/hunt.ts';
+import { edited, PLANS_FOLDER, type Plant } from '../planted/plant.ts';
+import { PLANTS } from '../planted/plants.ts';
+import { withTable } from '../planted/table.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
-const README = join(PROJECT, 'simulator/planted/README.md');
+const README = join(PROJECT, 'test/planted/README.md');
 
 /** Plans that found faults of the simulator: alarms that were none, a disk that lost too much, an end too soon. */
 const OWN_FAULTS = [
+  '100315-OV-2.json',
+  '100352-TS-8.json',
   '122-MS-1.json',
   '1535-TO-5.json',
   '24-CL-2.json',
+  '300053-TS-7.json',
+  '300202-WP-5.json',
+  '40052-MS-15.json',
+  '500035-FE-4.json',
+  '500236-EX-10.json',
   '5325-MS-1.json',
+  '60011-EX-8.json',
   '6002-MS-2.json',
   '79-OUT-3.json',
   '9917-MS-6.json',
@@ -160,12 +168,12 @@ describe('a hunt', () => {
   }, 120_000);
 
   test('plays the plan that a plant names, and nothing else', async () => {
-    const plan = '7850-GA-8.json';
+    const plan = 'written-GA-8.json';
     const wanted = PLANTS.filter((plant) => plant.plan === plan);
     const findings = await hunted([...wanted, { ...harmless, plan }]);
     const played = { played: 1, undecided: 0 };
     expect(findings).toMatchObject([
-      { ...played, found: true, firstSeed: 7850, hits: 1, invariant: 'GA-8' },
+      { ...played, found: true, firstSeed: 1, hits: 1, invariant: 'GA-8' },
       { ...played, found: false, firstSeed: null, hits: 0, invariant: null },
     ]);
   }, 60_000);

@@ -1,7 +1,7 @@
 /** Plan files: what was written is read again, and nothing else is. */
 
 import { describe, expect, test } from 'vitest';
-import { RuntimeError } from '../../runtime/errors.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { Plan } from '../../simulator/plan.ts';
 import { planText, readPlan } from '../../simulator/report/plan-file.ts';
 import { drawPlan } from '../../simulator/swarm/draw-plan.ts';

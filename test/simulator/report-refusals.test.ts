@@ -1,8 +1,8 @@
 /** The refusal after which nothing was sent again, in the chain of a failure report: on histories made by hand. */
 
 import { expect, test } from 'vitest';
-import { encodeFrame } from '../../runtime/wire.ts';
-import type { HistoryFact, HistoryRecord } from '../../simulator/history.ts';
+import { encodeFrame } from '../../runtime/delivery/frame.ts';
+import type { HistoryFact, HistoryRecord } from '../../simulator/history/history.ts';
 import { because } from '../../simulator/report/because.ts';
 
 const GATE_JOB = 'gate-job/j1@gate-1';

@@ -1,12 +1,12 @@
 /** Shrinking: what is left of a plan, what it still breaks, and that it ends. */
 
 import { describe, expect, test } from 'vitest';
-import { commitMsOf } from '../../simulator/commit-pace.ts';
-import type { Violation } from '../../simulator/invariant.ts';
+import type { Violation } from '../../simulator/invariants/invariant.ts';
 import { play, type Run } from '../../simulator/jobs/run.ts';
 import type { Plan } from '../../simulator/plan.ts';
 import { withoutParts } from '../../simulator/report/reduction.ts';
 import { shrink } from '../../simulator/report/shrink.ts';
+import { commitMsOf } from '../../simulator/world/commit-pace.ts';
 import { nemesis, noNewLeader, noTimeout, planOf, playing } from './report-fixtures.ts';
 
 const TIMEOUT = { timeout: 30_000 };

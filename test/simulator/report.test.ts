@@ -1,16 +1,16 @@
 /** Reports of failures: what they print, why they say it broke, and the files beside them. */
 
 import { describe, expect, test } from 'vitest';
-import type { HistoryRecord } from '../../simulator/history.ts';
-import { jobsInvariants } from '../../simulator/invariants/index.ts';
+import type { HistoryRecord } from '../../simulator/history/history.ts';
+import { jobsInvariants } from '../../simulator/jobs/invariants/index.ts';
 import { play, type Run } from '../../simulator/jobs/run.ts';
 import type { Plan } from '../../simulator/plan.ts';
 import { because } from '../../simulator/report/because.ts';
 import { historyLines, windowAround } from '../../simulator/report/history-lines.ts';
 import { readPlan } from '../../simulator/report/plan-file.ts';
 import { reportFailure } from '../../simulator/report/report.ts';
-import { timeline } from '../../simulator/report/timeline.ts';
-import { inertJson } from '../../simulator/report/timeline-page.ts';
+import { inertJson } from '../../simulator/timeline/page.ts';
+import { timeline } from '../../simulator/timeline/timeline.ts';
 import { nemesis, noNewLeader, noTimeout, planOf } from './report-fixtures.ts';
 
 const TIMEOUT = { timeout: 30_000 };

@@ -7,8 +7,8 @@ import { loadavg } from 'node:os';
 import { scheduler, setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
-import { RuntimeError } from '../../runtime/errors.ts';
-import { drained, type Outside, sealed } from '../../simulator/sealed.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import { drained, type Outside, sealed } from '../../simulator/world/sealed.ts';
 
 /** What a run throws that does this and nothing else. */
 async function outcomeOf(reach: () => unknown): Promise<unknown> {

@@ -1,4 +1,4 @@
-/** What `simulate` refuses: options, plans, workloads and machines that no run can be made of. */
+/** Refusals of `simulate`: options, plans, workloads and machines that no run can be made of. */
 
 import { describe, expect, test } from 'vitest';
 import { setup } from 'xstate';
@@ -87,6 +87,7 @@ describe('refused is', () => {
       const drawn = drawSimulation(seed, {
         ...simulated,
         untilMs: 60_000,
+        deadlines: [],
         steps: [{ id: 'begin', atMs: 9_000, action: () => {} }],
         nemeses: kinds,
       });

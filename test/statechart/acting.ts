@@ -92,6 +92,12 @@ export function actingChildren(probe: Probe): Record<string, AnyActorLogic> {
   return { promise, callback, observable, reducer } as Record<string, AnyActorLogic>;
 }
 
+/** The states of the first two levels of the root; the last one is none. */
+export function routeTo(which: number): string {
+  const [outer, inner] = [which % 3, Math.floor(which / 3) % 4];
+  return which === 20 ? '#none' : `#root_s${outer}${inner < 2 ? `_s${inner}` : ''}`;
+}
+
 export function mixed(hash: number, text: string): number {
   let next = hash;
   for (let index = 0; index < text.length; index += 1) {

@@ -5,7 +5,7 @@
  */
 
 import { type AnyStateMachine, createActor, SimulatedClock } from 'xstate';
-import type { Logger } from '../../runtime/options.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
 import { testRuntime } from '../../simulator/testing.ts';
 
 /** An event type, an event, or milliseconds that pass. */

@@ -1,6 +1,6 @@
 /**
- * What the two ways of running a generated machine have in common: what is looked at,
- * and the timers, which fire in order of due time, then of arming.
+ * Driver shared by the two ways of running a generated machine: what is looked at, and the timers, which
+ * fire in order of due time, then of arming.
  */
 
 import type { StepSpec } from './generate.ts';

@@ -41,6 +41,8 @@ export interface StateSpec {
   readonly kind: 'atomic' | 'compound' | 'parallel' | 'final';
   readonly children: readonly StateSpec[];
   readonly initial: number;
+  /** May be gone to by `xstate.route`. */
+  readonly isRoute: boolean;
   readonly history: 'shallow' | 'deep' | undefined;
   readonly historyDefault: number | undefined;
   readonly entry: readonly ActionSpec[];
@@ -67,6 +69,7 @@ export interface CaseSpec {
 
 export type StepSpec =
   | { readonly type: 'event'; readonly which: number }
+  | { readonly type: 'route'; readonly which: number }
   | { readonly type: 'advance'; readonly byMs: number }
   | { readonly type: 'settle'; readonly which: number; readonly how: number }
   | { readonly type: 'restore' };
@@ -151,6 +154,7 @@ function state(kind: StateSpec['kind'], depth: number): fc.Arbitrary<StateSpec> 
     kind: fc.constant(kind),
     children: isInner ? fc.array(stateBelow(depth), { minLength: 1, maxLength: 3 }) : none,
     initial: fc.nat(2),
+    isRoute: fc.integer({ min: 0, max: 2 }).map((die) => die === 0),
     history: fc.constantFrom(undefined, 'shallow' as const, 'deep' as const),
     historyDefault: fc.option(fc.nat(3), { nil: undefined }),
     entry: fc.array(action, { maxLength: 3 }),
@@ -165,6 +169,7 @@ function state(kind: StateSpec['kind'], depth: number): fc.Arbitrary<StateSpec> 
     invoke: fc.oneof(
       { weight: 5, arbitrary: fc.constant([]) },
       { weight: 2, arbitrary: fc.tuple(invoke) },
+      { weight: 1, arbitrary: fc.tuple(invoke, invoke) },
     ),
   });
 }
@@ -181,6 +186,7 @@ const machine: fc.Arbitrary<MachineSpec> = fc.record({
 
 const step: fc.Arbitrary<StepSpec> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ type: fc.constant('event' as const), which: fc.nat(20) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('route' as const), which: fc.nat(20) }) },
   {
     weight: 3,
     arbitrary: fc.record({

@@ -1,6 +1,6 @@
 /**
  * Steps, births and children that fail: nothing changes, nothing leaks, nothing is left
- * behind, and whoever needs a restore is told so.
+ * behind, and code that needs a restore is told so.
  */
 
 import { describe, expect, test } from 'vitest';

@@ -5,6 +5,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { assign, emit, fromPromise, sendParent, sendTo, spawnChild } from 'xstate';
+import type { Any } from './reference-cases.ts';
 import { codeOf, type Loose, machineOf, Stepper, see } from './stepping.ts';
 
 const leaf = machineOf({
@@ -54,6 +55,69 @@ describe('a restored tree', () => {
     expect(stepper.asked).toEqual([]);
     expect(stepper.text).toBe(text);
     expect(stepper.context['seen']).toEqual(['BORN@1', 'xstate.snapshot.c@1']);
+  });
+
+  test('does not take a system id for what is below children that have ended', () => {
+    // XState leaves its child in the snapshot of a machine that ends in its first step.
+    const kid = machineOf(
+      {
+        invoke: { src: 'below', systemId: 'key' },
+        initial: 'z',
+        states: { z: { type: 'final' } },
+      },
+      { below: machineOf({}) },
+    );
+    const stepper = new Stepper(
+      machineOf(
+        {
+          context: { seen: [] },
+          on: {
+            A: { actions: spawnChild('kid', { id: 'a' }) },
+            B: { actions: spawnChild('kid', { id: 'b' }) },
+            KEEP: { actions: spawnChild('leaf', { id: 'c', systemId: 'key' }) },
+            PING: {
+              actions: sendTo(
+                (({ system }: Any) => system.get('key')) as never,
+                {
+                  type: 'PING',
+                } as never,
+              ),
+            },
+          },
+        },
+        { kid, leaf },
+      ),
+    );
+    stepper.send('A').send('B').send('KEEP').restore().send('PING');
+    expect(stepper.child('a')?.status).toBe('done');
+    expect(stepper.child('c')?.context.seen).toHaveLength(1);
+    stepper.restore().send('PING');
+    expect(stepper.child('c')?.context.seen).toHaveLength(2);
+  });
+
+  test('ends children in the order in which they were born, those whose id was taken too', () => {
+    const busy = (id: string) => ({ invoke: { src: 'promise', id } });
+    const fail = (): never => {
+      throw new Error('no');
+    };
+    const failing = machineOf(
+      {
+        type: 'parallel',
+        states: { one: busy('x'), two: busy('x'), three: busy('y') },
+        on: { FAIL: { actions: assign(fail) } },
+      },
+      { promise },
+    );
+    const parent = machineOf(
+      {
+        invoke: { src: 'failing', id: 'f', onError: {} },
+        on: { FAIL: { actions: sendTo('f', { type: 'FAIL' }) } },
+      },
+      { failing },
+    );
+    const [live, restored] = [new Stepper(parent), new Stepper(parent).restore()];
+    expect(restored.send('FAIL').asked).toEqual(live.send('FAIL').asked);
+    expect(live.asked.filter((asked) => asked.startsWith('stop'))).toHaveLength(3);
   });
 
   test('goes on like the one it was made from', () => {

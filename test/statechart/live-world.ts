@@ -4,7 +4,7 @@
  */
 
 import { type AnyActorRef, type AnyStateMachine, createActor, type InspectionEvent } from 'xstate';
-import { eventType, type Probe, type Running } from './acting.ts';
+import { eventType, type Probe, type Running, routeTo } from './acting.ts';
 import {
   type AnySnapshot,
   type Counters,
@@ -26,7 +26,7 @@ interface LiveChild {
   getSnapshot(): AnySnapshot;
 }
 
-/** XState as it is, but for the differences named in differential.test.ts. */
+/** XState as it is, but for the differences named in seeds/differential.test.ts. */
 export class LiveWorld implements World {
   readonly #probe: Probe;
   readonly #actor: AnyActorRef & { start(): void };
@@ -74,6 +74,8 @@ export class LiveWorld implements World {
   take(step: StepSpec): void {
     this.#relays = 0;
     if (step.type === 'event') this.#actor.send({ type: eventType(step.which) });
+    else if (step.type === 'route')
+      this.#actor.send({ type: 'xstate.route', to: routeTo(step.which) });
     else if (step.type === 'advance') this.#timers.advance(step.byMs);
     else if (step.type === 'settle') {
       const { running } = this.#probe;
@@ -114,6 +116,7 @@ export class LiveWorld implements World {
       for (const transition of event._transitions) {
         this.#count('transitions');
         if (transition.eventType === '') this.#count('always');
+        if (transition.eventType === 'xstate.route') this.#count('routed');
         if (transition.reenter) this.#count('reentered');
         if (transition.target?.some(({ type }) => type === 'history'))
           this.#count('historyEntered');
@@ -121,7 +124,7 @@ export class LiveWorld implements World {
     }
   }
 
-  /** The two differences that no generator can avoid are made here: see differential.test.ts. */
+  /** The two differences that no generator can avoid are made here: see seeds/differential.test.ts. */
   #adaptSystem(): void {
     const system = this.#actor.system as unknown as {
       _relay(source: unknown, target: AnyActorRef, event: { type: string }): void;
@@ -145,7 +148,10 @@ export class LiveWorld implements World {
     };
   }
 
-  /** A tree ends the children of a parent that has failed; XState leaves them running. */
+  /**
+   * A tree ends the children of a parent that has failed; XState leaves them running. It gives the system id
+   * of a child that was built and never started free again; in XState nobody can ever have it.
+   */
   #sweep(): void {
     const isRunning = ({ _processingStatus }: LiveChild) => _processingStatus === 1;
     const findLost = () =>
@@ -154,6 +160,8 @@ export class LiveWorld implements World {
       this.#count('swept');
       lost._stop();
     }
+    const { system } = this.#actor as unknown as { system: { _unregister(ref: unknown): void } };
+    for (const child of this.#children) if (!isRunning(child)) system._unregister(child);
     this.#children = this.#children.filter(isRunning);
   }
 

@@ -12,9 +12,9 @@ import {
   type EventObject,
   setup,
 } from 'xstate';
-import type { Effect, StartChildEffect } from '../../runtime/effect.ts';
-import type { RuntimeError } from '../../runtime/errors.ts';
-import { type ChildResult, Statechart, type Tree } from '../../runtime/statechart.ts';
+import type { RuntimeError } from '../../runtime/base/errors.ts';
+import type { Effect, StartChildEffect } from '../../runtime/statechart/effect.ts';
+import { type ChildResult, Statechart, type Tree } from '../../runtime/statechart/statechart.ts';
 
 const LIMITS = { microstepsMax: 100, childrenMax: 8 };
 

@@ -4,9 +4,9 @@
  */
 
 import type { AnyStateMachine } from 'xstate';
-import type { Effect, StartChildEffect } from '../../runtime/effect.ts';
-import { type ChildResult, Statechart, type Tree } from '../../runtime/statechart.ts';
-import { eventType } from './acting.ts';
+import type { Effect, StartChildEffect } from '../../runtime/statechart/effect.ts';
+import { type ChildResult, Statechart, type Tree } from '../../runtime/statechart/statechart.ts';
+import { eventType, routeTo } from './acting.ts';
 import {
   type Counters,
   LIMITS,
@@ -18,10 +18,13 @@ import {
 } from './drive.ts';
 import type { StepSpec } from './generate.ts';
 
-/** The same machine under a Tree. With `mayRestore`, the script's restores are carried out. */
+/** When a tree is read from text again: where the script says so, or after every step. */
+export type Restores = 'never' | 'sometimes' | 'always';
+
+/** The same machine under a Tree. */
 export class TreeWorld implements World {
   readonly #chart: Statechart;
-  readonly #mayRestore: boolean;
+  readonly #restores: Restores;
   readonly #trace: string[] = [];
   readonly #timers = new Timers();
   readonly #running: StartChildEffect[] = [];
@@ -30,9 +33,9 @@ export class TreeWorld implements World {
   #tree: Tree | undefined;
   #failure: { readonly thrown: unknown } | undefined;
 
-  constructor(machine: AnyStateMachine, mayRestore: boolean, counters: Counters) {
+  constructor(machine: AnyStateMachine, restores: Restores, counters: Counters) {
     this.#chart = new Statechart(machine, LIMITS);
-    this.#mayRestore = mayRestore;
+    this.#restores = restores;
     this.#counters = counters;
     for (const [name, logic] of Object.entries(machine.implementations.actors)) {
       this.#labels.set(logic, name);
@@ -46,9 +49,13 @@ export class TreeWorld implements World {
     if (step.type === 'event') {
       const event = { type: eventType(step.which), at: this.#timers.now };
       this.#step((effects) => this.#tree?.take(event, this.#timers.now, effects));
+    } else if (step.type === 'route') {
+      const event = { type: 'xstate.route', to: routeTo(step.which), at: this.#timers.now };
+      this.#step((effects) => this.#tree?.take(event, this.#timers.now, effects));
     } else if (step.type === 'advance') this.#timers.advance(step.byMs);
     else if (step.type === 'settle') this.#settle(step.which, step.how);
-    else if (this.#mayRestore) this.#restore();
+    else if (this.#restores === 'sometimes') this.#restore();
+    if (this.#restores === 'always') this.#restore();
   }
 
   view(): View {

@@ -1,8 +1,20 @@
-/** What is otherwise than under XState, for the second table of docs/xstate.md. */
+/** Differences from XState, for the second table of docs/xstate.md. */
 
 import { expect } from 'vitest';
-import { type AnyStateMachine, assign, emit, raise, sendTo, spawnChild } from 'xstate';
+import {
+  type AnyStateMachine,
+  assign,
+  createActor,
+  emit,
+  fromCallback,
+  raise,
+  sendTo,
+  spawnChild,
+} from 'xstate';
+import { Table } from '../../runtime/machine.ts';
 import { testRuntime } from '../../simulator/testing.ts';
+import { memoryStore } from '../../stores/memory.ts';
+import { CountingStore } from '../engine/stock.ts';
 import { type Any, counted, plain } from './reference-cases.ts';
 
 const counter = plain({ context: { n: 0 }, on: { UP: { actions: counted } } });
@@ -134,6 +146,39 @@ export const differences: Readonly<Record<string, () => Promise<void>>> = {
     );
     expect(await codesOf(machine, GO)).toEqual(['ACTOR_TOO_LARGE']);
   },
+  'a `systemId` given and left by a child that never started': async () => {
+    const kid = plain(
+      {
+        initial: 'first',
+        states: { first: { invoke: { src: 'below', systemId: 'key' }, always: 'then' }, then: {} },
+      },
+      { below: counter },
+    );
+    // It is invoked and left again within one step, and then invoked for good.
+    const machine = plain(
+      {
+        initial: 'idle',
+        states: {
+          idle: { on: { GO: 'passing' } },
+          passing: { invoke: { src: 'kid', id: 'one' }, always: 'over' },
+          over: { on: { GO: 'lasting' } },
+          lasting: { invoke: { src: 'kid', id: 'two' } },
+        },
+      },
+      { kid },
+    );
+    const { runtime, actor } = await started(machine);
+    await actor.send(GO);
+    await actor.send(GO);
+    expect(Object.keys(actor.getSnapshot().children)).toEqual(['two']);
+    const live = createActor(machine);
+    live.subscribe({ error: (thrown) => expect(String(thrown)).toContain('already exists') });
+    live.start();
+    live.send(GO);
+    live.send(GO);
+    expect(live.getSnapshot().status).toBe('error');
+    await runtime.stop();
+  },
   '`sendTo` with a handle of another actor': async () => {
     const machine = plain({
       on: { GO: { actions: sendTo(({ event }: Any) => event.who, { type: 'UP' }) } },
@@ -143,6 +188,23 @@ export const differences: Readonly<Record<string, () => Promise<void>>> = {
     const refused = await actor.send({ ...GO, who }).catch((thrown: unknown) => thrown);
     expect(refused).toMatchObject({ code: 'EVENT_REFUSED' });
     await runtime.stop();
+  },
+  'a context with a `Map` of thousands of entries': async () => {
+    const entries = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`row ${at}`, at]));
+    const put = (kept: Any) => kept.with?.('row 7', 0) ?? { ...kept, 'row 7': 0 };
+    const written = async (kept: unknown) => {
+      const store = new CountingStore(memoryStore());
+      const change = assign({ kept: ({ context }: Any) => put(context.kept) });
+      const machine = plain({ context: { kept }, on: { GO: { actions: change } } });
+      const runtime = await testRuntime({ kinds: { machine }, store });
+      const actor = await runtime.spawn('machine/1');
+      Object.assign(store, { characters: 0, rowsWritten: 0 });
+      await actor.send(GO);
+      await runtime.stop();
+      return store;
+    };
+    expect(await written(Table.of(entries))).toMatchObject({ rowsWritten: 1 });
+    expect((await written(entries)).characters).toBeGreaterThan(JSON.stringify(entries).length);
   },
   'a context that is not JSON': async () => {
     const said: string[] = [];
@@ -182,6 +244,38 @@ export const differences: Readonly<Record<string, () => Promise<void>>> = {
     await actor.send(GO);
     await runtime.settle();
     expect(heard).toEqual(['GO']);
+    await runtime.stop();
+  },
+  '`subscribe` and `on` of a child, from anywhere': async () => {
+    const { runtime, actor } = await started(
+      plain({ invoke: { src: 'kid', id: 'kid' } }, { kid: on(emit({ type: 'CHILD' })) }),
+    );
+    const { kid } = actor.getSnapshot().children;
+    for (const watch of [() => kid.subscribe(() => {}), () => kid.on('*', () => {})])
+      expect(watch).toThrow(expect.objectContaining({ code: 'WATCH_REFUSED' }));
+    await runtime.stop();
+  },
+  'a child that throws while it is stopped': async () => {
+    const disposing = () => () => {
+      throw new Error('dispose');
+    };
+    const machine = plain(
+      {
+        initial: 'here',
+        states: { here: { invoke: { src: 'kid' }, on: { GO: 'there' } }, there: {} },
+      },
+      { kid: fromCallback(disposing) },
+    );
+    const live = createActor(machine);
+    live.subscribe({ error: () => {} });
+    live.start();
+    live.send(GO);
+    expect(live.getSnapshot().status).toBe('error');
+    const { runtime, actor } = await started(machine);
+    await actor.send(GO);
+    await runtime.settle();
+    expect(actor.getSnapshot()).toMatchObject({ status: 'active', value: 'there' });
+    expect(runtime.runtime.undelivered()).toHaveLength(1);
     await runtime.stop();
   },
   '`start` and `stop` of a handle': async () => {

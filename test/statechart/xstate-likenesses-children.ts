@@ -1,4 +1,7 @@
-/** Those of xstate-likenesses.ts that have children or references. */
+/**
+ * Likenesses to XState of machines that have children or references; the others are in
+ * xstate-likenesses.ts.
+ */
 
 import {
   assign,

@@ -1,9 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Lease, LeaseClaim } from '../../runtime/lease.ts';
-import { localLease } from '../../runtime/local-lease.ts';
-import type { Logger } from '../../runtime/options.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
+import type { Lease, LeaseClaim } from '../../runtime/ports/lease.ts';
+import { localLease } from '../../runtime/system/local-lease.ts';
 import { directoryLease } from '../../stores/directory/lease.ts';
 import { DirectoryLock } from '../../stores/directory/lock.ts';
 import { testDirectory } from './owner-processes.ts';

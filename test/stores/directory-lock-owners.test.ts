@@ -1,7 +1,4 @@
-/**
- * What is made of an owner file that somebody left, or that somebody writes whose socket cannot
- * be seen from here.
- */
+/** Owner files that somebody left, or that somebody writes whose socket cannot be seen from here. */
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,8 +6,8 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Clock } from '../../runtime/clock.ts';
-import { systemClock } from '../../runtime/system-clock.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
 import { DirectoryLock } from '../../stores/directory/lock.ts';
 import { thisProcess } from '../../stores/directory/process-identity.ts';
 import { OwnerProcess, ownerIn, testDirectory, UNSHARE, writeOwner } from './owner-processes.ts';

@@ -1,6 +1,6 @@
 /**
  * The lease of a directory, as the contract suite wants it: within one process, on a new
- * directory, and with a way to take it from whoever holds it.
+ * directory, and with a way to take it from its holder.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,10 +1,10 @@
-/** What an LMDB store does at its limits, and with a group that cannot be put together. */
+/** Limits of an LMDB store, and groups that cannot be put together. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Store } from '../../runtime/store.ts';
+import type { Store } from '../../runtime/ports/store.ts';
 import { Environment } from '../../stores/lmdb/environment.ts';
 import { type LmdbStoreOptions, lmdbStore } from '../../stores/lmdb.ts';
 import { commitAll, group, write } from '../contracts/store-groups.ts';

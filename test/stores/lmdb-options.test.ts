@@ -1,4 +1,4 @@
-/** What lmdbStore refuses to be asked, and what a runtime that cannot start leaves behind. */
+/** Options that lmdbStore refuses, and what a runtime that cannot start leaves behind. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

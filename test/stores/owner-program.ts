@@ -12,7 +12,7 @@
 import cluster from 'node:cluster';
 import { appendFileSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Logger } from '../../runtime/options.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
 import { type DirectoryLeaseOptions, directoryLease } from '../../stores/directory/lease.ts';
 import { DirectoryLock } from '../../stores/directory/lock.ts';
 

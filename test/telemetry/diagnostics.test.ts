@@ -4,7 +4,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, expect, test, vi } from 'vitest';
 import { assign, setup } from 'xstate';
 import { createRuntime, type InspectionRecord, localLease, memoryStore } from '../../index.ts';
-import { Inspection } from '../../runtime/inspection.ts';
+import { Inspection } from '../../runtime/base/inspection.ts';
 
 const machine = setup({
   types: { events: {} as { type: 'go' } | { type: 'fail' } },

@@ -1,11 +1,11 @@
-/** What a node counts, against what happened to it. */
+/** Counts of a node, against what happened to it. */
 
 import { expect, test } from 'vitest';
 import { setup } from 'xstate';
-import { localLease } from '../../runtime/local-lease.ts';
-import type { HistogramSnapshot } from '../../runtime/metrics.ts';
+import type { HistogramSnapshot } from '../../runtime/base/metrics.ts';
+import { encodeHello } from '../../runtime/delivery/frame.ts';
 import { Runtime } from '../../runtime/runtime.ts';
-import { encodeHello } from '../../runtime/wire.ts';
+import { localLease } from '../../runtime/system/local-lease.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { LossyNetwork } from '../delivery/lossy-network.ts';

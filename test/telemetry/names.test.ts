@@ -76,6 +76,7 @@ test('the documents list every channel, and no other', () => {
     lease: true,
     messageSent: true,
     peer: true,
+    question: true,
     timers: true,
     turn: true,
     undelivered: true,

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { setup } from 'xstate';
 import { createRuntime } from '../../index.ts';
-import type { MetricsSnapshot } from '../../runtime/metrics.ts';
+import type { MetricsSnapshot } from '../../runtime/base/metrics.ts';
 import { METRICS, prometheusText } from '../../telemetry/index.ts';
 import { parseExposition } from './exposition.ts';
 

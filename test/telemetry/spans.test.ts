@@ -105,7 +105,7 @@ test('a chain of messages is one trace, each turn the child of the one that sent
   ]);
   expect(spans[1]?.attributes).toMatchObject({
     'escapement.from': 'relay/a@node-1',
-    'escapement.counter': 1,
+    'escapement.counter': expect.any(Number),
   });
   await runtime.stop();
 });

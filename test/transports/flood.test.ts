@@ -1,4 +1,4 @@
-/** A flood of handshakes from an address does not keep out whoever has proved a name from there before. */
+/** A flood of handshakes from an address does not keep out a peer that has proved a name from there before. */
 
 import { expect, test } from 'vitest';
 import { SimulatedClock } from '../../simulator/testing.ts';

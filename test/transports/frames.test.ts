@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Bucket } from '../../runtime/bucket.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { Bucket } from '../../runtime/base/token-bucket.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 import { Challenges, newNonce } from '../../transports/websocket/challenges.ts';
 import { DialQueue } from '../../transports/websocket/dial-queue.ts';
 import { FrameReader, FrameWriter } from '../../transports/websocket/frame-text.ts';

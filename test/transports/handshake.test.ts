@@ -1,4 +1,6 @@
-/** Who is let in, and what the others are told, before any connection is a WebSocket. */
+/**
+ * Admission to a WebSocket: who is let in, and what the others are told, before any connection is one.
+ */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

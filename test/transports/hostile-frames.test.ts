@@ -1,12 +1,12 @@
 /**
- * Peers that have proved who they are and then break the rules. Each is parted from with the right code,
+ * Peers that have proved who they are and then break the rules. Each is disconnected with the right code,
  * nothing of it is handed over, and a well-behaved peer beside it notices nothing.
  */
 
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Clock } from '../../runtime/clock.ts';
-import { systemClock } from '../../runtime/system-clock.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
 import { FrameWriter } from '../../transports/websocket/frame-text.ts';
 import type { WebSocketLimits } from '../../transports/websocket.ts';
 import {

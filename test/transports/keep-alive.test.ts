@@ -1,6 +1,6 @@
 /**
- * Which silences end a connection: so many intervals in a row without a sign of life, and no others,
- * however they alternate with intervals in which the peer was heard.
+ * Silences that end a connection: N intervals in a row without a sign of life, and no others, however
+ * they alternate with intervals in which the peer was heard.
  */
 
 import fc from 'fast-check';

@@ -1,8 +1,8 @@
-/** How fast frames leave, against the rate that the other end counts. */
+/** Pace of frames that leave, against the rate that the other end counts. */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Bucket } from '../../runtime/bucket.ts';
+import { Bucket } from '../../runtime/base/token-bucket.ts';
 import { SimulatedClock } from '../../simulator/testing.ts';
 import { FRAME_CHARGE_MIN, PREFIX_LENGTH } from '../../transports/websocket/frame-text.ts';
 import { Pace } from '../../transports/websocket/pace.ts';

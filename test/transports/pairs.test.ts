@@ -1,4 +1,4 @@
-/** One connection for each pair of nodes, whoever dials, however often, and whatever was there before. */
+/** One connection for each pair of nodes, whichever side dials, how often, and whatever was there before. */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

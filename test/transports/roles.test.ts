@@ -1,7 +1,7 @@
-/** Who a certificate or a secret lets somebody be, at either end of a connection. */
+/** Roles that a certificate or a secret gives a node, at either end of a connection. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { PeerRole } from '../../runtime/transport.ts';
+import type { PeerRole } from '../../runtime/ports/transport.ts';
 import { type WebSocketOptions, websocketTransport } from '../../transports/websocket.ts';
 import { type CertificateAuthority, certificateAuthority, hasOpenssl } from './certificates.ts';
 import { SECRET } from './socket-network.ts';

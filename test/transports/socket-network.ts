@@ -3,7 +3,7 @@
  * proxy of its own, so that a link can be cut for real.
  */
 
-import type { Transport } from '../../runtime/transport.ts';
+import type { Transport } from '../../runtime/ports/transport.ts';
 import { type WebSocketOptions, websocketTransport } from '../../transports/websocket.ts';
 import type { TransportNetwork } from '../contracts/describe-transport.ts';
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';

@@ -1,9 +1,9 @@
-/** Two nodes of one name: the one that started earlier hears of it, unless that may pass. */
+/** Two nodes of one name: the earlier of them hears of it, unless that may pass. */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Logger } from '../../runtime/options.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
 import { claimHeaders, HEADERS } from '../../transports/websocket/claim.ts';
 import { newNonce } from './raw-caller.ts';
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';

@@ -1,6 +1,6 @@
-/** What a transport told its listener, in order, and a way to wait for it. */
+/** Record of what a transport told its listener, in order, and a way to wait for it. */
 
-import type { PeerIdentity, TransportListener } from '../../runtime/transport.ts';
+import type { PeerIdentity, TransportListener } from '../../runtime/ports/transport.ts';
 import {
   type WebSocketOptions,
   type WebSocketTransport,

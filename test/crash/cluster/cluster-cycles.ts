@@ -11,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { JobPage, JobView } from '../../../machines/jobs/messages/client.ts';
 import { workersOf } from '../../../simulator/jobs/names.ts';
 import type { Topology } from '../../../simulator/plan.ts';
-import { SeededRandom } from '../../../simulator/random.ts';
+import { SeededRandom } from '../../../simulator/world/random.ts';
 import { askNode } from '../../processes/jobs-api.ts';
 import { isWorker, ProcessCluster, placeOf, startAll } from '../../processes/process-cluster.ts';
 import { ClusterLoad } from './cluster-load.ts';
@@ -42,7 +42,7 @@ export interface ClusterRigReport extends ClusterFindings {
   readonly killed: Readonly<Record<string, number>>;
   /** Nodes that ended by themselves. */
   readonly unwanted: readonly string[];
-  /** From the kill of whoever hosted a place to the next one who says that it hosts it. */
+  /** From the kill of the host of a place to the next node that says that it hosts it. */
   readonly takeoverMs: Quantiles;
   /** The same of places that nobody stands by for: with the start of the process. */
   readonly restartMs: Quantiles;
@@ -187,7 +187,7 @@ class ClusterRig {
     return status === 200 && workers?.length === all.length;
   }
 
-  /** Whoever runs; it is started again after a while, and meanwhile somebody else may be killed. */
+  /** A node that runs; it is started again after a while, and meanwhile somebody else may be killed. */
   async #killOne(chance: SeededRandom): Promise<void> {
     const { victims = () => true } = this.#options;
     const candidates = (): readonly string[] =>

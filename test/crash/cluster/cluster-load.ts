@@ -6,7 +6,7 @@
  */
 
 import type { NewJob } from '../../../programs/jobs/client.ts';
-import type { Random } from '../../../runtime/random.ts';
+import type { Random } from '../../../runtime/ports/random.ts';
 import { askNode, isUnavailable } from '../../processes/jobs-api.ts';
 import type { PromisedJob } from './cluster-tally.ts';
 

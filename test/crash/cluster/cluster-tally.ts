@@ -1,5 +1,5 @@
 /**
- * What clients were promised, and what they were told afterwards.
+ * Tally of what clients were promised, and of what they were told afterwards.
  *
  * Guarantees: it judges from outside alone. A job that was accepted must be found and must end as
  * its kind says; an end, once somebody was told of it, must be the same for ever; and neither the

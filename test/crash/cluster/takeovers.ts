@@ -1,5 +1,5 @@
 /**
- * How long places had nobody: from the kill of whoever hosted one until the next one hosts it.
+ * Time that places had no host: from the kill of one until the next one hosts it.
  *
  * A place that another process stood by for, and one whose own process had to be started again, are
  * two measures. Times are of the clock that all processes of one machine share.

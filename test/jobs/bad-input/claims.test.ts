@@ -1,4 +1,4 @@
-/** Numbers and names that a peer tells of, which whoever hears of them would go above, or take for its own. */
+/** Numbers and names that a peer tells of, which its listener would go above, or take for its own. */
 
 import { expect, test } from 'vitest';
 import type { JobContext } from '../../../machines/jobs/job.ts';

@@ -1,7 +1,7 @@
 /** Nodes that have proved who they are and speak for others: sent away, and nobody has heard them. */
 
 import { describe, expect, test } from 'vitest';
-import type { PeerIdentity } from '../../../runtime/transport.ts';
+import type { PeerIdentity } from '../../../runtime/ports/transport.ts';
 import { type Cluster, scripted, startCluster } from '../cluster.ts';
 import { contextOf } from '../scenarios/witness.ts';
 import {

@@ -6,8 +6,8 @@
  * everything, so that nobody tries for ever.
  */
 
-import type { PeerIdentity } from '../../../runtime/transport.ts';
-import { decodeFrame, encodeFrame, encodeHello } from '../../../runtime/wire.ts';
+import { decodeFrame, encodeFrame, encodeHello } from '../../../runtime/delivery/frame.ts';
+import type { PeerIdentity } from '../../../runtime/ports/transport.ts';
 import type { Cluster } from '../cluster.ts';
 
 interface Received {
@@ -39,8 +39,8 @@ export class RawPeer {
   readonly #receipts: Receipt[] = [];
   /** By sender and receiver: the counter of the last message. */
   readonly #last = new Map<string, number>();
-  /** Above all that whoever had the name before has sent: those would be known already. */
-  #count = 1_000_000;
+  /** Above all that whoever had the name before has sent, from a moment on: those would be known already. */
+  #count = 4_000_000_000_000;
 
   constructor(cluster: Cluster, node: string, places: ReadonlyArray<readonly [string, number]>) {
     this.node = node;

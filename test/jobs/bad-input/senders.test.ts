@@ -1,4 +1,4 @@
-/** Messages of whoever should not have sent them: refused by name, and nothing changes. */
+/** Messages of nodes that should not have sent them: refused by name, and nothing changes. */
 
 import { describe, expect, test } from 'vitest';
 import { type Cluster, scripted, startCluster } from '../cluster.ts';
@@ -142,9 +142,7 @@ const MOVING = new Set([
   'lastProgressAt',
   'lastGateContactAt',
   'reportSeq',
-  'reliableReportSeq',
   'datacenters',
-  'silenceDueAt',
   'heard',
   'listed',
 ]);

@@ -183,7 +183,7 @@ describe.each(['A', 'gate-1'])('a submission to %s', (to) => {
     });
     expect(await peer.ask(desk, part('old-1', 1, 3))).toBe(null);
     expect(await peer.ask(desk, part('old-2', 2, 3))).toBe(null);
-    // Fewer pages, other terms, another first page: each begins anew.
+    // Fewer pages, other terms, another first page: each begins again.
     expect(await peer.ask(desk, part('new-1', 1, 2))).toBe(null);
     expect(await peer.ask(desk, part('new-1', 1, 2, 50_000))).toBe(null);
     expect(await peer.ask(desk, part('last-1', 1, 2, 50_000))).toBe(null);

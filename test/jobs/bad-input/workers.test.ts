@@ -1,8 +1,8 @@
-/** What a worker says that makes no sense: refused by name, counted, and without effect. */
+/** Messages of a worker that make no sense: refused by name, counted, and without effect. */
 
 import { describe, expect, test } from 'vitest';
 import type { ExtensionAnswer } from '../../../machines/jobs/messages/worker.ts';
-import { RuntimeError } from '../../../runtime/errors.ts';
+import { RuntimeError } from '../../../runtime/base/errors.ts';
 import { scripted, startCluster } from '../cluster.ts';
 import { contextOf, endsOf, healthOf, transitionsOf } from '../scenarios/witness.ts';
 import { HEALTH, RESULT, refusedAt, SELF, WORKER, WORKFLOW, withWorker } from './hand-worker.ts';

@@ -12,7 +12,7 @@ import { type Gate, startGate } from '../../../programs/jobs/gate.ts';
 import { type Manager, startManager } from '../../../programs/jobs/manager.ts';
 import type { HandlerContext } from '../../../programs/jobs/worker/handlers.ts';
 import { type JobWorker, startWorker } from '../../../programs/jobs/worker.ts';
-import type { Store } from '../../../runtime/store.ts';
+import type { Store } from '../../../runtime/ports/store.ts';
 import { scriptedHandler } from '../../../simulator/jobs/scripted-handler.ts';
 import { memoryStore } from '../../../stores/memory.ts';
 import { Member, type MemberPorts, type RunningProgram, type Surroundings } from './member.ts';

@@ -2,12 +2,12 @@
  * Stores on real disks for a cluster: one LMDB directory for each place that asks for one.
  *
  * The disk takes real time and the simulated clock does not wait by itself, so whoever moves it asks
- * `isBusy` first. A node that comes back reads its files anew: nothing of the store before is in
+ * `isBusy` first. A node that comes back reads its files again: nothing of the store before is in
  * memory. Two managers of one datacenter cannot share a directory while both run.
  */
 
 import { cpSync, rmSync } from 'node:fs';
-import type { Store } from '../../../runtime/store.ts';
+import type { Store } from '../../../runtime/ports/store.ts';
 import { type Death, RecoveryStore, recoveryDirectory } from '../../durability/recovery-store.ts';
 
 class DiskStore extends RecoveryStore {
@@ -49,6 +49,11 @@ export class Disks {
   /** Something is with a disk: time has to wait. */
   get isBusy(): boolean {
     return [...this.#stores.values()].some((store) => store.isBusy);
+  }
+
+  get underWay(): string {
+    const busy = [...this.#stores].filter(([, store]) => store.isBusy);
+    return busy.map(([place]) => `the disk of ${place}`).join(', ');
   }
 
   /** From now on the process of a place has so many groups to live; what follows is never heard of. */

@@ -6,15 +6,15 @@
  * what is in that store and nothing else.
  */
 
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/options.ts';
-import type { Random } from '../../../runtime/random.ts';
-import type { Store } from '../../../runtime/store.ts';
-import type { Transport } from '../../../runtime/transport.ts';
-import type { LeaseCounter, LeaseOffice } from '../../../simulator/lease-office.ts';
-import type { SimulatedNetwork } from '../../../simulator/network.ts';
-import { NodeClock } from '../../../simulator/node-clock.ts';
-import { SeededRandom } from '../../../simulator/random.ts';
+import type { Logger } from '../../../runtime/base/limits.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import type { Random } from '../../../runtime/ports/random.ts';
+import type { Store } from '../../../runtime/ports/store.ts';
+import type { Transport } from '../../../runtime/ports/transport.ts';
+import type { LeaseCounter, LeaseOffice } from '../../../simulator/world/lease-office.ts';
+import type { SimulatedNetwork } from '../../../simulator/world/network/network.ts';
+import { NodeClock } from '../../../simulator/world/node-clock.ts';
+import { SeededRandom } from '../../../simulator/world/random.ts';
 
 /** What is running, as far as all programs have it. */
 export interface RunningProgram {

@@ -1,11 +1,16 @@
 /**
- * Who the nodes of a cluster have proved to be, by their names.
+ * Passports: what the nodes of a cluster have proved to be, by their names.
  *
  * So every scenario also shows that honest nodes are never taken for others: one that is sent away
  * makes the cluster's end fail. Peers that a test plays by hand prove what the test says, or nothing.
  */
 
-import { PEER_ROLES, type PeerIdentity, type Transport } from '../../../runtime/transport.ts';
+import {
+  PEER_ROLES,
+  type PeerIdentity,
+  type PeerRole,
+  type Transport,
+} from '../../../runtime/ports/transport.ts';
 import { provingTransport } from '../../delivery/proving-transport.ts';
 import { placeOfNode } from './plan.ts';
 import { SocketNetwork } from './socket-network.ts';
@@ -26,7 +31,7 @@ export class Passport {
   constructor(network: { join(node: string): Transport }, isOverSockets: boolean) {
     this.#network = network;
     const identities = {
-      identityOf: (node: string) => this.#identityOf(node),
+      identityOf: (node: string) => this.identityOf(node),
       isByHand: (node: string) => this.#byHand.has(node),
       expel: (node: string, by: string, reason: string) => this.#expel(node, by, reason),
     };
@@ -36,7 +41,7 @@ export class Passport {
   join(node: string): Transport {
     if (this.sockets !== undefined) return this.sockets.join(node);
     return provingTransport(this.#network.join(node), {
-      identityOf: (peer) => this.#identityOf(peer),
+      identityOf: (peer) => this.identityOf(peer),
       expelled: (peer, reason) => this.#expel(peer, node, reason),
     });
   }
@@ -56,9 +61,15 @@ export class Passport {
     this.expelled.push({ node, by, reason });
   }
 
-  #identityOf(node: string): PeerIdentity | undefined {
+  /** Who a node proves to be. */
+  identityOf(node: string): PeerIdentity | undefined {
     if (this.#byHand.has(node)) return this.#byHand.get(node);
-    const role = PEER_ROLES.find((name) => new RegExp(`(^|\\.)${name}[-~]\\d+$`).test(node));
-    return { role: role ?? 'node', place: placeOfNode(node) };
+    return { role: roleOfNode(node), place: placeOfNode(node) };
   }
+}
+
+/** Clients are called whatever they like, with a number behind a tilde: `modest~2`. Other names say the role. */
+function roleOfNode(node: string): PeerRole {
+  if (/~\d+$/.test(node)) return 'client';
+  return PEER_ROLES.find((name) => new RegExp(`(^|\\.)${name}-\\d+$`).test(node)) ?? 'node';
 }

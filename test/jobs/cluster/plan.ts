@@ -1,6 +1,4 @@
-/**
- * What a cluster is made of, and how its nodes are called: `gate-1`, `A.manager-1`, `A.worker-1`.
- */
+/** Plan of a cluster: its nodes, and their names: `gate-1`, `A.manager-1`, `A.worker-1`. */
 
 import type { JobsConfiguration } from '../../../programs/jobs/configuration.ts';
 import type { Disks } from './disks.ts';

@@ -5,7 +5,7 @@
  */
 
 import type { NoteName } from '../../../machines/jobs/notes.ts';
-import type { Logger } from '../../../runtime/options.ts';
+import type { Logger } from '../../../runtime/base/limits.ts';
 
 export interface LogLine {
   /** Milliseconds since the script began. */

@@ -3,23 +3,37 @@
  *
  * Guarantees: what a script does at a moment it does before anything of the cluster that is
  * due then and was scheduled later, and one step of the clock is settled before the next. An
- * action that fails makes the run fail, at the latest when it ends.
+ * action that fails makes the run fail, at the latest when it ends. What takes real time and does not
+ * end fails with its name, and does not hang.
  */
 
-import { SimulatedClock } from '../../../simulator/clock.ts';
+import { SimulatedClock } from '../../../simulator/world/clock.ts';
 
-/** Captured before anybody fakes it: lets every promise that can settle do so. */
+/** Captured before anybody fakes them. A turn lets every promise that can settle do so. */
 const { setImmediate: nextTurn } = globalThis;
+const realMs = performance.now.bind(performance);
+
+/** Whatever takes real time is over by then, on the busiest machine; what is not will never be. */
+const BUSY_MAX_MS = 20_000;
+
+/** What simulated time has to wait for, because it takes real time. */
+export interface RealWork {
+  readonly isBusy: boolean;
+  /** What is under way, for an error that somebody has to understand. */
+  readonly underWay: string;
+}
 
 export class ScriptTime {
   readonly clock = new SimulatedClock();
   #zero = this.clock.now();
   readonly #failures: unknown[] = [];
-  readonly #isBusy: (() => boolean) | undefined;
+  readonly #work: readonly RealWork[];
 
-  /** `isBusy`: something takes real time, and simulated time has to wait for it. */
-  constructor(isBusy?: () => boolean) {
-    this.#isBusy = isBusy;
+  readonly #busyMaxMs: number;
+
+  constructor(work: readonly RealWork[] = [], busyMaxMs = BUSY_MAX_MS) {
+    this.#work = work;
+    this.#busyMaxMs = busyMaxMs;
   }
 
   /** Milliseconds since the script began; below zero before that. */
@@ -85,9 +99,14 @@ export class ScriptTime {
   /** Lets every promise settle, and every disk: what it has done may begin something new a moment later. */
   async #drain(): Promise<void> {
     await drain();
-    if (this.#isBusy === undefined) return;
+    if (this.#work.length === 0) return;
+    const since = realMs();
     for (let quiet = 0; quiet < 2; quiet += 1) {
-      if (this.#isBusy()) quiet = -1;
+      const busy = this.#work.filter(({ isBusy }) => isBusy);
+      if (busy.length > 0) {
+        quiet = -1;
+        if (realMs() - since > this.#busyMaxMs) throw new Error(neverEnds(busy));
+      }
       await drain();
     }
   }
@@ -100,4 +119,9 @@ export class ScriptTime {
 
 function drain(): Promise<void> {
   return new Promise((resolve) => nextTurn(resolve));
+}
+
+function neverEnds(work: readonly RealWork[]): string {
+  const what = work.map(({ underWay }) => underWay).join('; ');
+  return `Simulated time stands still, for what does not end: ${what}.`;
 }

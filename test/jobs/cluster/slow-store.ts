@@ -5,8 +5,8 @@
  * Reading takes no time.
  */
 
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Store } from '../../../runtime/store.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import type { Store } from '../../../runtime/ports/store.ts';
 
 export function slowStore(below: Store, clock: Clock, commitMs: number): Store {
   let idleAt = 0;
@@ -15,6 +15,8 @@ export function slowStore(below: Store, clock: Clock, commitMs: number): Store {
     open: (place) => below.open(place),
     fence: (shard) => below.fence(shard),
     load: (address) => below.load(address),
+    rows: (address) => below.rows(address),
+    entry: (address) => below.entry(address),
     entries: () => below.entries(),
     query: (query) => below.query(query),
     history: (address, limit) => below.history(address, limit),

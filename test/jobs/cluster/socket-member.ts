@@ -6,7 +6,11 @@
  * on its way when one of the two goes is lost, as on any wire, and nobody waits for it.
  */
 
-import type { PeerIdentity, Transport, TransportListener } from '../../../runtime/transport.ts';
+import type {
+  PeerIdentity,
+  Transport,
+  TransportListener,
+} from '../../../runtime/ports/transport.ts';
 import type { WebSocketTransport } from '../../../transports/websocket.ts';
 
 export interface SocketSurroundings {
@@ -54,6 +58,15 @@ export class SocketMember implements Transport {
 
   get url(): string | undefined {
     return this.#socket.url;
+  }
+
+  /** What has begun here and has not ended, in words. */
+  get underWay(): string[] {
+    const frames = [...this.#incoming].filter(([, count]) => count > 0);
+    return [
+      ...[...this.#awaited].map((peer) => `a connection of ${this.#node} and ${peer}`),
+      ...frames.map(([peer, count]) => `${count} frames from ${peer} to ${this.#node}`),
+    ];
   }
 
   async start(listener: TransportListener): Promise<void> {

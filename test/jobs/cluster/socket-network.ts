@@ -10,7 +10,7 @@
  * what they say is handed over as it is.
  */
 
-import type { PeerIdentity, Transport } from '../../../runtime/transport.ts';
+import type { PeerIdentity, Transport } from '../../../runtime/ports/transport.ts';
 import { websocketTransport } from '../../../transports/websocket.ts';
 import { SocketMember } from './socket-member.ts';
 
@@ -53,6 +53,11 @@ export class SocketNetwork {
   /** True while something is on its way through a socket, or a connection is being made or ended. */
   get isBusy(): boolean {
     return this.#pending > 0;
+  }
+
+  get underWay(): string {
+    const known = [...this.#members.values()].flatMap(({ underWay }) => underWay);
+    return known.length > 0 ? known.join(', ') : `${this.#pending} sockets that open or close`;
   }
 
   /** Frames that came out of a socket. */

@@ -1,4 +1,7 @@
-/** Who may say what to a gate, and what a gate makes of a datacenter that knows more than it does. */
+/**
+ * Admission at a gate: who may say what to it, and what it makes of a datacenter that knows more than it
+ * does.
+ */
 
 import { describe, expect, test } from 'vitest';
 import { admitNobody, admitToGateJob } from '../../../programs/jobs/gate/admission.ts';
@@ -108,7 +111,7 @@ describe('a gate without its data', () => {
       gateBoot: 1,
       digest: 'd1',
       rules: { quorum: 'all', settleLimitMs: 7_000 },
-      datacenters: { A: { phase: 'reported', report: 'stuck' }, B: { phase: 'running' } },
+      datacenters: { A: { run: 'reported', report: 'stuck' }, B: { run: 'running' } },
     });
     const client = await stage.connect();
     const other = { jobId: 'j1', timeoutMs: 1, workflows: [{ id: 'w1', handler: 'h' }] };

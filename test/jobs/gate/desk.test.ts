@@ -1,4 +1,4 @@
-/** What clients ask a gate about its jobs, and what it does for them. */
+/** Desk of a gate: what clients ask about its jobs, and what it does for them. */
 
 import { describe, expect, test } from 'vitest';
 import { final, JOB, progress, running, TO } from './running-job.ts';
@@ -127,7 +127,10 @@ describe('an extension', () => {
         { datacenter: 'B', ...refused },
       ],
     });
-    expect(stage.datacenter('B').asked.at(-1)).toMatchObject({ requestId: 'r1', by: 'ada' });
+    expect(stage.datacenter('B').asked.at(-1)).toMatchObject({
+      requestId: 'r1',
+      by: 'client-1 (ada)',
+    });
   });
 
   test('goes to the one that is named', async () => {

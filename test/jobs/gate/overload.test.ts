@@ -11,11 +11,11 @@ const jobOf = (jobId: string, targetDatacenters: readonly string[] = ['A', 'B'])
   workflows: [scripted('w1', {})],
 });
 
-async function start(): Promise<Cluster> {
+async function start(gateDispatchLimitMs = 60_000): Promise<Cluster> {
   const cluster = await startCluster({
     gates: 1,
     datacenters: { A: {}, B: {} },
-    config: { backlogWorkflowsMax: 2, gateDispatchLimitMs: 60_000 },
+    config: { backlogWorkflowsMax: 2, gateDispatchLimitMs },
   });
   onTestFinished(() => cluster.stop());
   return cluster;
@@ -77,6 +77,73 @@ describe('a gate whose datacenters are full', () => {
       await cluster.time.during(client.submit(jobOf(jobId, ['A'])));
     await cluster.time.runFor(2_000);
     expect(cluster.manager('A.manager-1').backlog).toMatchObject({ workflows: 3, clients: 2 });
+  });
+});
+
+describe('a job that was accepted before all of its datacenters were full', () => {
+  const hold = async (timeoutMs: number) => {
+    const cluster = await start(5_000);
+    const client = await cluster.connect('gate-1');
+    for (const jobId of ['a', 'b']) await cluster.time.during(client.submit(jobOf(jobId)));
+    const held = { ...jobOf('held'), timeoutMs };
+    expect(await cluster.time.during(client.submit(held))).toMatchObject({ accepted: true });
+    const view = () => cluster.time.during(client.get('held'));
+    return { cluster, client, view };
+  };
+
+  test('waits for room as long as its time allows, shows that it does, and is taken', async () => {
+    const { cluster, client, view } = await hold(3_600_000);
+    await cluster.time.runFor(120_000);
+    const full = { status: 'full', reason: null };
+    expect(await view()).toMatchObject({
+      status: 'submitted',
+      datacenters: [
+        { datacenter: 'A', ...full },
+        { datacenter: 'B', ...full },
+      ],
+    });
+    expect(cluster.recorder.notes('submission.deferred', { jobId: 'held' })).toHaveLength(1);
+    await cluster.time.during(client.cancel('a'));
+    await cluster.time.runFor(65_000);
+    expect(await view()).toMatchObject({
+      status: 'running',
+      datacenters: [{ status: 'running' }, { status: 'running' }],
+    });
+  });
+
+  test('goes on waiting when its gate starts again', async () => {
+    const { cluster, view } = await hold(3_600_000);
+    await cluster.time.runFor(60_000);
+    cluster.crash('gate-1');
+    await cluster.time.runFor(30_000);
+    await cluster.time.during(cluster.restart('gate-1'));
+    await cluster.time.runFor(60_000);
+    // Whose job it is is known still, so it has no share of its own.
+    expect(await view()).toMatchObject({ status: 'submitted' });
+    const again = await cluster.connect('gate-1');
+    await cluster.time.during(again.cancel('a'));
+    await cluster.time.runFor(65_000);
+    expect(await view()).toMatchObject({ status: 'running' });
+  });
+
+  test('ends when its own time is over, and nothing of it begins then', async () => {
+    const { cluster, client, view } = await hold(60_000);
+    await cluster.time.runFor(58_000);
+    expect(await view()).toMatchObject({ status: 'submitted' });
+    await cluster.time.runFor(10_000);
+    expect(await view()).toMatchObject({ status: 'failed', reason: 'noDatacenter' });
+    await cluster.time.during(client.cancel('a'));
+    await cluster.time.during(client.cancel('b'));
+    await cluster.time.runFor(120_000);
+    expect(cluster.recorder.notes('job.accepted', { jobId: 'held', datacenter: 'A' })).toEqual([]);
+  });
+
+  test('is cancelled when somebody wants that', async () => {
+    const { cluster, client, view } = await hold(3_600_000);
+    await cluster.time.runFor(60_000);
+    expect(await cluster.time.during(client.cancel('held'))).toMatchObject({ accepted: true });
+    await cluster.time.runFor(70_000);
+    expect(await view()).toMatchObject({ status: 'cancelled' });
   });
 });
 

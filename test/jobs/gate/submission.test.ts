@@ -1,7 +1,7 @@
 /** A submission on its way through the gate's program to desks that only pretend. */
 
 import { describe, expect, test } from 'vitest';
-import { RuntimeError } from '../../../runtime/errors.ts';
+import { RuntimeError } from '../../../runtime/base/errors.ts';
 import { GateStage } from './stand-ins.ts';
 
 const JOB = { jobId: 'j1', timeoutMs: 600_000, workflows: [{ id: 'w1', handler: 'h' }] };
@@ -16,7 +16,7 @@ async function stage(a: object = ACCEPTS, b: object = ACCEPTS): Promise<GateStag
 }
 
 const phases = (gate: GateStage, jobId = 'j1') =>
-  Object.values(gate.job(jobId).getSnapshot().context.datacenters).map(({ phase }) => phase);
+  Object.values(gate.job(jobId).getSnapshot().context.datacenters).map(({ run }) => run);
 
 describe('a submission', () => {
   test('is acknowledged when it is on disk, and sent to every datacenter', async () => {

@@ -1,19 +1,17 @@
 /** Clients that wait for news of a job at a gate. */
 
 import { describe, expect, test } from 'vitest';
+import { Permissions } from '../../../programs/jobs/desk/permissions.ts';
 import { DatacenterClocks } from '../../../programs/jobs/gate/clocks.ts';
 import { watchGateJob } from '../../../programs/jobs/gate/desk.ts';
 import { Rooms } from '../../../programs/jobs/gate/rooms.ts';
-import { Permissions } from '../../../programs/jobs/permissions.ts';
-import { Submitters } from '../../../programs/jobs/submitter.ts';
-import { SILENT_LOGGER } from '../../../runtime/options.ts';
+import { SILENT_LOGGER } from '../../../runtime/base/limits.ts';
 import { final, running, TO } from './running-job.ts';
 
 const own = {
   permissions: new Permissions({ gates: [] }),
   clocks: new DatacenterClocks(),
   rooms: new Rooms(),
-  submitters: new Submitters(),
 };
 
 describe('a watch', () => {

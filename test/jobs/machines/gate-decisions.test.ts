@@ -1,4 +1,4 @@
-/** What becomes of a gate's decision: obeyed, refused, made anew, taken back, presumed. */
+/** Outcomes of a gate's decision: obeyed, refused, made again, taken back, presumed. */
 
 import { describe, expect, test } from 'vitest';
 import { gateWorld } from './gate-world.ts';
@@ -230,7 +230,7 @@ describe('a decision that is refused', () => {
     await world.end('A');
     await world.until(100.001);
     expect(world.asked).toEqual(['A']);
-    expect(world.context.datacenters['A']?.told?.answer).toBe('ended');
+    expect(world.context.datacenters['A']?.decision).toBe('deferred');
     await world.job.send({
       type: 'status.found',
       datacenter: 'A',
@@ -247,7 +247,7 @@ describe('a decision that is refused', () => {
   test('by a datacenter that does not know the job: its end is presumed, and nobody waits for more', async () => {
     const world = await gateWorld({ targets: ['A', 'B'], empty: ['B'], timeoutMs: 100_000 });
     await world.until(100.001);
-    expect(world.context.datacenters['B']?.told?.answer).toBe('gone');
+    expect(world.context.datacenters['B']?.decision).toBe('gone');
     await world.final('A', 'timedOut', { reason: 'global', gateReason: 'overall' });
     expect(world.state).toBe('declaring');
     await world.until(160.002);

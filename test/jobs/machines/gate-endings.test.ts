@@ -34,7 +34,10 @@ describe('a job that is over', () => {
     world.network.cut('gate-1', 'B');
     await world.job.send(accepted('B'));
     expect(world.job.getSnapshot().value).toEqual({ settled: 'confirming' });
-    expect(world.context.datacenters['B']?.told).toMatchObject({ epoch: [1, 2], answer: 'sent' });
+    expect(world.context.datacenters['B']).toMatchObject({
+      decision: 'sent',
+      told: { epoch: [1, 2] },
+    });
     await world.until(200);
     expect(world.state).toBe('settled');
     world.network.heal('gate-1', 'B');

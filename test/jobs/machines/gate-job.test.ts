@@ -69,15 +69,6 @@ describe('deadlines', () => {
     expect(world.state).toBe('declaring');
   });
 
-  test('a repair renews what is armed and nothing else', async () => {
-    const world = await gateWorld({ targets: ['A'], timeoutMs: 60_000 });
-    await world.until(30);
-    await world.job.send({ type: 'deadlines.renew' });
-    await world.until(60.001);
-    expect(world.state).toBe('declaring');
-    expect(world.context.declared).toBe(1);
-  });
-
   test('where timeouts are only looked at, one is noted and nobody is told', async () => {
     const world = await gateWorld({ targets: ['A'], timeoutMs: 60_000, terms: { enforce: false } });
     await world.until(120);
@@ -102,10 +93,15 @@ describe('silence', () => {
     expect(world.noted('datacenter.silent')).toHaveLength(1);
     await world.correct('A', 'running');
     expect(world.noted('datacenter.heard')).toMatchObject([{ silentMs: 95_000 }]);
+    // Heard again, it is asked how things are now.
+    expect(world.heard('A', 'status.requested').at(-1)).toMatchObject({
+      at: 95_000,
+      nonce: expect.stringMatching(/^1\./),
+    });
     await world.until(125);
-    expect(world.heard('A', 'status.requested')).toHaveLength(3);
-    await world.until(125.001);
     expect(world.heard('A', 'status.requested')).toHaveLength(4);
+    await world.until(125.001);
+    expect(world.heard('A', 'status.requested')).toHaveLength(5);
   });
 
   test('it keeps its credit, and blocks rule 3', async () => {

@@ -1,24 +1,26 @@
 import { describe, expect, test } from 'vitest';
+import type { DatacenterRecord } from '../../../machines/jobs/datacenter/context.ts';
+import { bornGateJob, type RuledContext } from '../../../machines/jobs/gate-job/record.ts';
 import {
-  bornGateJob,
-  type DatacenterRecord,
-  type RuledContext,
-} from '../../../machines/jobs/gate-job/record.ts';
-import {
-  dueReason,
+  catchUpDueAt,
+  fallenSilent,
+  isAnyDue,
+  isBudgetUsedUp,
+  isCatchingUp,
+  isNothingMoving,
   isQuorumMet,
+  missing,
   overallDueAt,
   silenceDueAt,
-  toBeAsked,
 } from '../../../machines/jobs/gate-job/rules.ts';
-import type { Quorum } from '../../../machines/jobs/words.ts';
+import type { GateReason, Quorum } from '../../../machines/jobs/words.ts';
 import { RULES } from './gate-world.ts';
 
-const running = { phase: 'running', sinceProgressMs: 0 } as const;
-const stuck = { phase: 'reported', report: 'stuck' } as const;
-const overall = { phase: 'reported', report: 'overall' } as const;
+const running = { run: 'running', sinceProgressMs: 0 } as const;
+const stuck = { run: 'reported', report: 'stuck' } as const;
+const overall = { run: 'reported', report: 'overall' } as const;
 const ended = (status: string) =>
-  ({ phase: 'final', final: { status } }) as unknown as Partial<DatacenterRecord>;
+  ({ run: 'final', final: { status } }) as unknown as Partial<DatacenterRecord>;
 
 /** Submitted at 0 with a timeout of 300 s; all are heard at 0 unless they say otherwise. */
 function job(
@@ -42,6 +44,13 @@ function job(
     { ...context.datacenters[name], ...record },
   ]);
   return { ...context, datacenters: Object.fromEntries(records) } as RuledContext;
+}
+
+/** The first rule that is due, in the order of the edges of the chart. */
+function dueReason(context: RuledContext, at: number): GateReason | null {
+  if (!isCatchingUp(context) && isBudgetUsedUp(context, at)) return 'overall';
+  if (isQuorumMet(context.datacenters, context.rules.quorum)) return 'datacenterTimeout';
+  return isNothingMoving(context) ? 'allDatacentersStuck' : null;
 }
 
 describe('rule 1, overall', () => {
@@ -93,8 +102,8 @@ describe('rule 2, the quorum of datacenters that timed out', () => {
       { A: ended('timedOut'), B: ended('completed') },
       [false, false, false],
     ],
-    ['one that is only asked yet', { A: stuck, B: { phase: 'asked' } }, [true, false, false]],
-    ['a late one does not vote', { A: stuck, B: { phase: 'late' } }, [true, true, true]],
+    ['one that is only asked yet', { A: stuck, B: { run: 'asked' } }, [true, false, false]],
+    ['a late one does not vote', { A: stuck, B: { run: 'late' } }, [true, true, true]],
     ['half is no majority', { A: stuck, B: stuck, C: running, D: running }, [true, false, false]],
   ];
 
@@ -127,7 +136,7 @@ describe('rule 2, the quorum of datacenters that timed out', () => {
 });
 
 describe('rule 3, nothing moves anywhere', () => {
-  const still = { phase: 'running', sinceProgressMs: 180_001, lastSeenAt: 200_000 } as const;
+  const still = { run: 'running', sinceProgressMs: 180_001, lastSeenAt: 200_000 } as const;
 
   test.each([
     ['all say so', { A: still, B: still }, 'allDatacentersStuck'],
@@ -138,13 +147,9 @@ describe('rule 3, nothing moves anywhere', () => {
     ],
     ['one only queues', { A: still, B: { ...still, queued: true } }, null],
     ['one has not reported', { A: still, B: { ...still, sinceProgressMs: null } }, null],
-    ['one is silent', { A: still, B: { ...still, lastSeenAt: 169_999 } }, null],
-    [
-      'one is just not silent',
-      { A: still, B: { ...still, lastSeenAt: 170_000 } },
-      'allDatacentersStuck',
-    ],
-    ['one is still asked', { A: still, B: { phase: 'asked' } }, null],
+    ['one is silent', { A: still, B: { ...still, contact: 'silent' } }, null],
+    ['one is not caught up with', { A: still, B: { ...still, contact: 'catchingUp' } }, null],
+    ['one is still asked', { A: still, B: { run: 'asked' } }, null],
     ['one has ended', { A: still, B: ended('completed') }, 'allDatacentersStuck'],
   ] as const)('%s', (_, datacenters, reason) => {
     expect(dueReason(job(datacenters as never), 200_000)).toBe(reason);
@@ -165,8 +170,67 @@ test('the next silence is that of whoever was heard longest ago, or asked', () =
     D: { ...ended('completed'), lastSeenAt: 0 },
   });
   expect(silenceDueAt(context)).toBe(70_000);
-  expect(toBeAsked(context, 70_000)).toEqual([]);
-  expect(toBeAsked(context, 70_001)).toEqual(['B']);
-  expect(toBeAsked(context, 90_001)).toEqual(['A', 'B', 'C']);
+  expect(fallenSilent(context, 70_000)).toEqual([]);
+  expect(fallenSilent(context, 70_001)).toEqual(['B']);
+  expect(fallenSilent(context, 90_001)).toEqual(['A', 'B', 'C']);
   expect(silenceDueAt(job({ A: ended('completed') }))).toBe(null);
+});
+
+describe('a datacenter that the gate catches up with', () => {
+  const behind = { contact: 'catchingUp', gapAt: 100_000, metAt: null } as const;
+
+  test('holds up the time budget, and no decision that was made is taken back for it', () => {
+    const context = job({ A: running, B: { ...running, ...behind } });
+    expect(dueReason(context, 300_001)).toBe(null);
+    expect(isAnyDue(context, 300_001)).toBe(true);
+    expect(dueReason(job({ A: running, B: { ...ended('completed'), ...behind } }), 300_001)).toBe(
+      'overall',
+    );
+  });
+
+  test.each([
+    ['its own report decides nothing', { A: { ...stuck, ...behind }, B: running }, 'any', false],
+    ['nor where it is the only one', { A: { ...stuck, ...behind } }, 'any', false],
+    ['one that is stuck elsewhere counts', { A: { ...running, ...behind }, B: stuck }, 'any', true],
+    [
+      'it may have more credit than whoever is overdue',
+      { A: { ...running, ...behind }, B: overall },
+      'any',
+      false,
+    ],
+    [
+      'a majority without it is one',
+      { A: { ...running, ...behind }, B: stuck, C: stuck },
+      'majority',
+      true,
+    ],
+    [
+      'half and a report of it is none',
+      { A: { ...stuck, ...behind }, B: stuck, C: running, D: running },
+      'majority',
+      false,
+    ],
+    ['all are not without it', { A: { ...stuck, ...behind }, B: stuck }, 'all', false],
+    [
+      'it may have ended, and nobody would be left',
+      { A: { ...running, ...behind }, B: ended('timedOut') },
+      'any',
+      false,
+    ],
+  ] as const)('%s', (_, datacenters, quorum, isMet) => {
+    expect(isQuorumMet(job(datacenters as never).datacenters, quorum)).toBe(isMet);
+  });
+
+  test('is waited for until two reports after it was heard, or after it was lost', () => {
+    const context = job({
+      A: { ...running, ...behind },
+      B: { ...running, ...behind, metAt: 105_000 },
+      C: running,
+    });
+    expect(catchUpDueAt(context)).toBe(120_000);
+    expect(missing(context, 120_000)).toEqual([]);
+    expect(missing(context, 120_001)).toEqual(['A']);
+    expect(missing(context, 125_001)).toEqual(['A', 'B']);
+    expect(catchUpDueAt(job({ A: running }))).toBe(null);
+  });
 });

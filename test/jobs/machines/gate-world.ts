@@ -34,6 +34,8 @@ export interface WorldOptions {
   readonly empty?: readonly string[];
   /** Instead of a submission. */
   readonly rebuilt?: GateJobRebuilt;
+  /** False: nobody answers when the gate asks how things are. Default: who has just said something does. */
+  readonly isAnswering?: boolean;
 }
 
 const GATE = 'gate-job/j1@gate-1';
@@ -91,7 +93,8 @@ export async function gateWorld(options: WorldOptions = {}): Promise<GateWorld> 
   const startedAt = clock.now();
   await gate.spawn(GATE, { input: options.rebuilt ?? submission } as never);
   await gate.settle();
-  return new GateWorld(gate, datacenters, network, notes, asked, startedAt);
+  const { isAnswering = true } = options;
+  return new GateWorld(gate, datacenters, network, notes, asked, startedAt, isAnswering);
 }
 
 function openDatacenter(
@@ -141,6 +144,7 @@ export class GateWorld {
   readonly asked: string[];
   readonly startedAt: number;
   readonly #datacenters: Record<string, Awaited<ReturnType<typeof openDatacenter>>>;
+  readonly #isAnswering: boolean;
   #reportSeq = 0;
 
   constructor(
@@ -150,6 +154,7 @@ export class GateWorld {
     notes: NoteParams[],
     asked: string[],
     startedAt: number,
+    isAnswering: boolean,
   ) {
     this.gate = gate;
     this.#datacenters = datacenters;
@@ -157,6 +162,7 @@ export class GateWorld {
     this.notes = notes;
     this.asked = asked;
     this.startedAt = startedAt;
+    this.#isAnswering = isAnswering;
   }
 
   get job() {
@@ -257,6 +263,9 @@ export class GateWorld {
     const managerId = `${datacenter}.manager-${leaderFence}`;
     const origin = { jobId: 'j1', datacenter, managerId, leaderFence };
     await this.#send(datacenter, { type, ...origin, figures, ...others }, isHint);
+    const { contact, nonce } = this.context.datacenters[datacenter] ?? {};
+    if (!this.#isAnswering || contact !== 'catchingUp' || nonce == null) return;
+    await this.correct(datacenter, 'running', { leaderFence, ...figures, nonce });
   }
 
   /** The job of the datacenter is over for everybody. */

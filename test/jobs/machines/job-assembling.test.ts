@@ -1,4 +1,4 @@
-/** What a job says to those who ask before it is accepted. */
+/** Answers of a job to questions before it is accepted. */
 
 import { describe, expect, test } from 'vitest';
 import { answersOf, assembling, cancel, extend, gateCancel, standing } from './job-scenes.ts';

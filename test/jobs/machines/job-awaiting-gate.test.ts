@@ -1,6 +1,7 @@
 /** A job whose submission was long on its way: it begins when its gate counts on it, or never. */
 
 import { describe, expect, test } from 'vitest';
+import { viewOf } from '../../../machines/jobs/job/table.ts';
 import { acked, assembling, GATE, gateCancel, type Job } from './job-scenes.ts';
 import { BIRTH } from './stepper.ts';
 
@@ -21,7 +22,7 @@ describe('a submission', () => {
   ])('%s begins at once, and is reported', (_, beginsBefore) => {
     const job = submitted(beginsBefore);
     expect(types(job)).toEqual(['workflow.ready', 'progress.reported']);
-    expect(job.context.table.standing).toBe('a');
+    expect(viewOf(job.context.table).standing).toBe('a');
   });
 
   test.each([
@@ -30,7 +31,7 @@ describe('a submission', () => {
   ])('%s is reported and begins nothing', (_, beginsBefore) => {
     const job = submitted(beginsBefore);
     expect(types(job)).toEqual(['progress.reported']);
-    expect(job.context.table.standing).toBe('w');
+    expect(viewOf(job.context.table).standing).toBe('w');
   });
 });
 

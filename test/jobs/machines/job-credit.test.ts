@@ -95,7 +95,8 @@ describe('JB-10 the loss of a worker', () => {
     job.until(20_000).take(granted('W1', 30_000));
     for (let at = 30_000; at <= 110_000; at += 10_000) job.until(at).take(progressed());
     fresh(job).take(lost('W1'));
-    expect(job.deadlines).toMatchObject({ overallLimit: 140_001 });
+    expect(job.deadlines).toMatchObject({ holdLimit: 140_001 });
+    expect(job.states).toContain('tracking.overallLimit.held');
     expect(job.notes()).toMatchObject([
       { event: 'extension.removed', workerId: 'W1', lostMs: 30_000, cause: 'workerLost' },
     ]);
@@ -107,7 +108,8 @@ describe('JB-10 the loss of a worker', () => {
     const job = running({ timeoutMs: 3_600_000 }).until(119_000);
     job.take(granted('W', 1_000));
     job.until(238_000).take(lost('W'));
-    expect(job.deadlines['stuckLimit']).toBe(268_001);
+    expect(job.deadlines['holdLimit']).toBe(268_001);
+    expect(job.states).toContain('tracking.stuckLimit.held');
   });
 
   test('without credit holds nothing, and a repeat has no effect', () => {

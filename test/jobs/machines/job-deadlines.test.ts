@@ -114,12 +114,6 @@ describe('JB-3 due times', () => {
       expect(job.deadlines).toEqual({ overallLimit: 300_001, stuckLimit: 170_001 });
     });
   });
-
-  test('a repair arms what should have been armed', () => {
-    const job = running();
-    job.take({ type: 'deadlines.renew' });
-    expect(job.deadlines).toEqual({ overallLimit: 60_001, stuckLimit: 120_001 });
-  });
 });
 
 describe('JB-3 queueing', () => {
@@ -219,7 +213,6 @@ describe('timeouts that only watch', () => {
     const job = running({ gateId: 'gate-1', timeoutMs: 60_000, enforce: false }).until(60_001);
     expect(job.said('timeout.reported')).toEqual([]);
     job.take({ type: 'leadership.acquired', fence: 4 });
-    job.take({ type: 'leadership.lost' });
     job.take({ type: 'leadership.acquired', fence: 5 });
     job.until(600_000);
     expect(job.context.shadows).toHaveLength(1);

@@ -47,6 +47,7 @@ describe('JB-8 one end', () => {
     fresh(job).take(changed('w1', 'CANCELLED', { lateEvent: 'result.received' }));
     expect(standing(job)).toEqual(['timedOut', 'overall']);
     expect(job.context.lateEvents).toMatchObject([{ type: 'result.received', detail: 'w1' }]);
+    expect(job.context.lastProgressAt).toBe(BIRTH);
     expect(job.notes()).toMatchObject([{ event: 'event.late', kind: 'result.received' }]);
     expect(job.state).toBe('timedOut');
   });
@@ -256,7 +257,6 @@ const EVENTS = [
   (_: string, number: number) => gateCancel({ decisionEpoch: [1, number] }),
   () => cancel(),
   (_: string, number: number) => acquired(3 + number),
-  () => ({ type: 'leadership.lost' }),
   () => acked('progress.reported'),
   () => ({ type: 'status.requested', jobId: 'j1', datacenter: 'A' }),
 ] as const;

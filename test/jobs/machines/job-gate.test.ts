@@ -4,7 +4,6 @@ import {
   acked,
   acquired,
   atGate,
-  cancel,
   changed,
   declared,
   endedMs,
@@ -142,16 +141,6 @@ describe('JB-7 a decision of the gate', () => {
     unmoved(job);
   });
 
-  test('row 1: is obeyed by nobody who does not lead', () => {
-    const job = atGate();
-    job.take({ type: 'leadership.lost' });
-    expect(answers(job, declared())).toMatchObject([{ accepted: false, reason: 'notLeader' }]);
-    expect(answers(job, gateCancel())).toMatchObject([{ accepted: false, reason: 'notLeader' }]);
-    fresh(job).take(cancel());
-    expect(job.said()).toMatchObject([{ value: { accepted: false, reason: 'notLeader' } }]);
-    unmoved(job);
-  });
-
   test('row 3, S27: that was obeyed is a duplicate, also after the end', () => {
     const job = atGate();
     job.take(declared());
@@ -216,6 +205,8 @@ describe('JB-7 a decision of the gate', () => {
     for (const job of [atGate(), reported()]) {
       expect(answers(job, declared())).toMatchObject([
         { type: 'ack.received', accepted: true, duplicate: false, highestDecisionEpoch: [1, 1] },
+      ]);
+      expect(answers(job, changed('w1', 'CANCELLING'))).toMatchObject([
         { type: 'final.reported', status: 'timedOut', reason: 'global', decisionEpoch: [1, 1] },
       ]);
       expect(job.context).toMatchObject({ reason: 'global', gateReason: 'datacenterTimeout' });
@@ -230,9 +221,23 @@ describe('JB-7 a decision of the gate', () => {
     ]);
     expect(answers(job, gateCancel())).toMatchObject([
       { type: 'ack.received', ackOf: 'cancel.requested', accepted: true },
-      { type: 'final.reported', status: 'cancelled', reason: null },
     ]);
     expect(answers(job, gateCancel())).toMatchObject([{ accepted: true, duplicate: true }]);
+    expect(answers(job, changed('w1', 'CANCELLED'))).toMatchObject([
+      { type: 'final.reported', status: 'cancelled', reason: null },
+    ]);
+  });
+
+  test('tells the gate how it ended once none of its workflows can begin any more', () => {
+    const job = atGate({ ids: ['w1', 'w2'] });
+    answers(job, declared());
+    expect(answers(job, acquired(4))).toEqual([]);
+    expect(answers(job, changed('w1', 'DISPATCHED'))).toEqual([]);
+    expect(answers(job, changed('w2', 'CANCELLED'))).toEqual([]);
+    expect(answers(job, changed('w1', 'CANCELLING'))).toMatchObject([
+      { type: 'final.reported', status: 'timedOut', leaderFence: 2 },
+    ]);
+    expect(job.state).toBe('ending');
   });
 
   test('is nothing to a job without a gate', () => {

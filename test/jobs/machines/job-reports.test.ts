@@ -107,7 +107,6 @@ describe('JB-11 progress reports', () => {
     fresh(job).until(185_000);
     expect(reportTimes(job)).toEqual([180_000, 180_001]);
     job.take(acquired(5));
-    job.take({ type: 'deadlines.renew' });
     job.take(lost('nobody'));
     expect(reportTimes(job)).toEqual([185_000]);
     job.until(200_005).take(progressed());
@@ -115,17 +114,36 @@ describe('JB-11 progress reports', () => {
     expect(reportTimes(job).filter((at) => at % 10_000 !== 0)).toEqual([380_006]);
   });
 
-  test('are kept one at a time while the gate is away', () => {
+  test('may all be lost, whatever the gate acknowledges, and nothing waits behind them', () => {
     const job = accepted({ gateId: 'gate-1' }).until(30_000);
-    expect(job.said('progress.reported').map(({ isHint }) => isHint)).toEqual([
-      false,
-      true,
-      true,
-      true,
-    ]);
     job.take(acked('progress.reported', { reportSeq: 1 }));
-    job.until(50_000);
-    expect(job.said('progress.reported').map(({ isHint }) => isHint)).toEqual([false, true]);
+    job.until(70_000);
+    expect(job.said('progress.reported').map(({ isHint }) => isHint)).toEqual(Array(8).fill(true));
+  });
+
+  test('name where the leader is reached, where that is known, and forget it with the leader', () => {
+    const job = atGate({ managerUrl: 'wss://10.0.0.7:4711/peers' });
+    const addressIn = () => {
+      const [said] = job.said('progress.reported');
+      return [said?.['managerId'], said?.['managerHost'], said?.['managerPort']];
+    };
+    job.until(10_000);
+    expect(addressIn()).toEqual(['A.manager-1', '10.0.0.7', 4_711]);
+    job.take({ ...acquired(4), url: 'ws://[::1]:80/peers' });
+    expect(addressIn()).toEqual(['A.manager-2', '[::1]', 80]);
+    job.take(acquired(5));
+    expect(addressIn()).toEqual(['A.manager-2', undefined, undefined]);
+  });
+
+  test('of a timeout say in words what was due', () => {
+    const stuck = atGate({ stuckThresholdMs: 60_000 }).until(60_001);
+    expect(stuck.said('timeout.reported')).toMatchObject([
+      { reason: 'stuck', detail: 'no progress for 60001 ms, more than 60000 ms' },
+    ]);
+    const overall = atGate({ timeoutMs: 20_000 }).until(20_001);
+    expect(overall.said('timeout.reported')).toMatchObject([
+      { reason: 'overall', detail: '20001 ms of 20000 ms and 0 ms of extensions' },
+    ]);
   });
 
   test('stop with the job', () => {
@@ -181,6 +199,18 @@ describe('S41 a gate that has nothing of the job', () => {
     fresh(job).take(refusal('final.reported'));
     expect(job.heard()).toEqual(['escapement.spawn', 'final.reported']);
     expect(job.state).toBe('ending');
+  });
+
+  test('is given it when it answers a report that it knows of no such job', () => {
+    const job = atGate();
+    job.until(10_000);
+    fresh(job).take(acked('progress.reported', { accepted: false, reason: 'unknown' }));
+    const [birth, ...more] = toGate(job.said());
+    expect(birth).toMatchObject({ type: 'escapement.spawn', isHint: false });
+    expect(gateJobRebuilt.safeParse(birth?.['input']).error).toBeUndefined();
+    expect(more).toEqual([]);
+    job.take(acked('progress.reported', { reportSeq: 2 }));
+    expect(job.said()).toEqual([]);
   });
 
   test('is not given it for a birth that it refused, or for another reason', () => {

@@ -2,6 +2,7 @@
  * A job, what its workflows, its workers and its gate say to it, and how it stands.
  */
 
+import { viewOf } from '../../../machines/jobs/job/table.ts';
 import { type JobContext, jobMachine } from '../../../machines/jobs/job.ts';
 import type { JobRules } from '../../../machines/jobs/rules.ts';
 import { BIRTH, type Saying, Stepper } from './stepper.ts';
@@ -43,8 +44,13 @@ const terms = {
   dependsOn: {},
 };
 
-export const assembling = (more: Terms = {}): Job =>
-  new Stepper(jobMachine, { ...terms, ...more, rules: { ...rules, ...more.rules } });
+export const inputOf = (more: Terms = {}) => ({
+  ...terms,
+  ...more,
+  rules: { ...rules, ...more.rules },
+});
+
+export const assembling = (more: Terms = {}): Job => new Stepper(jobMachine, inputOf(more));
 
 /** Accepted at 0. */
 export function accepted(more: Terms = {}): Job {
@@ -56,7 +62,7 @@ export function accepted(more: Terms = {}): Job {
 /** One whose first workflow runs, since 0. */
 export function running(more: Terms = {}): Job {
   const job = accepted(more);
-  const [first = 'w1'] = job.context.table.ids;
+  const [first = 'w1'] = viewOf(job.context.table).ids;
   job.take(changed(first, 'DISPATCHED'));
   job.take(changed(first, 'RUNNING'));
   return fresh(job);

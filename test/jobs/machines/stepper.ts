@@ -13,6 +13,7 @@ import {
   transition,
 } from 'xstate';
 import type { AddressRef } from '../../../runtime/machine.ts';
+import { inlined, unmark } from '../../../runtime/statechart/tables.ts';
 
 /** When every actor of these tests is born; not 0, which means `never` in some records. */
 export const BIRTH = 1_000_000;
@@ -103,7 +104,9 @@ export class Stepper<TContext = Record<string, unknown>> {
   /** Writes its record as JSON and reads it again, as a restart does. */
   restart(): this {
     const { value, context } = this.snapshot;
-    this.snapshot = this.machine.resolveState(JSON.parse(JSON.stringify({ value, context })));
+    const stored = JSON.parse(JSON.stringify({ value, context: inlined(context) }));
+    unmark(stored.context);
+    this.snapshot = this.machine.resolveState(stored);
     return this;
   }
 

@@ -96,7 +96,12 @@ export const running = (attempt: string, heartbeatSeq = 0) => ({
   heartbeatSeq,
 });
 
-export const ended = (attempt: string) => ({ type: 'attempt.ended', ...named(attempt, 1) });
+/** By the worker's own word, or given up without one. */
+export const ended = (attempt: string, heard = true) => ({
+  type: 'attempt.ended',
+  ...named(attempt, 1),
+  heard,
+});
 
 /** One that runs these attempts, `job/workflow#n`. */
 export function holding(attempts: readonly string[], more: Partial<typeof rules> = {}): Health {

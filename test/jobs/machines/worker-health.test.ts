@@ -22,7 +22,9 @@ describe('WH-1 a registration', () => {
     const health = newHealth();
     expect(health.state).toBe('unregistered');
     health.until(5_000).take(told());
-    expect(health.states).toBe('trusted.standing.healthy, trusted.deadlineLimit.armed');
+    expect(health.states).toBe(
+      'trusted.hearing, trusted.standing.healthy, trusted.credit.settled, trusted.contact.heard',
+    );
     expect(deadlineOf(health)).toBe(35_000);
     const said = health.said();
     expect(said[0]).toMatchObject({
@@ -47,7 +49,7 @@ describe('WH-1 a registration', () => {
     const health = holding(['j1/w1#1']);
     health.until(10_000).take(told({ attempts: ['j1/w1#1', 'j9/w9#1'] }));
     expect(health.said('register.answered')).toMatchObject([{ stopAttempts: ['j9/w9#1'] }]);
-    expect(Object.keys(health.context.operations)).toEqual(['j1/w1#1']);
+    expect([...health.context.operations.keys()]).toEqual(['j1/w1#1']);
     expect(deadlineOf(health)).toBe(40_000);
     expect(health.notes()).toEqual([]);
   });
@@ -127,7 +129,7 @@ describe('WH-8 suspect', () => {
       .take(heartbeat([report('j1/w1#1')]));
     expect(health.states).toContain('standing.healthy');
     expect(deadlineOf(health)).toBe(115_000);
-    expect(health.context.operations['j1/w1#1']?.grants).toBeUndefined();
+    expect(health.context.operations.get('j1/w1#1')?.grants).toBeUndefined();
     const types = health.heard();
     expect(types).toContain('worker.changed');
     expect(types).not.toContain('worker.lost');
@@ -151,7 +153,7 @@ describe('WH-8 suspect', () => {
   test('keeps its attempts, and takes the one that was on its way to it', () => {
     const health = holding(['j1/w1#1']).until(31_000);
     health.take(placed('j1/w2#1'));
-    expect(Object.keys(health.context.operations)).toEqual(['j1/w1#1', 'j1/w2#1']);
+    expect([...health.context.operations.keys()]).toEqual(['j1/w1#1', 'j1/w2#1']);
     fresh(health).until(60_001);
     const lost = health.said('worker.lost').map(({ to }) => to);
     expect(lost).toEqual([POOL, 'workflow/j1/w1@A', 'workflow/j1/w2@A']);
@@ -161,7 +163,7 @@ describe('WH-8 suspect', () => {
     const health = holding(['j1/w1#1']).until(31_000);
     health.take(told());
     expect(health.states).toContain('standing.healthy');
-    expect(Object.keys(health.context.operations)).toEqual(['j1/w1#1']);
+    expect([...health.context.operations.keys()]).toEqual(['j1/w1#1']);
     expect(namesOf(health.notes())).toContain('worker.recovered');
   });
 });
@@ -216,39 +218,6 @@ describe('WF-5 eviction', () => {
     health.until(160_001);
     expect(health.state).toBe('forgotten');
     expect(health.isOver).toBe(true);
-  });
-});
-
-describe('WH-7 the end of an operation', () => {
-  test('S32: re-bases the deadline when no other one holds grants', () => {
-    const health = holding(['j1/w1#1']).until(5_000);
-    health.take(heartbeat([report('j1/w1#1')]));
-    health.until(10_000);
-    ask(health, 'j1/w1#1', 0.1);
-    expect(deadlineOf(health)).toBe(65_000);
-    expect(health.states).toContain('extended');
-    health.until(20_000).take(ended('j1/w1#1'));
-    expect(deadlineOf(health)).toBe(50_000);
-    expect(health.states).toContain('healthy');
-    expect(health.until(50_000).state).toBe('trusted');
-    expect(health.until(50_001).state).toBe('suspect');
-  });
-
-  test('leaves the deadline alone while another one holds grants, and drops its count', () => {
-    const health = holding(['j1/w1#1', 'j1/w2#1']);
-    ask(health, 'j1/w1#1', 0.1);
-    ask(health, 'j1/w2#1', 0.1);
-    expect(deadlineOf(health)).toBe(90_000);
-    health.take(ended('j1/w1#1'));
-    expect(deadlineOf(health)).toBe(90_000);
-    expect(health.states).toContain('extended');
-    expect(Object.keys(health.context.operations)).toEqual(['j1/w2#1']);
-  });
-
-  test('of an attempt under another registration is nothing', () => {
-    const health = holding(['j1/w1#1']);
-    health.take({ ...ended('j1/w1#1'), registration: 9 });
-    expect(Object.keys(health.context.operations)).toEqual(['j1/w1#1']);
   });
 });
 

@@ -90,7 +90,7 @@ describe('a dispatch', () => {
       event: birth?.event,
       code: 'BIRTH_FAILED',
     } as never);
-    expect(worker.snapshot.context.attempts).toEqual({});
+    expect(worker.snapshot.context.attempts.size).toBe(0);
   });
 });
 

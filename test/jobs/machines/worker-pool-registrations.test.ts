@@ -123,15 +123,4 @@ describe('WP-7 takeover', () => {
     pool.take(requested('a'));
     expect(placed(pool)).toEqual([]);
   });
-
-  test('is the end of a pause, and in the pause nothing is placed', () => {
-    const pool = poolOf({ W1: 4 });
-    pool.take({ type: 'leadership.lost' });
-    expect(pool.state).toBe('suspended');
-    pool.take(requested('a'));
-    pool.take(registered('W2'));
-    expect(pool.said()).toEqual([]);
-    pool.take({ type: 'leadership.acquired', fence: TERM + 1 });
-    expect(pool.states).toBe('serving.placing.waiting, serving.searching.idle');
-  });
 });

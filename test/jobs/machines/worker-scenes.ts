@@ -1,6 +1,4 @@
-/**
- * What a datacenter says to the worker under test, and a worker that has heard it already.
- */
+/** Messages of a datacenter to the worker under test, and a worker that has heard them already. */
 
 import { workerMachine } from '../../../machines/jobs/worker.ts';
 import { WorkerStepper } from './worker-stepper.ts';

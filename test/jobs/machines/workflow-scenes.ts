@@ -1,6 +1,4 @@
-/**
- * What the others say to the workflow under test, and a workflow in each state that events lead to.
- */
+/** Messages of others to the workflow under test, and a workflow in each state that events lead to. */
 
 import { type WorkflowContext, workflowMachine } from '../../../machines/jobs/workflow.ts';
 import { type Saying, Stepper } from './stepper.ts';

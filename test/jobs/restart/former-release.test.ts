@@ -1,12 +1,14 @@
-/** Records of a release that had one queue and no ranks: whoever waited then is run by this one. */
+/** Records of a release that had one queue and no ranks: workflows that waited then are run by this one. */
 
 import { expect, test } from 'vitest';
+import { viewOf, type WorkflowTable } from '../../../machines/jobs/job/table.ts';
 import type { SlotRequested } from '../../../machines/jobs/messages/local.ts';
 import { requestOf, type WorkflowContext } from '../../../machines/jobs/workflow/context.ts';
 import { connectClient } from '../../../programs/jobs/client.ts';
 import { startManager } from '../../../programs/jobs/manager.ts';
 import { startWorker } from '../../../programs/jobs/worker.ts';
-import type { ActorWrite, IndexEntry, Store } from '../../../runtime/store.ts';
+import type { ActorWrite, IndexEntry, Store } from '../../../runtime/ports/store.ts';
+import { tablesOf, unmarkRecord } from '../../../runtime/statechart/tables.ts';
 import { memoryStore } from '../../../stores/memory.ts';
 import { inProcessNetwork } from '../../../transports/in-process.ts';
 
@@ -42,9 +44,14 @@ function asBefore(store: Store): Store {
   const waiting: Array<Omit<SlotRequested, 'type'>> = [];
   const writes: ActorWrite[] = [];
   for (const [address, entry] of store.entries()) {
-    const record = JSON.parse(store.load(address) as string) as Stored;
+    const text = store.load(address) as string;
+    const record = unmarkRecord(JSON.parse(text) as Stored, tablesOf(store.rows(address)));
     const { context } = record.snapshot;
     let former: IndexEntry = entry;
+    if (entry.kind === 'job') {
+      record.version = 2;
+      context.table = viewOf(context.table as WorkflowTable);
+    }
     if (entry.kind === 'workflow') {
       const isKnown = waiting.length < KNOWN;
       if (isKnown) waiting.push(requestOf(context as unknown as WorkflowContext));

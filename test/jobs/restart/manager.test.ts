@@ -149,7 +149,7 @@ describe('a manager that comes back', () => {
     cluster.at(10_100, () => cluster.crash('A.worker-1'));
     down(M1, 43, 45);
     await cluster.runUntil(60_000);
-    // The new leader gives every worker its whole deadline anew: 30 s, and 30 s of grace.
+    // The new leader gives every worker its whole deadline again: 30 s, and 30 s of grace.
     const [acquired] = cluster.recorder.notes('leader.acquired');
     const since = (acquired?.atMs ?? 0) / 1_000;
     await cluster.runUntil(since * 1_000 + 60_000);

@@ -35,8 +35,8 @@ test('S14 a datacenter that is cut off for good ends by itself, and its end is p
   ]);
   for (const { atMs } of reports) expectAt(atMs, 610);
   expect(gateJobAt(cluster, 'gate-1').datacenters).toMatchObject({
-    A: { phase: 'reported', report: 'stuck' },
-    B: { phase: 'running', report: null },
+    A: { run: 'reported', report: 'stuck' },
+    B: { run: 'running', report: null },
   });
   expect(hasEnded(cluster)).toBe(false);
   await goTo(cluster, 1_200);
@@ -175,7 +175,7 @@ test('S24 a job that goes well does not mind that its gate is down', async () =>
   expect(jobAt(cluster, 'A')).toMatchObject({ status: 'running', timeoutReportedAt: null });
   const record = gateJobAt(cluster, 'gate-1');
   expect(record).toMatchObject({ decision: null, outcome: null });
-  expect(record.datacenters['A']).toMatchObject({ phase: 'running', report: null });
+  expect(record.datacenters['A']).toMatchObject({ run: 'running', report: null });
   for (const name of [
     'timeout.detected',
     'timeout.reported',

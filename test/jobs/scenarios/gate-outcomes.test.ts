@@ -79,8 +79,8 @@ describe('the outcome of a job', () => {
       expect(endIn(cluster, 'C')).toMatchObject([{ status: 'timedOut', reason: 'fallback' }]);
       expect(outcomeOf(cluster)).toMatchObject([{ status: 'timedOut', reason: 'fallback' }]);
       expectAt(outcomeOf(cluster)[0]?.atMs, 100);
-      // Where C is the last one its report, which is heard first, is all there is.
-      expect(gateJob(cluster).declared).toBe(order[2] === 'C' ? 1 : 0);
+      // Also where C is the last one: its report is heard first, and its end stands behind it.
+      expect(gateJob(cluster).declared).toBe(0);
       await cluster.stop();
     },
   );
@@ -120,32 +120,41 @@ describe('the outcome of a job', () => {
 });
 
 describe('a gate', () => {
-  test('S41 without its data is given its job back', async () => {
-    await using cluster = await startCluster({ gates: 1, datacenters: { A: ONE, B: ONE } });
-    const job = { jobId: 'j1', timeoutMs: 600_000, workflows: [scripted('w1', { runs: 'never' })] };
-    await cluster.begin('gate-1', job);
-    await cluster.runUntil(199_000);
-    const { submittedAt } = gateJob(cluster);
-    cluster.at(200_000, async () => {
-      cluster.crash('gate-1');
-      await cluster.restart('gate-1', { forgets: true });
-    });
-    await cluster.runUntil(211_000);
-    const rebuilt = gateJob(cluster);
-    expect(Math.abs(rebuilt.submittedAt - submittedAt)).toBeLessThan(1_000);
-    expect(Object.keys(rebuilt.datacenters).sort()).toEqual(['A', 'B']);
-    expect(rebuilt).toMatchObject({ isRebuilt: true, terms: { timeoutMs: 600_000 } });
-    await cluster.runUntil(600_000);
-    expect(endsOf(cluster)).toEqual([]);
-    await cluster.runUntil(602_000);
-    expect(secondsOf(cluster, 'timeout.declared')).toEqual([600]);
-    for (const datacenter of ['A', 'B'])
-      expect(endIn(cluster, datacenter)).toMatchObject([{ status: 'timedOut', reason: 'global' }]);
-    expect(outcomeOf(cluster)).toMatchObject([{ status: 'timedOut', reason: 'overall' }]);
-    expectAt(outcomeOf(cluster)[0]?.atMs, 600);
-    expect(secondsOf(cluster, 'gate.recovered')).toHaveLength(1);
-    expect(cluster.recorder.errors()).toEqual([]);
-  });
+  test.each([200_000, 203_000, 209_900])(
+    'S41 without its data since %d ms is given its job back with the next reports',
+    async (lostAt) => {
+      await using cluster = await startCluster({ gates: 1, datacenters: { A: ONE, B: ONE } });
+      const job = {
+        jobId: 'j1',
+        timeoutMs: 600_000,
+        workflows: [scripted('w1', { runs: 'never' })],
+      };
+      await cluster.begin('gate-1', job);
+      await cluster.runUntil(lostAt - 1_000);
+      const { submittedAt } = gateJob(cluster);
+      cluster.at(lostAt, async () => {
+        cluster.crash('gate-1');
+        await cluster.restart('gate-1', { forgets: true });
+      });
+      await cluster.runUntil(lostAt + 10_500);
+      const rebuilt = gateJob(cluster);
+      expect(Math.abs(rebuilt.submittedAt - submittedAt)).toBeLessThan(1_000);
+      expect(Object.keys(rebuilt.datacenters).sort()).toEqual(['A', 'B']);
+      expect(rebuilt).toMatchObject({ isRebuilt: true, terms: { timeoutMs: 600_000 } });
+      await cluster.runUntil(600_000);
+      expect(endsOf(cluster)).toEqual([]);
+      await cluster.runUntil(602_000);
+      expect(secondsOf(cluster, 'timeout.declared')).toEqual([600]);
+      for (const datacenter of ['A', 'B'])
+        expect(endIn(cluster, datacenter)).toMatchObject([
+          { status: 'timedOut', reason: 'global' },
+        ]);
+      expect(outcomeOf(cluster)).toMatchObject([{ status: 'timedOut', reason: 'overall' }]);
+      expectAt(outcomeOf(cluster)[0]?.atMs, 600);
+      expect(secondsOf(cluster, 'gate.recovered')).toHaveLength(1);
+      expect(cluster.recorder.errors()).toEqual([]);
+    },
+  );
 
   test.each([
     { reportHeldMs: 0, declaredAt: 330 },
@@ -197,8 +206,8 @@ describe('a gate', () => {
     await cluster.begin('gate-1', job);
     await cluster.runUntil(300_000);
     expect(gateJob(cluster).datacenters).toMatchObject({
-      A: { queued: true, phase: 'running' },
-      B: { queued: false, phase: 'running' },
+      A: { queued: true, run: 'running' },
+      B: { queued: false, run: 'running' },
     });
     await cluster.runUntil(610_000);
     expect(cluster.recorder.notes('timeout.declared')).toEqual([]);

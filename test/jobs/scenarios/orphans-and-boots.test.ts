@@ -1,4 +1,4 @@
-/** Scenarios about workers without a manager, and about those that begin anew. */
+/** Scenarios about workers without a manager, and about those that begin again. */
 
 import { describe, expect, test } from 'vitest';
 import type { HandlerScript } from '../../../simulator/jobs/scripted-handler.ts';

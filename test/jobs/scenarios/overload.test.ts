@@ -108,10 +108,8 @@ describe('a datacenter with as much as may wait', () => {
     expect(await submitAll(cluster, client, ['b'])).toMatchObject([{ accepted: true }]);
   });
 
-  test('keeps a share for whoever does not flood it', async ({ skip }) => {
+  test('keeps a share for whoever does not flood it', async () => {
     const cluster = await start({ backlogWorkflowsMax: 20 });
-    // The sockets of these tests know clients by one name only.
-    skip(cluster.passport.sockets !== undefined, 'one name of clients over sockets');
     const flooder = await cluster.connect('A');
     const modest = await cluster.connect('A', 'modest');
     await submitAll(cluster, flooder, numbered('flood', 30));

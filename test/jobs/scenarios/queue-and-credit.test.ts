@@ -79,7 +79,8 @@ describe('more time', () => {
     const answer = { accepted: true, reason: null, extensionsMs: 60_000 };
     expect(answers).toEqual([answer, answer]);
     const { operatorCredits } = contextOf<{ operatorCredits: unknown[] }>(cluster, 'job/j1@A');
-    expect(operatorCredits).toMatchObject([{ requestId: 'r1', by: 'ann', byMs: 60_000 }]);
+    // What it calls itself stands beside the name that it has proved.
+    expect(operatorCredits).toMatchObject([{ requestId: 'r1', by: 'client (ann)', byMs: 60_000 }]);
     expect(endsOf(cluster)).toEqual([]);
     await cluster.runUntil(130_000);
     expectEnd(cluster, 120, { status: 'timedOut', reason: 'overall' });

@@ -1,5 +1,5 @@
 /**
- * What a scenario looks at beside the ends of witness.ts: records of jobs, and the turns of a node.
+ * Readings of a scenario beside the ends of witness.ts: records of jobs, and the turns of a node.
  *
  * Everything is read from outside: from notes, from committed snapshots, from the inspection
  * stream of a node. Times are milliseconds of the script.
@@ -10,8 +10,8 @@ import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type { NoteName } from '../../../machines/jobs/notes.ts';
 import type { WorkflowContext } from '../../../machines/jobs/workflow.ts';
-import type { InspectionRecord } from '../../../runtime/inspection.ts';
-import { decodeFrame, encodeFrame } from '../../../runtime/wire.ts';
+import type { InspectionRecord } from '../../../runtime/base/inspection.ts';
+import { decodeFrame, encodeFrame } from '../../../runtime/delivery/frame.ts';
 import type { LogLine } from '../cluster/recorder.ts';
 import type { Cluster } from '../cluster.ts';
 

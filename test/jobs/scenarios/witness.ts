@@ -1,6 +1,4 @@
-/**
- * What a scenario looks at: ends, transitions and states of a cluster, in the time of its script.
- */
+/** Witness of a scenario: ends, transitions and states of a cluster, in the time of its script. */
 
 import { expect } from 'vitest';
 import { workerHealthAddress } from '../../../machines/jobs/addresses.ts';
@@ -59,10 +57,11 @@ export function transitionsOf(cluster: Cluster, workflowId = 'w1', jobId = 'j1')
 export function healthOf(cluster: Cluster, worker: string, datacenter = 'A') {
   const { value, context } = cluster.snapshot(workerHealthAddress(worker, datacenter));
   const { deadline, ...rest } = context as { readonly deadline: number };
-  const standing = (value as { readonly trusted?: { readonly standing: string } }).trusted;
+  const [state] = Object.keys(value as object);
+  const { trusted } = value as { readonly trusted?: { readonly standing: string } };
   return {
     ...rest,
-    state: standing?.standing ?? value,
+    state: trusted?.standing ?? state,
     deadlineMs: cluster.time.sinceBegin(deadline),
   };
 }

@@ -14,9 +14,9 @@ import {
   type JobWorkerOptions,
   startWorker,
 } from '../../../programs/jobs/worker.ts';
-import { SimulatedClock } from '../../../simulator/clock.ts';
-import { SeededRandom } from '../../../simulator/random.ts';
 import { type TestRuntime, testRuntime } from '../../../simulator/testing.ts';
+import { SimulatedClock } from '../../../simulator/world/clock.ts';
+import { SeededRandom } from '../../../simulator/world/random.ts';
 import { inProcessNetwork } from '../../../transports/in-process.ts';
 
 export interface Heard {
@@ -204,6 +204,13 @@ export class Datacenter {
     };
   }
 
+  /** Another manager of the datacenter, which stands by. */
+  async standby(): Promise<TestRuntime> {
+    const node = 'A.manager-2';
+    const transport = () => this.#network.join(node);
+    return testRuntime({ kinds: {}, node, place: node, clock: this.clock, transport });
+  }
+
   /** True when the worker has an actor for the attempt that has not ended. */
   hasAttempt(workflowId: string): boolean {
     const { actors } = this.worker.runtime.query({ kind: 'attempt', status: 'active' });
@@ -213,7 +220,7 @@ export class Datacenter {
 
   /** What the worker holds. */
   held(): object {
-    return this.worker.runtime.actor(this.#workerAddress()).getSnapshot().context.attempts;
+    return this.worker.runtime.actor(this.#workerAddress()).getSnapshot().context.attempts.toJSON();
   }
 
   #workerAddress(): `worker/${string}` {

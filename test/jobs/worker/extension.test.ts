@@ -55,6 +55,31 @@ describe('a handler that asks', () => {
     expect(await dc.during(asking)).toMatchObject({ granted: true });
   });
 
+  test('is told by nobody that has its question, and asks on: counted, and said once', async () => {
+    const lines: Array<Record<string, unknown>> = [];
+    const note = (fields: object): void => void lines.push(fields as Record<string, unknown>);
+    const logger = { debug() {}, info() {}, warn: note, error: note };
+    const { handlers, contexts } = held();
+    const dc = await datacenter({ handlers, logger });
+    await dc.dispatch('w1');
+    dc.answers.delete('extension.requested');
+    const asking = (contexts[0] as HandlerContext).extend();
+    await dc.rt.advance('30s');
+    const { counters } = dc.worker;
+    // After 1, 2, 4 and then every 5 seconds, although it hears at once.
+    const tries = dc.of('extension.requested').length;
+    expect(tries).toBe(8);
+    const code = 'ASK_UNANSWERED';
+    expect(counters.value('extension_requests_unanswered_total', { code })).toBe(tries);
+    expect(lines.filter(({ event }) => event === 'extension.unanswered')).toMatchObject([
+      { jobId: 'j1', attemptId: expect.any(String), tries: 4, code },
+    ]);
+    dc.answers.add('extension.requested');
+    expect(await dc.during(asking)).toMatchObject({ granted: true });
+    await dc.rt.advance('30s');
+    expect(counters.total('extension_requests_unanswered_total')).toBe(tries);
+  });
+
   test('hears that it is over when its run stops', async () => {
     const { dc, context } = await running();
     dc.answers.delete('extension.requested');

@@ -7,8 +7,8 @@ import { cutText, failed, succeeded } from '../../../programs/jobs/worker/outcom
 import { shellHandler } from '../../../programs/jobs/worker/shell.ts';
 import { sleepHandler } from '../../../programs/jobs/worker/sleep.ts';
 import type { HandlerContext } from '../../../programs/jobs/worker.ts';
-import { SILENT_LOGGER } from '../../../runtime/options.ts';
-import { systemClock } from '../../../runtime/system-clock.ts';
+import { SILENT_LOGGER } from '../../../runtime/base/limits.ts';
+import { systemClock } from '../../../runtime/system/clock.ts';
 import { readProjectFile } from '../../project-files.ts';
 import { datacenter } from './datacenter.ts';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { setup } from 'xstate';
 import { Link } from '../../../programs/jobs/worker/link.ts';
-import { SILENT_LOGGER } from '../../../runtime/options.ts';
+import { SILENT_LOGGER } from '../../../runtime/base/limits.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
-import { SimulatedClock } from '../../../simulator/clock.ts';
 import { testRuntime } from '../../../simulator/testing.ts';
+import { SimulatedClock } from '../../../simulator/world/clock.ts';
 import { inProcessNetwork } from '../../../transports/in-process.ts';
 
 const ear = setup({
@@ -34,7 +34,15 @@ async function connected() {
     transport: () => network.join('near'),
   });
   await far.spawn('ear/1');
-  const link = new Link(near.runtime as unknown as Runtime, clock, SILENT_LOGGER);
+  const triedAt: number[] = [];
+  const startedAt = clock.now();
+  const counted = {
+    actor(address: never) {
+      triedAt.push((clock.now() - startedAt) / 1_000);
+      return near.runtime.actor(address);
+    },
+  };
+  const link = new Link(counted as unknown as Runtime, clock, SILENT_LOGGER);
   const say = (word: string, to = 'ear/1@far', signal?: AbortSignal) => {
     let isOver = false;
     const told = link.tell(to, { type: 'word.said', word }, signal).finally(() => {
@@ -42,7 +50,7 @@ async function connected() {
     });
     return { told, isOver: () => isOver };
   };
-  return { far, heard, link, network, say };
+  return { far, heard, link, network, say, triedAt };
 }
 
 test('says everything, also what was refused for now', async () => {
@@ -55,6 +63,16 @@ test('says everything, also what was refused for now', async () => {
   await far.advance('10s');
   expect(words.map(({ isOver }) => isOver())).toEqual([true, true]);
   expect(heard.sort()).toEqual(['one', 'two']);
+});
+
+test('says what was refused for now again after 1, 2, 4 and then every 5 seconds', async () => {
+  const { far, network, say, triedAt } = await connected();
+  network.cut('near', 'far');
+  say('one');
+  say('two');
+  await far.advance('30s');
+  // The first one has taken all the room, and waits for its answer.
+  expect(triedAt.slice(1)).toEqual([0, 1, 3, 7, 12, 17, 22, 27]);
 });
 
 test('gives up what is refused for good', async () => {

@@ -53,6 +53,23 @@ describe('without its manager', () => {
     expect(dc.worker.runtime.counts().performers).toBe(0);
   });
 
+  test('is not what a worker is that has lost a standby', async () => {
+    const notes: unknown[] = [];
+    const dc = await datacenter({ onNote: ({ event }) => notes.push(event) });
+    const links: unknown[] = [];
+    dc.worker.runtime.inspect((record) => record.type === 'peer' && links.push(record.change));
+    for (let i = 0; i < 3; i += 1) {
+      const standby = await dc.standby();
+      await dc.rt.advance(200);
+      await standby.runtime.stop();
+      await dc.rt.advance(200);
+    }
+    expect(links).toEqual(['up', 'down', 'up', 'down', 'up', 'down']);
+    expect(dc.of('worker.registered')).toHaveLength(1);
+    expect(dc.of('heartbeat.received')).toEqual([]);
+    expect(notes).toEqual([]);
+  });
+
   test('that comes back in time nothing happens to its runs', async () => {
     const { dc, context } = await running();
     dc.cut();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Run } from '../../../programs/jobs/worker/run.ts';
-import { SILENT_LOGGER } from '../../../runtime/options.ts';
-import { SimulatedClock } from '../../../simulator/clock.ts';
+import { SILENT_LOGGER } from '../../../runtime/base/limits.ts';
+import { SimulatedClock } from '../../../simulator/world/clock.ts';
 import { datacenter, WORKER } from './datacenter.ts';
 import { heeding, held, running } from './held-runs.ts';
 

@@ -1,8 +1,8 @@
-/** What begins, and what must not, once a gate has published the outcome of a job. */
+/** Work that begins, and that must not, once a gate has published the outcome of a job. */
 
 import { bornWorkflow } from '../../../machines/jobs/workflow/context.ts';
 import { workflowRules } from '../../../programs/jobs/configuration.ts';
-import { nothingBeginsAfterTheOutcome } from '../../../simulator/invariants/after-outcome.ts';
+import { nothingBeginsAfterTheOutcome } from '../../../simulator/jobs/invariants/after-outcome.ts';
 import { fault, turn } from './builders.ts';
 import { G1, gate } from './gate-tale.ts';
 import { EPOCH, JOBS_FACTS, moment, TIMER } from './tale.ts';
@@ -43,7 +43,7 @@ const said = (type: string, more: object = {}) => ({ type, datacenter: 'A', ...m
 /** A gate that was told by the datacenter what `messages` say, and publishes at 10 s. */
 const outcomeAfter = (...messages: ReadonlyArray<{ readonly type: string }>) => {
   // The answer to the submission, with which the tale begins, is that nobody answered.
-  const tale = gate(600_000, { phase: 'late' });
+  const tale = gate(600_000, { run: 'late' });
   for (const message of messages) tale.turn(100, message as never, {}, G1);
   return tale.turn(10_000, TIMER, published(10_000, 'failed'), G1);
 };

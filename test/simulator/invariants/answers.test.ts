@@ -1,8 +1,8 @@
 /** Good and bad histories of clients that ask. */
 
 import { expect, test } from 'vitest';
-import type { AnswerFact, CallFact, TurnFact } from '../../../simulator/history.ts';
-import { everyCallIsAnswered } from '../../../simulator/invariants/answers.ts';
+import type { AnswerFact, CallFact, TurnFact } from '../../../simulator/history/history.ts';
+import { everyCallIsAnswered } from '../../../simulator/jobs/invariants/answers.ts';
 import { history, howOften, whatBroke } from './builders.ts';
 
 const asked: CallFact = {
@@ -83,6 +83,49 @@ test('TS-7 is broken: a desk took a question, and its node says nothing', () => 
   expect(whatBroke(everyCallIsAnswered, later('a-1', other), FAULTS)).toEqual([
     'desk/main@A took job.asked at 0 ms, and a-1 has neither answered nor refused it 10000 ms later',
   ]);
+});
+
+/** Five questions at once, of which four are answered, or refused, before the last one is. */
+function inLine(type: string, answeredMs = 5_500, first: object = {}) {
+  const tale = history();
+  const names = [1, 2, 3, 4, 5].map((name) => `ask/${name}@client-1`);
+  for (const name of names)
+    tale.add('a-1', { ...taken, event: { type, replyTo: name } } as TurnFact);
+  const answer = (to: string, more: object = {}) => {
+    const event = { type: 'escapement.reply', ...more };
+    tale.add('a-1', { ...reply, frame: frame({ to, from: 'desk/main@A', counter: 0, event }) });
+  };
+  tale.at(900);
+  for (const name of names.slice(0, 4)) answer(name, first);
+  tale.at(answeredMs);
+  answer(names[4] as string);
+  return tale;
+}
+
+test('TS-7 holds: a question waits for what its client has asked before', () => {
+  expect(whatBroke(everyCallIsAnswered, inLine('stuckWorkflows.asked'), FAULTS)).toEqual([]);
+  expect(howOften(everyCallIsAnswered, inLine('jobs.asked'), FAULTS)).toBe(5);
+});
+
+/** A sixth question comes once the others have been answered, or refused. */
+const askedAgain = (first: object) => {
+  const tale = inLine('jobs.asked', 1_000, first);
+  const event = { type: 'jobs.asked', replyTo: 'ask/6@client-1' };
+  return tale
+    .add('a-1', { ...taken, event } as TurnFact)
+    .at(5_500)
+    .add('a-1', { ...reply, frame: reply.frame.replace('ask/1', 'ask/6') });
+};
+
+test('TS-7 holds: a question that was refused may be worked off before it', () => {
+  const error = { code: 'ASK_LOST', message: 'Over 4 questions are open here.' };
+  expect(whatBroke(everyCallIsAnswered, askedAgain({ error }), FAULTS)).toEqual([]);
+  expect(whatBroke(everyCallIsAnswered, askedAgain({}), FAULTS)).toHaveLength(1);
+});
+
+test('TS-7 is broken: it waits for longer, or for what is worked off at once', () => {
+  for (const late of [inLine('stuckWorkflows.asked', 7_500), inLine('job.asked')])
+    expect(whatBroke(everyCallIsAnswered, late, FAULTS)).toHaveLength(1);
 });
 
 test('TS-7 is broken: nobody answered', () => {

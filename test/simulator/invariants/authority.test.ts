@@ -1,12 +1,12 @@
-/** Who may say that a job has ended, and by which ways it gets there. */
+/** Authority to say that a job has ended, and the ways by which it gets there. */
 
 import { describe } from 'vitest';
 import {
   authorityNeverChanges,
   onlyLeaderDecides,
   queueingIsNotStuck,
-} from '../../../simulator/invariants/authority.ts';
-import { chartsAreKept } from '../../../simulator/invariants/charts.ts';
+} from '../../../simulator/jobs/invariants/authority.ts';
+import { chartsAreKept } from '../../../simulator/jobs/invariants/charts.ts';
 import { commit, record, turn } from './builders.ts';
 import { ACQUIRED, accepted, ended, JOB, moment, TIMER } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';

@@ -18,8 +18,8 @@ import type {
   TimersFact,
   TurnFact,
   UndeliveredFact,
-} from '../../../simulator/history.ts';
-import { type Invariant, judge, type RunFacts } from '../../../simulator/invariant.ts';
+} from '../../../simulator/history/history.ts';
+import { type Invariant, judge, type RunFacts } from '../../../simulator/invariants/invariant.ts';
 
 export const FACTS: RunFacts = {
   places: { 'a-1': 'A', 'a-2': 'A', 'b-1': 'B', 'w-1': 'w-1' },
@@ -161,7 +161,7 @@ export function commit(
   };
 }
 
-/** An encoded record as runtime/record.ts writes it. */
+/** An encoded record as runtime/actor/record.ts writes it. */
 export function record(turns: number, parts: Readonly<Record<string, unknown>> = {}): string {
   const snapshot = { value: 'open', context: {} };
   return JSON.stringify({

@@ -1,13 +1,13 @@
-/** What is left of a job that has ended. */
+/** Remains of a job that has ended. */
 
 import { describe, expect, test } from 'vitest';
-import type { HistoryFact } from '../../../simulator/history.ts';
+import type { HistoryFact } from '../../../simulator/history/history.ts';
 import {
   nothingFiresAfterTheEnd,
   tracksNothingAgain,
-} from '../../../simulator/invariants/cleanup.ts';
-import { leavesNothing } from '../../../simulator/invariants/leftovers.ts';
-import { deadlinesOf } from '../../../simulator/invariants/reading-timers.ts';
+} from '../../../simulator/jobs/invariants/cleanup.ts';
+import { leavesNothing } from '../../../simulator/jobs/invariants/leftovers.ts';
+import { deadlinesOf } from '../../../simulator/jobs/invariants/reading-timers.ts';
 import { actor, commit, record, turn } from './builders.ts';
 import { G1, gate } from './gate-tale.ts';
 import { accepted, type Circumstances, ended, JOB, moment, TIMER } from './tale.ts';
@@ -34,6 +34,12 @@ describe('nothing fires', () => {
           .add(actor(JOB, 'born'))
           .turn(70_000, { type: 'escapement.spawn' }, { endedAt: null })
           .turn(80_000, REPORT),
+      'another life that nobody saw begin': () =>
+        over().add(
+          turn('submission-page/j1/d/1@gate-1', { turn: 2 }),
+          actor('submission-page/j1/d/1@gate-1', 'done'),
+          turn('submission-page/j1/d/1@gate-1', { turn: 4 }),
+        ),
     },
     bad: {
       'a deadline comes': () => over().turn(70_000, REPORT),
@@ -125,10 +131,11 @@ describe('nothing is left', () => {
   });
 
   test('deadlines are those that the machines are drawn with', () => {
-    const state = '{"trusted":{"standing":"healthy","deadlineLimit":"armed"}}';
-    const expected = 'xstate.after.deadlineLimit.workerHealth.trusted.deadlineLimit.armed';
+    const state =
+      '{"trusted":{"hearing":{},"standing":"healthy","credit":"settled","contact":"heard"}}';
+    const expected = 'xstate.after.deadlineLimit.workerHealth.trusted.contact.heard';
     expect([...(deadlinesOf('worker-health', state) ?? [])]).toEqual([expected]);
-    expect(deadlinesOf('worker-health', 'evicted')?.size).toBe(1);
+    expect(deadlinesOf('worker-health', '{"evicted":"silent"}')?.size).toBe(1);
     expect(deadlinesOf('desk', 'open')).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 /** Dead letters of runs with faults and without. */
 
 import { describe } from 'vitest';
-import { leavesNoDeadLetters } from '../../../simulator/invariants/dead-letters.ts';
+import { leavesNoDeadLetters } from '../../../simulator/jobs/invariants/dead-letters.ts';
 import { history, turn, undelivered } from './builders.ts';
 import { testVerdicts } from './verdicts.ts';
 

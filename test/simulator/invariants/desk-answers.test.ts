@@ -1,7 +1,7 @@
 /** Good and bad histories of what desks answer clients. */
 
 import { describe, expect, test } from 'vitest';
-import { answersAreTrue } from '../../../simulator/invariants/desk-answers.ts';
+import { answersAreTrue } from '../../../simulator/jobs/invariants/desk-answers.ts';
 import { commit, fault, history, howOften, turn, whatBroke } from './builders.ts';
 import {
   answered,
@@ -236,4 +236,20 @@ describe('TS-8', () => {
       expect(howOften(answersAreTrue, story, JOBS_FACTS)).toBe(0);
     }
   });
+});
+
+test('an answer to a copy of what was refused is not judged: the performer of the first one may give it', () => {
+  const tale = (isRefused: boolean) =>
+    history()
+      .at(1_000)
+      .add(NODE, commit('A', 1, RECORDS))
+      .at(TAKEN_MS)
+      .add(NODE, taken(asked()), ...(isRefused ? [reply({ error: { code: 'ASK_LOST' } })] : []))
+      .add(
+        NODE,
+        taken(asked()),
+        reply({ value: { found: true, job: { ...whole, elapsedMs: 9 } } }),
+      );
+  expect(whatBroke(answersAreTrue, tale(true), JOBS_FACTS)).toEqual([]);
+  expect(whatBroke(answersAreTrue, tale(false), JOBS_FACTS)).toHaveLength(1);
 });

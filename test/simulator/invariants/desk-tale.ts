@@ -1,8 +1,11 @@
 /** Histories of one question to a desk and its answer, by hand: a job that runs, its workflow and its worker. */
 
 import { workerHealthAddress, workerPoolAddress } from '../../../machines/jobs/addresses.ts';
+import { READS } from '../../../machines/jobs/desk.ts';
 import { bornJob } from '../../../machines/jobs/job/context.ts';
+import { standingAt } from '../../../machines/jobs/job/table.ts';
 import { bornWorkflow } from '../../../machines/jobs/workflow/context.ts';
+import type { HistoryFact } from '../../../simulator/history/history.ts';
 import { commit, history, record, turn } from './builders.ts';
 import { EPOCH, input } from './tale.ts';
 
@@ -16,7 +19,7 @@ export const stored = (value: unknown, context: object): string =>
 const born = { ...bornJob({ ...input(), at: EPOCH }), status: 'running', seq: 2 } as const;
 export const job = {
   ...born,
-  table: { ...born.table, standing: 'r' },
+  table: standingAt(born.table, 'r'),
   lastProgressAt: EPOCH + 4_000,
 };
 const workflow = {
@@ -82,8 +85,18 @@ export const workers = { workers: [worker], cursor: null, unanswered: [] };
 
 export type Question = { readonly type: string; readonly [field: string]: unknown };
 
-export const taken = (question: Question) =>
-  turn('desk/main@A', { takenAt: EPOCH + TAKEN_MS, event: { ...question, replyTo } as never });
+export function taken(question: Question): HistoryFact {
+  const told = { takenAt: EPOCH + TAKEN_MS, event: { ...question, replyTo } };
+  if (!Object.hasOwn(READS, question.type)) return turn('desk/main@A', told);
+  const who = {
+    place: 'A',
+    address: 'desk/main@A',
+    kind: 'desk',
+    from: undefined,
+    counter: undefined,
+  };
+  return { type: 'question', ...who, ...told };
+}
 export const reply = (event: object) =>
   ({
     type: 'frame',

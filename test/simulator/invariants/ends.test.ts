@@ -1,9 +1,14 @@
-/** How jobs end: once, in time, and nothing after it. */
+/** Ends of jobs: once, in time, and nothing after it. */
 
 import { describe } from 'vitest';
+import { standingAt } from '../../../machines/jobs/job/table.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
-import { doneIsNeverTooLate, everyJobEnds, oneEnd } from '../../../simulator/invariants/ends.ts';
-import { overdueIsFound, stuckIsFound } from '../../../simulator/invariants/time-limits.ts';
+import {
+  doneIsNeverTooLate,
+  everyJobEnds,
+  oneEnd,
+} from '../../../simulator/jobs/invariants/ends.ts';
+import { overdueIsFound, stuckIsFound } from '../../../simulator/jobs/invariants/time-limits.ts';
 import { fault, turn } from './builders.ts';
 import { ACQUIRED, accepted, EPOCH, ended, moment, TIMER, takenOver } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
@@ -79,7 +84,7 @@ describe('one end', () => {
     },
   });
 
-  const done = ({ table }: JobContext) => ({ table: { ...table, standing: 's' } });
+  const done = ({ table }: JobContext) => ({ table: standingAt(table, 's') });
 
   testVerdicts(doneIsNeverTooLate, {
     good: {

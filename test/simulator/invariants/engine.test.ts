@@ -2,13 +2,13 @@
 
 import { expect, test } from 'vitest';
 import { createMachine } from 'xstate';
-import { History } from '../../../simulator/history.ts';
-import { judge } from '../../../simulator/invariant.ts';
+import { History } from '../../../simulator/history/history.ts';
 import { engineInvariants } from '../../../simulator/invariants/engine.ts';
+import { judge } from '../../../simulator/invariants/invariant.ts';
 import { play } from '../../../simulator/jobs/run.ts';
 import { PLAN_VERSION, type Plan, type Step } from '../../../simulator/plan.ts';
-import { retold } from '../../../simulator/retelling.ts';
 import { testRuntime } from '../../../simulator/testing.ts';
+import { retold } from '../../../simulator/world/retelling.ts';
 import { FACTS } from './builders.ts';
 
 function planOf(steps: readonly Step[], nemeses: Plan['nemeses'] = []): Plan {
@@ -41,10 +41,12 @@ test('a cluster that loses frames, leaders and groups keeps all of them', async 
   const full = { id: 'full', kind: 'fullDisk', atMs: 2_000, durMs: 30_000 };
   const nemeses = [{ ...full, targets: ['A'], params: { reason: 'ENOSPC', every: 3, share: 1 } }];
   const split = { id: 'split', kind: 'splitGroup', atMs: 1_000, durMs: 30_000, targets: ['B'] };
+  const forgetful = { id: 'forget', kind: 'forgetfulGate', atMs: 10_000, durMs: 1_000 };
   const thrower = { id: 'throw', kind: 'throwingOnlookers', atMs: 5_000, durMs: 1_000 };
   const plan = planOf(steps, [
     ...nemeses,
     { ...split, params: { times: 3, downMs: 500 } },
+    { ...forgetful, targets: ['gate-1'], params: { downMs: 500 } },
     { ...thrower, targets: ['B'], params: { watch: 'both', everyMs: 100 } },
   ]);
   const { judgement } = await play(plan, { invariants: engineInvariants });

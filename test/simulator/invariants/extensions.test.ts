@@ -1,6 +1,8 @@
-/** What workers are granted and answered. */
+/** Extensions: what workers are granted and answered. */
 
 import { describe } from 'vitest';
+import { healthRules, resolveConfiguration } from '../../../programs/jobs/configuration.ts';
+import { Table } from '../../../runtime/machine.ts';
 import {
   answersTheSame,
   answersWhatIsTrue,
@@ -8,11 +10,12 @@ import {
   grantsToTheLiving,
   halvesEachGrant,
   needsMoreProgress,
-} from '../../../simulator/invariants/extensions.ts';
-import { beats, denies, grants, health, OPERATION, TRUSTED } from './health-tale.ts';
+} from '../../../simulator/jobs/invariants/extensions.ts';
+import { beats, denies, grants, health, OPERATION, SUSPECT, TRUSTED } from './health-tale.ts';
 import { ACQUIRED, moment } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
 
+const RULES = healthRules(resolveConfiguration());
 const asked = (n: number) => ({ requestId: `r${n}`, progress: n / 10 });
 /** So many grants, one a second. */
 const granted = (count: number) => {
@@ -21,9 +24,9 @@ const granted = (count: number) => {
   return tale;
 };
 /** The record has forgotten that anything was granted. */
-const forgotten = { operations: { [OPERATION]: { heartbeatSeq: 1 } } };
+const forgotten = { operations: Table.of({ [OPERATION]: { heartbeatSeq: 1 } }) };
 const suspect = (tale = granted(2)) =>
-  tale.turn(80_000, { type: 'xstate.after.deadlineLimit' }, {}, { state: 'suspect' });
+  tale.turn(80_000, { type: 'xstate.after.deadlineLimit' }, {}, { state: SUSPECT });
 
 describe('how much', () => {
   testVerdicts(halvesEachGrant, {
@@ -42,7 +45,7 @@ describe('how much', () => {
           granted(1).turn(
             1_500,
             { type: 'told' },
-            { operations: { [OPERATION]: { grants: 3 } } },
+            { operations: Table.of({ [OPERATION]: { grants: 3 } }) },
             { isUnseen: true },
           ),
           2_000,
@@ -51,6 +54,16 @@ describe('how much', () => {
     },
     bad: {
       'a half too early': () => grants(health(), 1_000, {}, { ms: 15_000 }),
+      'half of what is configured, as its record has it': () =>
+        grants(health({ rules: { ...RULES, baseDeadlineMs: 15_000 } }), 1_000, {}, { ms: 15_000 }),
+      'anew because the record has lost the attempt for a moment': () =>
+        grants(
+          granted(1)
+            .turn(1_400, { type: 'told' }, { operations: Table.of() })
+            .turn(1_500, { type: 'told' }, forgotten),
+          2_000,
+          asked(2),
+        ),
       'never halved': () => grants(granted(1), 2_000, asked(2), { ms: 30_000 }),
       'less than the least': () => grants(granted(4), 9_000, asked(6), { ms: 900 }),
       'a heartbeat begins it anew': () =>
@@ -96,7 +109,7 @@ describe('for what', () => {
       'after its deadline': () => grants(health(), 30_001),
       'it is suspect': () => grants(suspect(), 60_000, asked(3)),
       'it does not have the attempt': () =>
-        grants(health({ operations: { 'j2/w1#1': { heartbeatSeq: 1 } } }), 1_000),
+        grants(health({ operations: Table.of({ 'j2/w1#1': { heartbeatSeq: 1 } }) }), 1_000),
     },
   });
 });
@@ -113,6 +126,15 @@ describe('what it is answered', () => {
         grants(health(), 1_000, {}, { answer: { remainingExtensions: 5 } }),
       'a denial moves the deadline': () =>
         denies(granted(1), 2_000, { requestId: 'r2' }, { context: { deadline: moment(99_000) } }),
+      'a heartbeat has not put it off, in the record neither': () =>
+        grants(beats(health(), 20_000, ['w1#1'], { deadline: moment(30_000) }), 25_000),
+      'another number of extensions than is configured': () =>
+        grants(
+          health({ rules: { ...RULES, maxExtensions: 9 } }),
+          1_000,
+          {},
+          { answer: { remainingExtensions: 8 } },
+        ),
       'a denial counts': () =>
         denies(granted(1), 2_000, { requestId: 'r2' }, { context: { grantCount: 2 } }),
       'a denial tells another deadline': () =>
@@ -139,7 +161,7 @@ describe('what it is answered', () => {
           granted(1).turn(
             2_000,
             { type: 'registration.told' },
-            { registration: 2, operations: {}, pending: [], creditedJobs: [] },
+            { registration: 2, operations: Table.of(), pending: [], creditedJobs: [] },
           ),
           3_000,
           {},

@@ -1,4 +1,4 @@
-/** What a new leader finds is what the one before left. */
+/** Takeover: a new leader finds what the one before left. */
 
 import { describe } from 'vitest';
 import type { JobContext } from '../../../machines/jobs/job.ts';
@@ -7,7 +7,7 @@ import {
   leaderlessTimeCounts,
   takeoverHappensOnce,
   takeoverKeepsAll,
-} from '../../../simulator/invariants/failover.ts';
+} from '../../../simulator/jobs/invariants/failover.ts';
 import { G1, gate, restarted } from './gate-tale.ts';
 import { ACQUIRED, accepted, ended, moment, TIMER, takenOver } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';

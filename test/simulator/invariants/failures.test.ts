@@ -1,7 +1,7 @@
 /** Good and bad histories of failures: of turns, of onlookers, and of handlers. */
 
 import { describe, expect, test } from 'vitest';
-import type { LogFact, WorkFact } from '../../../simulator/history.ts';
+import type { LogFact, WorkFact } from '../../../simulator/history/history.ts';
 import { failuresStayAlone } from '../../../simulator/invariants/failures.ts';
 import {
   commit,

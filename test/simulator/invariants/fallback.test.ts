@@ -7,8 +7,17 @@ import {
   fallsBackAtLast,
   fallsBackLate,
   fallsBackOnlyWhenDue,
-} from '../../../simulator/invariants/fallback.ts';
-import { ACQUIRED, accepted, type Circumstances, ended, moment, TIMER, takenOver } from './tale.ts';
+} from '../../../simulator/jobs/invariants/fallback.ts';
+import {
+  ACQUIRED,
+  accepted,
+  type Circumstances,
+  ended,
+  input,
+  moment,
+  TIMER,
+  takenOver,
+} from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
 
 const REPORTED = {
@@ -60,6 +69,18 @@ describe('not too early', () => {
         reported()
           .turn(200_000, { type: 'ack.received' })
           .turn(360_002, FALLBACK, fallsBack(360_002)),
+      'the record has an earlier report': () =>
+        accepted({ gateId: 'gate-1' })
+          .turn(50_000, { type: 'ack.received' }, { lastGateContactAt: moment(50_000) })
+          .turn(60_001, TIMER, { ...reports(60_001), timeoutReportedAt: moment(30_000) }, REPORTED)
+          .turn(350_001, FALLBACK, fallsBack(350_001)),
+      'the record has another fallback time than is configured': () =>
+        accepted({
+          gateId: 'gate-1',
+          rules: { ...input().rules, gateFallbackMs: 100_000 },
+        })
+          .turn(60_001, TIMER, { ...reports(60_001), lastGateContactAt: moment(0) }, REPORTED)
+          .turn(160_002, FALLBACK, fallsBack(160_002)),
       'the report is not durable yet': () =>
         accepted({ gateId: 'gate-1' }).turn(360_002, FALLBACK, {
           ...reports(60_001),

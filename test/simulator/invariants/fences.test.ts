@@ -6,8 +6,8 @@ import {
   deposedLeaderIsHarmless,
   fencesAreWhole,
   leaderFenceRises,
-} from '../../../simulator/invariants/fences.ts';
-import { leaderIsFound, oneLeaderPerFence } from '../../../simulator/invariants/leaders.ts';
+} from '../../../simulator/jobs/invariants/fences.ts';
+import { leaderIsFound, oneLeaderPerFence } from '../../../simulator/jobs/invariants/leaders.ts';
 import { commit, history, node, record } from './builders.ts';
 import { G1, gate, known } from './gate-tale.ts';
 import { ACQUIRED, accepted, GATE_JOB, JOB, moment, TIMER, takenOver } from './tale.ts';

@@ -1,4 +1,4 @@
-/** When a gate decides, that it does so once, and whom it tells. */
+/** Decisions of a gate: when it decides, that it does so once, and whom it tells. */
 
 import { describe } from 'vitest';
 import {
@@ -6,7 +6,7 @@ import {
   decidesByItsRules,
   decidesOnce,
   tellsEverybodyWhoRunsIt,
-} from '../../../simulator/invariants/gate-decisions.ts';
+} from '../../../simulator/jobs/invariants/gate-decisions.ts';
 import { actor } from './builders.ts';
 import { decided, G1, gate, known, restarted, said } from './gate-tale.ts';
 import { ACQUIRED, GATE_JOB, JOB, moment, TIMER } from './tale.ts';
@@ -26,11 +26,16 @@ const knownAnd =
   });
 
 const told = (answer = 'sent', counter = 1) => ({
-  told: { epoch: [1, counter], leaderFence: 2, answer },
+  decision: answer,
+  told: { epoch: [1, counter], leaderFence: 2 },
 });
 const declared = (atMs = 600_001, reason = 'overall') =>
   gate().turn(atMs, TIMER, knownAnd(told(), decided([1, 1], reason, atMs)), DECLARING);
 const withdrawn = { decision: null, withdrawn: 1 };
+const accepts = {
+  ...{ type: 'ack.received', ackOf: 'timeout.declared', datacenter: 'A' },
+  ...{ accepted: true, decisionEpoch: [1, 1] },
+};
 
 describe('why a gate decides', () => {
   const stuck = { sinceProgressMs: 180_001, queued: false, lastSeenAt: moment(190_000) };
@@ -43,7 +48,7 @@ describe('why a gate decides', () => {
           150_000,
           reported,
           knownAnd(
-            { phase: 'reported', report: 'stuck' },
+            { run: 'reported', report: 'stuck' },
             decided([1, 1], 'datacenterTimeout', 150_000),
           ),
           DECLARING,
@@ -67,7 +72,7 @@ describe('why a gate decides', () => {
             150_000,
             report('progress.reported'),
             knownAnd(
-              { phase: 'reported', report: 'stuck' },
+              { run: 'reported', report: 'stuck' },
               decided([1, 1], 'datacenterTimeout', 150_000),
             ),
             DECLARING,
@@ -136,8 +141,7 @@ describe('silence', () => {
 describe('one decision', () => {
   testVerdicts(decidesOnce, {
     good: {
-      'it stands': () =>
-        declared().turn(600_100, { type: 'ack.received' }, known(told('accepted')), DECLARING),
+      'it stands': () => declared().turn(600_100, accepts, known(told('accepted')), DECLARING),
       'it is issued again after a restart': () =>
         declared()
           .turn(600_200, ACQUIRED, restarted(2), { ...G1, state: 'recovering' })
@@ -153,8 +157,19 @@ describe('one decision', () => {
     bad: {
       'it is withdrawn although it was accepted': () =>
         declared(150_000)
-          .turn(150_100, { type: 'ack.received' }, known(told('accepted')), DECLARING)
+          .turn(150_100, accepts, known(told('accepted')), DECLARING)
           .turn(150_200, report('status.corrected'), knownAnd({ told: null }, withdrawn), TRACKING),
+      'it was accepted, and the record has lost that': () =>
+        declared(150_000)
+          .turn(150_100, accepts, known(told()), DECLARING)
+          .turn(150_200, report('status.corrected'), knownAnd({ told: null }, withdrawn), TRACKING),
+      'a rule is due, and the record says that it has ended': () =>
+        declared().turn(
+          600_100,
+          report('status.corrected'),
+          knownAnd({ run: 'final', told: null }, withdrawn),
+          TRACKING,
+        ),
       'it is withdrawn by what accepts it': () =>
         declared(150_000).turn(
           150_100,
@@ -208,7 +223,7 @@ describe('who is told', () => {
           .says(JOB, order),
       'who came too late is told to drop it': () =>
         gate()
-          .turn(600_001, TIMER, knownAnd({ phase: 'late', ...told() }, decided([1, 1])), DECLARING)
+          .turn(600_001, TIMER, knownAnd({ run: 'late', ...told() }, decided([1, 1])), DECLARING)
           .says(JOB, { ...order, type: 'cancel.requested' }),
     },
     bad: {
@@ -220,12 +235,26 @@ describe('who is told', () => {
           .says('job/j1@B', { ...order, datacenter: 'B' }),
       'it has ended already': () =>
         gate()
-          .turn(600_001, TIMER, knownAnd({ phase: 'final', ...told() }, decided([1, 1])), DECLARING)
+          .turn(500_000, report('final.reported', { status: 'completed' }), {}, G1)
+          .turn(600_001, TIMER, knownAnd({ run: 'final', ...told() }, decided([1, 1])), DECLARING)
+          .says(JOB, order),
+      'it has ended already, and the record has lost that': () =>
+        gate()
+          .turn(500_000, report('final.reported', { status: 'completed' }), {}, G1)
+          .turn(600_001, TIMER, knownAnd(told(), decided([1, 1])), DECLARING)
+          .says(JOB, order),
+      'the record counts it as one that came too late': () =>
+        gate().turn(600_001, TIMER, knownAnd({ run: 'late' }, decided([1, 1])), DECLARING),
+      'it has accepted, and the record has lost that': () =>
+        declared()
+          .says(JOB, order)
+          .turn(600_100, accepts, known(told()), DECLARING)
+          .turn(600_300, TIMER, knownAnd(told('sent', 2), decided([1, 2])), DECLARING)
           .says(JOB, order),
       'it has accepted already': () =>
         declared()
           .says(JOB, order)
-          .turn(600_100, { type: 'ack.received' }, known(told('accepted')), DECLARING)
+          .turn(600_100, accepts, known(told('accepted')), DECLARING)
           .turn(600_300, TIMER, knownAnd(told('sent', 2), decided([1, 2])), DECLARING)
           .says(JOB, order),
     },

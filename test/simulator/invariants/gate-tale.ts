@@ -39,11 +39,11 @@ export function gate(
       {
         type: 'submission.answered',
         datacenter: 'A',
-        accepted: !('phase' in more),
-        reason: 'phase' in more ? 'unreachable' : null,
+        accepted: !('run' in more),
+        reason: 'run' in more ? 'unreachable' : null,
         leaderFence: 2,
       },
-      known({ phase: 'running', leaderFence: 2, ...more }),
+      known({ run: 'running', leaderFence: 2, ...more }),
       birth,
     );
 }

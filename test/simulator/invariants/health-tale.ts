@@ -4,12 +4,17 @@ import type { Operation } from '../../../machines/jobs/worker-health/context.ts'
 import { bornWorkerHealth } from '../../../machines/jobs/worker-health/context.ts';
 import type { WorkerHealthContext } from '../../../machines/jobs/worker-health.ts';
 import { healthRules, resolveConfiguration } from '../../../programs/jobs/configuration.ts';
+import { Table } from '../../../runtime/machine.ts';
 import { type Circumstances, EPOCH, JOB, moment, Tale } from './tale.ts';
 
 export const HEALTH = 'worker-health/W@A';
 export const WORKFLOW = 'workflow/j1/w1@A';
 export const OPERATION = 'j1/w1#1';
-export const TRUSTED = '{"trusted":{"standing":"healthy","deadlineLimit":"armed"}}';
+export const TRUSTED =
+  '{"trusted":{"hearing":{},"standing":"healthy","credit":"settled","contact":"heard"}}';
+
+export const SUSPECT = '{"suspect":"settled"}';
+export const EVICTED = '{"evicted":"silent"}';
 
 export type HealthTale = Tale<WorkerHealthContext>;
 
@@ -18,10 +23,26 @@ export function health(more: Partial<WorkerHealthContext> = {}): HealthTale {
   const rules = healthRules(resolveConfiguration());
   const born = bornWorkerHealth({ workerId: 'W', datacenter: 'A', rules, at: EPOCH });
   const registered = { registration: 1, bootEpoch: 7, deadline: moment(30_000), heard: true };
-  const operations = { [OPERATION]: { heartbeatSeq: 1 } };
-  return new Tale(HEALTH, born, 'unregistered')
-    .turn(0, { type: 'registration.told' }, registered, { state: TRUSTED })
-    .turn(10, { type: 'attempt.running' }, { operations, ...more });
+  const { operations = Table.of<Operation>({ [OPERATION]: { heartbeatSeq: 1 } }), ...rest } = more;
+  const tale = new Tale(HEALTH, born, 'unregistered').turn(
+    0,
+    { type: 'registration.told', registration: 1, bootEpoch: 7 },
+    { ...registered, ...rest },
+    { state: TRUSTED },
+  );
+  for (const [id, operation] of operations) placed(tale, id, operation);
+  return tale;
+}
+
+/** An attempt is given to the worker, and taken unless it says otherwise. */
+function placed(tale: HealthTale, id: string, operation: Operation): void {
+  const [jobId, attemptId] = id.split(/\/(.*)/);
+  const about = { jobId, attemptId, registration: 1 };
+  const operations = tale.context.operations.with(id, operation);
+  tale.turn(5, { type: 'attempt.placed', ...about }, { operations });
+  const { heartbeatSeq } = operation;
+  if (heartbeatSeq === undefined) return;
+  tale.turn(10, { type: 'attempt.running', ...about, heartbeatSeq }, { lastHeardAt: moment(10) });
 }
 
 export interface Asked {
@@ -57,7 +78,7 @@ export function grants(
 ): HealthTale {
   const { requestId = 'r1', progress = 0.1, completedItems } = asked;
   const { context } = tale;
-  const operation: Operation = context.operations[OPERATION] ?? {};
+  const operation: Operation = context.operations.get(OPERATION) ?? {};
   const { grants: before = 0 } = operation;
   const extensionMs = ms ?? Math.max(1_000, Math.floor(30_000 / 2 ** before));
   const deadline = context.deadline + extensionMs;
@@ -78,7 +99,7 @@ export function grants(
     ...(completedItems !== undefined && { grantedItems: completedItems }),
   };
   tale.turn(atMs, request(asked), {
-    operations: { ...context.operations, [OPERATION]: granted },
+    operations: context.operations.with(OPERATION, granted),
     grantCount: context.grantCount + 1,
     deadline,
     pending: [...context.pending, { answer, replyTo: '', waitingFor: ['j1'] }],
@@ -102,7 +123,7 @@ export function denies(
     granted: false,
     extensionMs: 0,
     deadlineInMs: context.deadline - moment(atMs),
-    remainingExtensions: 5 - (context.operations[OPERATION]?.grants ?? 0),
+    remainingExtensions: 5 - (context.operations.get(OPERATION)?.grants ?? 0),
     denialReason: 'noProgress' as const,
     exhaustionWarning: false,
     ...wrong,

@@ -1,7 +1,7 @@
 /** Ids of invariants: reports, plans and plants name an invariant by nothing else. */
 
 import { expect, test } from 'vitest';
-import { jobsInvariants } from '../../../simulator/invariants/index.ts';
+import { jobsInvariants } from '../../../simulator/jobs/invariants/index.ts';
 
 test('each invariant has an id of its own', () => {
   const ids = jobsInvariants.map(({ id }) => id);

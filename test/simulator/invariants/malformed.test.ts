@@ -1,8 +1,8 @@
 /** Good and bad histories of submissions that no desk may accept. */
 
 import { expect, test } from 'vitest';
-import type { AnswerFact } from '../../../simulator/history.ts';
-import { malformedIsRefused } from '../../../simulator/invariants/malformed.ts';
+import type { AnswerFact } from '../../../simulator/history/history.ts';
+import { malformedIsRefused } from '../../../simulator/jobs/invariants/malformed.ts';
 import { commit, history, howOften, record, type Story, whatBroke } from './builders.ts';
 import { JOBS_FACTS } from './tale.ts';
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   boundsOfMessages,
   effectOnce,
+  oneNumberEach,
   orderOfPairs,
 } from '../../../simulator/invariants/messages.ts';
 import {
@@ -15,6 +16,7 @@ import {
   howOften,
   record,
   type Story,
+  sent,
   started,
   turn,
   whatBroke,
@@ -229,5 +231,27 @@ describe('MS-4, messages are bounded', () => {
     expect(whatBroke(boundsOfMessages, full)).toEqual([]);
     const over = history().add('a-1', commit('A', 1, { [J1]: stored(above) }));
     expect(whatBroke(boundsOfMessages, over)).toHaveLength(1);
+  });
+});
+
+describe('MS-16 a number for each message, over all lives', () => {
+  /** J1 sends two messages and is born again, seen or not. */
+  const twice = () => history().add('a-1', actor(J1, 'born'), sent(J1, 7, J2), sent(J1, 8, J2));
+
+  test('holds: a later life goes on above the earlier one', () => {
+    const story = twice().add('a-1', actor(J1, 'born'), sent(J1, 9, J2), sent(J1, 10, J2));
+    expect(whatBroke(oneNumberEach, story)).toEqual([]);
+    expect(howOften(oneNumberEach, story)).toBe(2);
+  });
+
+  test('holds: a message of one life that a crash had undone is sent again', () => {
+    expect(whatBroke(oneNumberEach, twice().add('a-1', sent(J1, 8, J2)))).toEqual([]);
+  });
+
+  test.each([1, 8])('broken: a later life begins at %i', (counter) => {
+    const story = twice().add('a-1', actor(J1, 'born'), sent(J1, counter, J2));
+    expect(whatBroke(oneNumberEach, story)).toEqual([
+      `${J1} sent message ${counter} to ${J2} (told) after an earlier life had sent 8.`,
+    ]);
   });
 });

@@ -1,20 +1,20 @@
-/** How a job of a gate ends, and that it stays so; how gate and datacenters agree in the end. */
+/** Outcome of a job of a gate, and that it stays so; agreement of gate and datacenters in the end. */
 
 import { describe } from 'vitest';
-import type { GateOutcome } from '../../../machines/jobs/gate-job/record.ts';
+import type { GateJobContext, GateOutcome } from '../../../machines/jobs/gate-job/record.ts';
 import {
   agreesInTheEnd,
   decisionsArrive,
   reportsArrive,
-} from '../../../simulator/invariants/gate-convergence.ts';
-import { followsFromEnds, staysAsItWasRead } from '../../../simulator/invariants/outcomes.ts';
-import { decided, G1, gate, known } from './gate-tale.ts';
+} from '../../../simulator/jobs/invariants/gate-convergence.ts';
+import { followsFromEnds, staysAsItWasRead } from '../../../simulator/jobs/invariants/outcomes.ts';
+import { decided, G1, gate, known, said } from './gate-tale.ts';
 import { accepted, ended, moment, TIMER } from './tale.ts';
 import { type Told, testVerdicts } from './verdicts.ts';
 
 const SETTLED = { ...G1, state: 'settled' };
 const final = (status: string, reason: string | null = null, gateReason: string | null = null) => ({
-  phase: 'final',
+  run: 'final',
   final: { status, reason, gateReason, localReason: null },
 });
 const outcome = (
@@ -25,25 +25,45 @@ const outcome = (
   outcome: { status, reason, at: moment(1), unconfirmed: [], results: [], ...more } as GateOutcome,
 });
 
-/** Two datacenters ended like this, and then the outcome is published. */
+type Ends = Readonly<Record<string, { readonly run?: string; readonly final?: object }>>;
+
+/** Datacenters that run the job or came too late; the decision, if there is one, and the ends that they tell. */
+const told = (ends: Ends, decision?: Partial<GateJobContext>) => {
+  const names = Object.keys(ends);
+  const runs = ({ datacenters }: GateJobContext) => ({
+    datacenters: Object.fromEntries(
+      names.map((name) => {
+        const run = ends[name]?.run === 'late' ? 'late' : 'running';
+        return [name, { ...datacenters['A'], run } as never];
+      }),
+    ),
+  });
+  const tale = gate().turn(60, { type: 'told' }, runs, { ...G1, isUnseen: true });
+  tale.turn(70, { type: 'told' }, {}, G1);
+  if (decision !== undefined) tale.turn(600_001, TIMER, decision, { ...G1, state: 'declaring' });
+  for (const [datacenter, end] of Object.entries(ends))
+    if (end.final !== undefined)
+      tale.turn(
+        decision === undefined ? 500 : 600_500,
+        said('final.reported', { datacenter, ...end.final }),
+        (context) => ({
+          datacenters: {
+            ...context.datacenters,
+            [datacenter]: { ...context.datacenters[datacenter], ...end } as never,
+          },
+        }),
+        G1,
+      );
+  return tale;
+};
+
+/** Datacenters ended like this, and then the outcome is published. */
 const published = (
-  ends: Readonly<Record<string, object>>,
+  ends: Ends,
   more: { readonly outcome: GateOutcome },
   atMs = 1_000,
-  how: object = {},
-) =>
-  gate().turn(
-    atMs,
-    { type: 'final.reported', datacenter: 'A' },
-    ({ datacenters }) => ({
-      ...how,
-      ...more,
-      datacenters: Object.fromEntries(
-        Object.entries(ends).map(([name, end]) => [name, { ...datacenters['A'], ...end } as never]),
-      ),
-    }),
-    SETTLED,
-  );
+  decision?: Partial<GateJobContext>,
+) => told(ends, decision).turn(atMs, { type: 'told' }, more, SETTLED);
 
 describe('what an outcome follows from', () => {
   const done = final('completed');
@@ -61,8 +81,7 @@ describe('what an outcome follows from', () => {
         published({ A: alone, B: out }, outcome('timedOut', 'overall')),
       'a failure and a cancel': () =>
         published({ A: gone, B: failed }, outcome('failed', 'workflowFailed')),
-      'nobody took it': () =>
-        published({ A: { phase: 'late' } }, outcome('failed', 'noDatacenter')),
+      'nobody took it': () => published({ A: { run: 'late' } }, outcome('failed', 'noDatacenter')),
       'one is presumed': () =>
         published(
           { A: alone, B: {} },
@@ -77,6 +96,26 @@ describe('what an outcome follows from', () => {
         published({ A: alone, B: out }, outcome('timedOut', 'fallback')),
       'a failure passes for a cancel': () =>
         published({ A: gone, B: failed }, outcome('cancelled')),
+      'by an end that the record has otherwise': () =>
+        told({ A: done, B: alone }).turn(
+          1_000,
+          { type: 'told' },
+          ({ datacenters }) => ({
+            ...outcome('timedOut', 'overall'),
+            datacenters: { ...datacenters, B: { ...datacenters['B'], ...out } as never },
+          }),
+          SETTLED,
+        ),
+      'without a datacenter that the record counts as too late': () =>
+        told({ A: done, B: failed }).turn(
+          1_000,
+          { type: 'told' },
+          ({ datacenters }) => ({
+            ...outcome('completed'),
+            datacenters: { ...datacenters, B: { ...datacenters['B'], run: 'late' } as never },
+          }),
+          SETTLED,
+        ),
       'presumed too early': () =>
         published(
           { A: alone, B: {} },
@@ -160,7 +199,7 @@ const declares = (atMs = 600_001) =>
     atMs,
     TIMER,
     (context) => ({
-      ...known({ told: { epoch: [1, 1], leaderFence: 2, answer: 'sent' } })(context),
+      ...known({ decision: 'sent', told: { epoch: [1, 1], leaderFence: 2 } })(context),
       ...decided([1, 1], 'overall', atMs),
     }),
     { ...G1, state: 'declaring' },
@@ -183,7 +222,7 @@ describe('once all is well', () => {
     gate().turn(
       atMs,
       { type: 'timeout.reported', datacenter: 'A' },
-      known({ phase: 'reported', report: 'stuck' }),
+      known({ run: 'reported', report: 'stuck' }),
       G1,
     );
   testVerdicts(reportsArrive, {

@@ -1,8 +1,8 @@
 /** Good and bad histories of a datacenter in which too much waits. */
 
 import { expect, test } from 'vitest';
-import type { AnswerFact, CallFact, CommitFact } from '../../../simulator/history.ts';
-import { shedLeavesNothing } from '../../../simulator/invariants/overload.ts';
+import type { AnswerFact, CallFact, CommitFact } from '../../../simulator/history/history.ts';
+import { shedLeavesNothing } from '../../../simulator/jobs/invariants/overload.ts';
 import { history, howOften, whatBroke } from './builders.ts';
 
 const call = (number: number): CallFact => ({

@@ -1,8 +1,8 @@
-/** What handlers report reaches their jobs. */
+/** Progress that handlers report reaches their jobs. */
 
 import { describe } from 'vitest';
-import type { WorkFact } from '../../../simulator/history.ts';
-import { progressArrives } from '../../../simulator/invariants/progress-arrives.ts';
+import type { WorkFact } from '../../../simulator/history/history.ts';
+import { progressArrives } from '../../../simulator/jobs/invariants/progress-arrives.ts';
 import { turn } from './builders.ts';
 import { accepted, ended, JOBS_FACTS, moment, TIMER } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';

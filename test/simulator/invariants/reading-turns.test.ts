@@ -1,7 +1,7 @@
-/** What is known of the turns before, when some were not seen, come late, or are gone. */
+/** Turns before: what is known of them when some were not seen, come late, or are gone. */
 
 import { describe, expect, test } from 'vitest';
-import { followTurns } from '../../../simulator/invariants/reading-turns.ts';
+import { followTurns } from '../../../simulator/jobs/invariants/reading-turns.ts';
 import { actor, fault, history, type Story, sent, turn } from './builders.ts';
 
 const JOB = 'job/j1@A';

@@ -1,8 +1,8 @@
 /** A worker runs an attempt once. */
 
 import { describe } from 'vitest';
-import type { WorkFact } from '../../../simulator/history.ts';
-import { runsOnce } from '../../../simulator/invariants/runs-once.ts';
+import type { WorkFact } from '../../../simulator/history/history.ts';
+import { runsOnce } from '../../../simulator/jobs/invariants/runs-once.ts';
 import { accepted } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
 

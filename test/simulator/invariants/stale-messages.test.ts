@@ -4,12 +4,13 @@ import { describe } from 'vitest';
 import type { GateJobContext } from '../../../machines/jobs/gate-job/record.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type { DecisionEpoch } from '../../../machines/jobs/messages/fields.ts';
-import { decisionEpochRises } from '../../../simulator/invariants/fences.ts';
+import { Table } from '../../../runtime/machine.ts';
+import { decisionEpochRises } from '../../../simulator/jobs/invariants/fences.ts';
 import {
   staleIsAnsweredOnce,
   staleIsMadeGood,
   staleIsNeverObeyed,
-} from '../../../simulator/invariants/stale-messages.ts';
+} from '../../../simulator/jobs/invariants/stale-messages.ts';
 import { history, sent, turn } from './builders.ts';
 import { decided, G1, gate, known, restarted } from './gate-tale.ts';
 import {
@@ -92,8 +93,17 @@ describe('decisions', () => {
   });
 
   const dispatched = (term: number) => ({ type: 'dispatch.requested', term });
-  const worker = (number: number, term: number, attempts: object, event = dispatched(term)) =>
-    turn('worker/1@w-1', { turn: number, event, context: { term, attempts, announcement: null } });
+  const worker = (
+    number: number,
+    term: number,
+    attempts: Record<string, object>,
+    event = dispatched(term),
+  ) =>
+    turn('worker/1@w-1', {
+      turn: number,
+      event,
+      context: { term, attempts: Table.of(attempts), announcement: null },
+    });
   const cancelled = (term: number) => ({ type: 'cancel.ordered', term });
   const stop = sent('worker/1@w-1', 1, 'attempt/j1/w1/1@w-1', { type: 'attempt.stop' });
   const held = {};
@@ -133,7 +143,7 @@ describe('decisions', () => {
       'at a gate, which forgets the fence': () =>
         gate().turn(100, report(1), known({ leaderFence: 1 }), G1),
       'at a worker': () =>
-        history().add('w-1', worker(1, 2, held), worker(2, 2, { a: 1 }, dispatched(1))),
+        history().add('w-1', worker(1, 2, held), worker(2, 2, { a: {} }, dispatched(1))),
       'at a worker, which cancels': () =>
         history().add('w-1', worker(1, 2, held), worker(2, 2, held, cancelled(1)), stop),
       'at a worker, which forgets the term': () =>
@@ -153,18 +163,26 @@ describe('decisions', () => {
       'by a job': () => refusedDecision().says(GATE_JOB, corrected(2)).turn(600_200, TIMER),
       'by a gate': () =>
         gate().turn(100, report(1), {}, G1).says(JOB, refusal(2)).turn(200, TIMER, {}, G1),
+      'by a gate, with a hint to a correction': () =>
+        gate()
+          .turn(100, report(1, 'status.corrected'), {}, G1)
+          .turn(150, report(1), {}, G1)
+          .says(JOB, refusal(2)),
     },
     bad: {
       'not at all': () => refusedDecision().turn(600_200, TIMER),
       twice: () => refusedDecision().says(GATE_JOB, corrected(2)).says(GATE_JOB, corrected(2)),
       'with an old fence': () => refusedDecision().says(GATE_JOB, corrected(1)),
       'with nothing, by a gate': () => gate().turn(100, report(1), {}, G1),
+      'with nothing, to an end': () => gate().turn(100, report(1, 'final.reported'), {}, G1),
     },
   });
 
   /** The gate has decided, and its decision is refused because a new leader is there. */
-  const contradicted = () => {
+  const contradicted = (isMadeAnew = false) => {
     const decision = gate().turn(600_001, TIMER, decided([1, 1]), G1);
+    // It has heard of the new leader before the datacenter took what was on its way.
+    if (isMadeAnew) decision.turn(600_050, report(2), decided([1, 2]), G1);
     return { decision, job: led().turn(600_100, declared(1), {}) };
   };
   const merged = (
@@ -189,6 +207,13 @@ describe('decisions', () => {
         },
         endedAtMs: 900_000,
       },
+      'it was made anew before that, and is obeyed': {
+        told: () => {
+          const { decision, job } = contradicted(true);
+          return merged(decision, job.turn(600_200, declared(2, [1, 2]), obeyed(600_200, [1, 2])));
+        },
+        endedAtMs: 900_000,
+      },
       'it is taken back': {
         told: () => {
           const { decision, job } = contradicted();
@@ -201,6 +226,13 @@ describe('decisions', () => {
       'nothing follows': {
         told: () => {
           const { decision, job } = contradicted();
+          return merged(decision, job);
+        },
+        endedAtMs: 900_000,
+      },
+      'it was made anew before that, and nothing follows': {
+        told: () => {
+          const { decision, job } = contradicted(true);
           return merged(decision, job);
         },
         endedAtMs: 900_000,

@@ -1,12 +1,12 @@
-/** What clients were told of their jobs. */
+/** Submissions: what clients were told of their jobs. */
 
 import { describe } from 'vitest';
-import type { CallFact, HistoryFact } from '../../../simulator/history.ts';
+import type { CallFact, HistoryFact } from '../../../simulator/history/history.ts';
 import {
   acceptedJobsSurvive,
   nothingStartsAfterCancel,
   oneJobPerId,
-} from '../../../simulator/invariants/submissions.ts';
+} from '../../../simulator/jobs/invariants/submissions.ts';
 import { commit, fault, record, turn } from './builders.ts';
 import { accepted, ended, JOB, moment, TIMER } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';

@@ -7,8 +7,9 @@
  */
 
 import { bornJob, type JobContext, type JobInput } from '../../../machines/jobs/job/context.ts';
+import { standingAt } from '../../../machines/jobs/job/table.ts';
 import { jobRules, resolveConfiguration } from '../../../programs/jobs/configuration.ts';
-import type { HistoryFact } from '../../../simulator/history.ts';
+import type { HistoryFact } from '../../../simulator/history/history.ts';
 import type { JobsFacts } from '../../../simulator/jobs/facts.ts';
 import { commit, FACTS, history, record, type Story, sent, timers, turn } from './builders.ts';
 
@@ -56,6 +57,9 @@ export interface Circumstances {
   readonly state?: string;
   /** It is durable, and its node dies before it can tell. */
   readonly isUnseen?: boolean;
+  /** The identity of the message. */
+  readonly from?: string;
+  readonly counter?: number;
 }
 
 const LOCAL = '{"active":{"authority":{"leading":{"localAuthority":"tracking"}}}}';
@@ -89,7 +93,7 @@ export class Tale<TContext> {
     atMs: number,
     event: Event,
     changes: Changes<TContext> = {},
-    { node, skewMs = 0, state, isUnseen = false }: Circumstances = {},
+    { node, skewMs = 0, state, isUnseen = false, from, counter }: Circumstances = {},
   ): this {
     const next = typeof changes === 'function' ? changes(this.context) : changes;
     this.context = { ...this.context, ...next };
@@ -102,7 +106,7 @@ export class Tale<TContext> {
     const text = record(this.#turns, { at, snapshot });
     this.story.at(atMs).add(this.#node, commit(place, 1, { [this.address]: text }));
     if (isUnseen) return this;
-    const parts = { turn: this.#turns, takenAt: at, event, state: this.#state };
+    const parts = { turn: this.#turns, takenAt: at, event, state: this.#state, from, counter };
     return this.add(turn(this.address, { ...parts, context: this.context }));
   }
 
@@ -131,6 +135,8 @@ export class Tale<TContext> {
 
 export const moment = (atMs: number): number => EPOCH + atMs;
 
+const STATES: Readonly<Record<string, string>> = { r: 'RUNNING', a: 'PENDING', w: 'PENDING' };
+
 /** A job that was accepted at zero, and has one workflow running since then unless it says otherwise. */
 export function accepted(
   more: Partial<JobInput> = {},
@@ -149,15 +155,19 @@ export function accepted(
     lastGateContactAt: at,
   };
   return tale
-    .turn(-10, { type: 'escapement.spawn' }, {}, circumstances)
+    .turn(-10, { type: 'escapement.spawn', input: input(more) }, {}, circumstances)
     .turn(0, { type: 'job.assembled' }, begun, {
       ...circumstances,
       state: more.gateId === undefined || more.gateId === null ? LOCAL : AT_GATE,
     })
     .turn(
       0,
-      { type: 'workflow.changed', workflowId: 'w1', state: 'RUNNING', final: false },
-      { table: { ...table, standing }, status: standing === 'w' ? 'submitted' : 'running', seq: 2 },
+      { type: 'workflow.changed', workflowId: 'w1', state: STATES[standing], final: false },
+      {
+        table: standingAt(table, standing),
+        status: standing === 'w' ? 'submitted' : 'running',
+        seq: 2,
+      },
       circumstances,
     );
 }

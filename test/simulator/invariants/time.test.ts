@@ -1,28 +1,20 @@
 /** Deadlines of jobs: never early, and for a true reason. */
 
 import { describe } from 'vitest';
+import { standingAt } from '../../../machines/jobs/job/table.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
-import type { TimersFact } from '../../../simulator/history.ts';
+import type { TimersFact } from '../../../simulator/history/history.ts';
 import {
   gateNeverOverdueEarly,
   gateWaitsForWhatItWasTold,
-} from '../../../simulator/invariants/gate-time.ts';
+} from '../../../simulator/jobs/invariants/gate-time.ts';
 import {
   neverOverdueEarly,
   reasonIsTrue,
   stuckMeansNoProgress,
-} from '../../../simulator/invariants/time.ts';
+} from '../../../simulator/jobs/invariants/time.ts';
 import { decided, G1, gate, said } from './gate-tale.ts';
-import {
-  ACQUIRED,
-  accepted,
-  ended,
-  GATE_JOB,
-  type input,
-  moment,
-  TIMER,
-  takenOver,
-} from './tale.ts';
+import { ACQUIRED, accepted, ended, GATE_JOB, input, moment, TIMER, takenOver } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
 
 const credited = (creditId: string, grantMs: number, workerId = 'W') => ({
@@ -76,6 +68,14 @@ describe('the time budget', () => {
     bad: {
       'at the deadline': () => accepted().turn(60_000, TIMER, overdue(60_000)),
       'the extension is forgotten': () => extended().turn(60_001, TIMER, overdue(60_001)),
+      'the record has less credit than was granted': () =>
+        accepted()
+          .turn(20_000, credited('c1', 30_000), credit(20_000, 'c1', 10_000))
+          .turn(70_001, TIMER, overdue(70_001)),
+      'the record caps credit otherwise than it is configured': () =>
+        accepted({ rules: { ...input().rules, extensionJobCapMs: 10_000 } })
+          .turn(20_000, credited('c1', 30_000), credit(20_000, 'c1', 30_000))
+          .turn(70_001, TIMER, overdue(70_001)),
       'reported too early': () =>
         accepted({ gateId: 'gate-1' }).turn(59_000, TIMER, {
           timeoutReportedAt: moment(59_000),
@@ -153,7 +153,7 @@ describe('the reason of an end', () => {
     ...more,
   });
   const done = (standing: string, end: Partial<JobContext>) => (context: JobContext) => ({
-    table: { ...context.table, standing },
+    table: standingAt(context.table, standing),
     ...end,
   });
   const at = moment(10_000);
@@ -195,6 +195,12 @@ describe('the reason of an end', () => {
           changed('FAILED'),
           done('f', ended(at, 'failed', 'dispatchExhausted')),
         ),
+      'completed by its table alone': () =>
+        accepted().turn(10_000, TIMER, done('s', ended(at, 'completed'))),
+      'overdue by its record alone': () =>
+        accepted({ timeoutMs: 3_600_000 })
+          .turn(10_000, TIMER, { timeoutMs: 60_000 })
+          .turn(130_000, TIMER, overdue(130_000)),
       'cancelled by nobody': () => accepted().turn(10_000, TIMER, ended(at, 'cancelled')),
       'fell back without a report': () =>
         atGate().turn(10_000, TIMER, ended(at, 'timedOut', 'fallback')),

@@ -1,7 +1,7 @@
-/** Whose end a gate presumes, and what it learns again after it has lost its disk. */
+/** Presumed ends, and what a gate learns again after it has lost its disk. */
 
-import { agreesInTheEnd } from '../../../simulator/invariants/gate-convergence.ts';
-import { presumesOnlyTheUnreachable } from '../../../simulator/invariants/unconfirmed.ts';
+import { agreesInTheEnd } from '../../../simulator/jobs/invariants/gate-convergence.ts';
+import { presumesOnlyTheUnreachable } from '../../../simulator/jobs/invariants/unconfirmed.ts';
 import { actor, fault } from './builders.ts';
 import { decided, G1, gate, known } from './gate-tale.ts';
 import { accepted, ended, GATE_JOB, moment, TIMER } from './tale.ts';
@@ -26,7 +26,7 @@ testVerdicts(presumesOnlyTheUnreachable, {
   good: {
     'nothing is presumed': () =>
       decides()
-        .turn(600_100, { type: 'final.reported' }, known({ phase: 'final', final }), G1)
+        .turn(600_100, { type: 'final.reported' }, known({ run: 'final', final }), G1)
         .turn(660_002, TIMER, outcome([]), { ...G1, state: 'settled' }),
     'the datacenter has lost its disk': () =>
       gate()
@@ -51,13 +51,8 @@ const rebuilt = (more: object = {}) =>
   gate()
     .at(80_000, '', fault('diskLost', { place: 'gate-1' }))
     .at(81_000, 'gate-1', actor(GATE_JOB, 'born'))
-    .turn(81_000, { type: 'escapement.spawn' }, known({ phase: 'running', ...more }), G1)
-    .turn(
-      82_000,
-      { type: 'status.found', datacenter: 'A' },
-      known({ phase: 'running', ...more }),
-      G1,
-    )
+    .turn(81_000, { type: 'escapement.spawn' }, known({ run: 'running', ...more }), G1)
+    .turn(82_000, { type: 'status.found', datacenter: 'A' }, known({ run: 'running', ...more }), G1)
     .turn(500_000, TIMER, {}, G1);
 const both = (...tales: readonly Told[]): Told => {
   const records = tales
@@ -71,7 +66,7 @@ const completed = { status: 'completed', reason: null, gateReason: null, localRe
 testVerdicts(agreesInTheEnd, {
   good: {
     'a gate without its data learns by asking': () =>
-      both(ends(60_000), rebuilt({ phase: 'final', final: completed })),
+      both(ends(60_000), rebuilt({ run: 'final', final: completed })),
   },
   bad: {
     'a gate without its data never learns it': () => both(ends(60_000), rebuilt()),

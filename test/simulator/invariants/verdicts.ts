@@ -1,8 +1,8 @@
 /** Tables of histories: those in which an invariant holds, and those in which it must be found broken. */
 
 import { expect, test } from 'vitest';
-import type { HistoryRecord } from '../../../simulator/history.ts';
-import { judge } from '../../../simulator/invariant.ts';
+import type { HistoryRecord } from '../../../simulator/history/history.ts';
+import { judge } from '../../../simulator/invariants/invariant.ts';
 import type { JobsFacts, JobsInvariant } from '../../../simulator/jobs/facts.ts';
 import { JOBS_FACTS } from './tale.ts';
 

@@ -1,7 +1,10 @@
 /** Cores are given to as much work as they can do, and to no more. */
 
 import { describe } from 'vitest';
-import { grantsNoMoreThanThereIs, leavesNoWorkerIdle } from '../../../simulator/invariants/work.ts';
+import {
+  grantsNoMoreThanThereIs,
+  leavesNoWorkerIdle,
+} from '../../../simulator/jobs/invariants/work.ts';
 import { actor } from './builders.ts';
 import { Tale } from './tale.ts';
 import { type Told, testVerdicts } from './verdicts.ts';
@@ -53,6 +56,13 @@ function pool(): Tale<object> {
   return tale.turn(3, heard);
 }
 
+/** One that grants a core, and is followed again after a turn that nobody saw. */
+const unseen = () =>
+  asks(pool(), 5)
+    .says(WORKFLOW, granted(1))
+    .turn(8, heard, {}, { isUnseen: true })
+    .turn(10, registered);
+
 const asks = (tale: Tale<object>, atMs: number) => tale.turn(atMs, { type: 'slot.requested' });
 
 describe('cores', () => {
@@ -71,6 +81,8 @@ describe('cores', () => {
             .turn(6, { type: 'message.refused', event: granted(4) }),
           7,
         ).says(WORKFLOW, granted(4)),
+      'of a registration that is told again nobody knows, where a turn was not seen': () =>
+        unseen().says(HEALTH, told()).turn(12, released(1)),
       'another registration has its own': () =>
         asks(
           asks(pool(), 5).says(WORKFLOW, granted(4)).turn(6, registered).says(HEALTH, told(2)),
@@ -84,6 +96,12 @@ describe('cores', () => {
         asks(pool(), 5).says(WORKFLOW, granted(3)).says(WORKFLOW, granted(2)),
       'more than there are, one after the other': () =>
         asks(asks(pool(), 5).says(WORKFLOW, granted(4)), 6).says(WORKFLOW, granted(1)),
+      'more, of a registration that is told anew after a turn that was not seen': () =>
+        unseen()
+          .says(HEALTH, told())
+          .turn(12, registered)
+          .says(HEALTH, told(2))
+          .turn(13, released(1, 2)),
       'more is given back than was granted': () =>
         asks(pool(), 5).says(WORKFLOW, granted(2)).turn(6, released(3)),
     },

@@ -1,14 +1,18 @@
-/** Whose deadlines an extension moves, and what happens to it when its worker is lost. */
+/**
+ * Credit of a worker: whose deadlines an extension moves, and what happens to it when its worker is lost.
+ */
 
 import { describe } from 'vitest';
 import type { JobContext } from '../../../machines/jobs/job.ts';
+import type { Operation } from '../../../machines/jobs/worker-health/context.ts';
+import { Table } from '../../../runtime/machine.ts';
 import {
   creditsEachJobOnce,
   limitsCredit,
   removesOnlyTheLost,
-} from '../../../simulator/invariants/worker-credit.ts';
+} from '../../../simulator/jobs/invariants/worker-credit.ts';
 import { timers } from './builders.ts';
-import { grants, HEALTH, health } from './health-tale.ts';
+import { EVICTED, grants, HEALTH, health } from './health-tale.ts';
 import { accepted, ended, JOB, moment, TIMER } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
 
@@ -36,8 +40,8 @@ const reported = () =>
   });
 
 describe('to whom', () => {
-  const both = { 'j1/w1#1': { heartbeatSeq: 1 }, 'j2/w1#1': { heartbeatSeq: 1 } };
-  const dispatched = { 'j1/w1#1': { heartbeatSeq: 1 }, 'j2/w1#1': {} };
+  const both = Table.of({ 'j1/w1#1': { heartbeatSeq: 1 }, 'j2/w1#1': { heartbeatSeq: 1 } });
+  const dispatched = Table.of<Operation>({ 'j1/w1#1': { heartbeatSeq: 1 }, 'j2/w1#1': {} });
   const OTHER = 'job/j2@A';
   testVerdicts(creditsEachJobOnce, {
     good: {
@@ -52,6 +56,15 @@ describe('to whom', () => {
     },
     bad: {
       'one is left out': () => grants(health({ operations: both }), 1_000),
+      'one is left out that the record has lost': () =>
+        grants(
+          health({ operations: both }).turn(
+            500,
+            { type: 'told' },
+            { operations: Table.of({ 'j1/w1#1': { heartbeatSeq: 1 } }) },
+          ),
+          1_000,
+        ),
       'one hears of it twice': () => grants(health(), 1_000, {}, { to: [JOB, JOB] }),
       'one hears of it for nothing': () =>
         grants(health({ operations: dispatched }), 1_000, {}, { to: [JOB, OTHER] }),
@@ -102,24 +115,24 @@ describe('how much', () => {
 
 describe('when its worker is lost', () => {
   const lost = { type: 'worker.lost', workerId: 'W', registration: 1 };
-  const two = () => counted().turn(21_000, credited('c2', 'V'), credit(15_000, 'V'));
+  const two = () => counted().turn(21_000, credited('c2', 'V'), credit(30_000, 'V'));
   const held = { holdUntil: moment(60_000) };
   const evicted = () =>
     grants(health(), 1_000).turn(
       90_000,
       { type: 'xstate.after.evictionLimit' },
-      { operations: {}, pending: [], creditedJobs: [] },
-      { state: 'evicted' },
+      { operations: Table.of(), pending: [], creditedJobs: [] },
+      { state: EVICTED },
     );
   testVerdicts(removesOnlyTheLost, {
     good: {
       'its credit goes, the other stays': () =>
-        two().turn(30_000, lost, { ...held, creditByWorker: { V: 15_000 } }),
+        two().turn(30_000, lost, { ...held, creditByWorker: { V: 30_000 } }),
     },
     bad: {
       'it stays': () => two().turn(30_000, lost, held),
       'the other goes too': () => two().turn(30_000, lost, { ...held, creditByWorker: {} }),
-      'nothing is held': () => two().turn(30_000, lost, { creditByWorker: { V: 15_000 } }),
+      'nothing is held': () => two().turn(30_000, lost, { creditByWorker: { V: 30_000 } }),
       'credit goes by itself': () =>
         counted().turn(30_000, { type: 'workflow.changed' }, { creditByWorker: {} }),
       'credit comes by itself': () =>

@@ -1,7 +1,7 @@
 /** The paths of an attempt: how its handler ends, who stops it and why, and whether that is in time. */
 
 import { attemptMachine } from '../../../machines/jobs/attempt.ts';
-import type { PathPlan } from '../../../simulator/paths/plan.ts';
+import type { PathPlan } from '../../paths/plan.ts';
 
 const succeeded = { ok: true, result: 'r', truncated: false, error: null, retryable: true };
 const error = { code: 'X', detail: 'd' };

@@ -1,7 +1,7 @@
 /** The paths of a desk: every question in its one state. */
 
 import { deskMachine } from '../../../machines/jobs/desk.ts';
-import type { PathPlan } from '../../../simulator/paths/plan.ts';
+import type { PathPlan } from '../../paths/plan.ts';
 
 const QUESTIONS = [
   'job.submitted',

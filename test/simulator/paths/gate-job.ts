@@ -5,8 +5,9 @@
  */
 
 import type { GateJobContext } from '../../../machines/jobs/gate-job/record.ts';
+import { overallDueAt } from '../../../machines/jobs/gate-job/rules.ts';
 import { gateJobMachine } from '../../../machines/jobs/gate-job.ts';
-import type { PathPlan } from '../../../simulator/paths/plan.ts';
+import type { PathPlan } from '../../paths/plan.ts';
 
 const TIMEOUT_MS = 45_000;
 const rules = {
@@ -60,6 +61,12 @@ const rebuilt = {
 const end = { reason: null, localReason: null, gateReason: null, sinceEndedMs: 0 };
 const results = { decisionEpoch: null, results: [], resultsOmitted: false };
 
+const answers = (nonce: string | null | undefined) => ({
+  rejectedDecisionEpoch: null,
+  highestDecisionEpoch: [0, 0],
+  ...(nonce != null && nonce !== '' && { nonce }),
+});
+
 /** What one datacenter may say. */
 function said(context: GateJobContext, at: number, datacenter: string) {
   const record = context.datacenters[datacenter];
@@ -87,6 +94,7 @@ function said(context: GateJobContext, at: number, datacenter: string) {
   return [
     { ...answer, accepted: true, reason: null },
     { ...answer, accepted: false, reason: 'invalid' },
+    { type: 'submission.deferred', jobId: 'j1', datacenter, retryAfterMs: 5_000 },
     { ...progress, figures: now },
     { ...progress, figures: { ...now, extensionsMs: 20_000 } },
     { ...progress, figures: { ...now, sinceProgressMs: 30_000 } },
@@ -109,6 +117,8 @@ function said(context: GateJobContext, at: number, datacenter: string) {
       rejectedDecisionEpoch: epoch,
       highestDecisionEpoch: epoch,
     },
+    // How things are, in answer to the question that was asked last.
+    { ...corrected, ...from, figures: now, correction: 'requested', ...answers(record?.nonce) },
     { ...ack, accepted: true, reason: null },
     { ...ack, accepted: false, reason: 'notLeader' },
     { type: 'status.found', datacenter, found: null },
@@ -125,11 +135,19 @@ export const gateJobPlan: PathPlan = {
   },
   events: (context: GateJobContext, at: number) => [
     ...said(context, at, 'A'),
-    ...said(context, at, 'B').slice(0, 6),
+    ...said(context, at, 'B').slice(0, 7),
     { type: 'cancel.requested', jobId: 'j1', datacenter: 'A', replyTo: 'client/c1@far' },
-    { type: 'deadlines.renew' },
     { type: 'rules.given', rules, fence: 1 },
+    { type: 'submission.resumed', jobId: 'j1' },
   ],
+  /** The gate was away while datacenters should have been asked. */
+  late: ({ datacenters, outcome }: GateJobContext) =>
+    outcome === null && !Object.values(datacenters).some(({ run }) => run === 'running')
+      ? [
+          { event: { type: 'rules.given', rules, fence: 1 } as never, lateMs: 20_000 },
+          { event: { type: 'submission.resumed', jobId: 'j1' } as never, lateMs: 20_000 },
+        ]
+      : [],
   refusals: [
     ['timeout.declared', 'ACTOR_ENDED'],
     ['cancel.requested', 'ACTOR_UNKNOWN'],
@@ -137,8 +155,10 @@ export const gateJobPlan: PathPlan = {
   ],
   key: (context: GateJobContext, at: number) => [
     Object.values(context.datacenters).map((record) => [
-      record.phase,
-      record.told?.answer,
+      record.run,
+      record.fullUntil !== undefined,
+      record.decision,
+      record.contact,
       record.final?.status,
       record.report,
       record.extensionsMs > 0,
@@ -147,9 +167,8 @@ export const gateJobPlan: PathPlan = {
     ]),
     context.decision?.kind,
     context.outcome?.status,
-    context.unheard,
     [context.pages > 0, context.shadowed !== null, context.rules === null],
-    at > context.overallDueAt,
+    at > overallDueAt(context),
   ],
-  situationsMax: 500,
+  situationsMax: 700,
 };

@@ -3,9 +3,10 @@
  * the first failure ends it.
  */
 
+import { viewOf } from '../../../machines/jobs/job/table.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import { jobMachine } from '../../../machines/jobs/job.ts';
-import type { PathPlan } from '../../../simulator/paths/plan.ts';
+import type { PathPlan } from '../../paths/plan.ts';
 
 const alone = {
   jobId: 'j1',
@@ -29,10 +30,16 @@ const alone = {
     extensionAggregation: 'sum',
     extensionJobCapMs: null,
     stuckWhileQueued: false,
-    checkIntervalMs: 5_000,
+    checkIntervalMs: 50_000,
   },
 };
+/** Its time is not over when that of a hold is. */
+const patient = { timeoutMs: 600_000, ids: ['w1'] };
 const gated = { ...alone, gateId: 'gate-1', decisionEpoch: [1, 0], targetDatacenters: ['A', 'B'] };
+
+const NOTHING_BETWEEN =
+  'Alone it waits for its deadlines only, and no time passes between its progress and a takeover.';
+const HELD_ALIKE = 'The time budget is held for as long, in the region before.';
 
 const changed = (workflowId: string, state: string, final: boolean) => ({
   type: 'workflow.changed',
@@ -52,7 +59,11 @@ const changes = [
   ...['COMPLETED', 'CANCELLED'].map((state) => changed('w2', state, true)),
 ];
 
-function decisions({ leaderFence, highestDecisionEpoch: [boot, counter] }: JobContext) {
+function decisions({
+  leaderFence,
+  highestDecisionEpoch: [boot, counter],
+  obeyedDecisionEpoch: obeyed,
+}: JobContext) {
   const declared = {
     type: 'timeout.declared',
     jobId: 'j1',
@@ -66,12 +77,18 @@ function decisions({ leaderFence, highestDecisionEpoch: [boot, counter] }: JobCo
   const cancel = { type: 'cancel.requested', jobId: 'j1', datacenter: 'A' };
   const valid = { decisionEpoch: [boot, counter + 1], leaderFence };
   const stale = { ...valid, leaderFence: leaderFence - 1 };
+  const outdated = { ...valid, decisionEpoch: [0, 0] };
   return [
     { ...declared, ...valid },
     { ...declared, ...stale },
+    { ...declared, ...outdated },
     { ...cancel, ...valid },
     { ...cancel, ...stale },
+    { ...cancel, ...outdated },
     { ...cancel, replyTo: 'client/c1@far' },
+    ...(obeyed === null
+      ? []
+      : [declared, cancel].map((event) => ({ ...event, leaderFence, decisionEpoch: obeyed }))),
   ];
 }
 
@@ -99,10 +116,11 @@ export const jobPlan: PathPlan = {
     'gated, and late': { ...gated, beginsBefore: { term: 1, at: 0 } },
     'gated, only watched': { ...gated, enforce: false },
     'failing fast': { ...alone, failFast: true },
+    patient: { ...alone, ...patient },
+    'gated, patient': { ...gated, ...patient },
   },
   events: (context: JobContext) => [
     { type: 'job.assembled' },
-    { type: 'deadlines.renew' },
     ...changes,
     { type: 'workflow.progressed', workflowId: 'w1', sinceProgressMs: 0 } as never,
     { type: 'worker.lost', workerId: 'W', registration: 1, cause: 'evicted' } as never,
@@ -124,8 +142,14 @@ export const jobPlan: PathPlan = {
     ...decisions(context),
     acked('progress.reported'),
     acked('final.reported'),
+    { ...acked('progress.reported'), accepted: false, reason: 'unknown' },
     { type: 'status.requested', jobId: 'j1', datacenter: 'A' } as never,
   ],
+  late: () =>
+    [5_000, 100_000].map((lateMs) => ({
+      event: { type: 'status.requested', jobId: 'j1', datacenter: 'A' } as never,
+      lateMs,
+    })),
   refusals: [
     ['workflow.ready', 'ACTOR_UNKNOWN'],
     ['final.reported', 'ACTOR_ENDED'],
@@ -133,24 +157,26 @@ export const jobPlan: PathPlan = {
   ],
   key: (context: JobContext, at: number) => [
     context.status,
-    context.table.standing,
+    viewOf(context.table).standing,
     context.timeoutReportedAt !== null,
     context.shadows.length > 0,
     context.isFinalKnown,
     context.heldDecision?.leaderFence,
+    context.heldDecision?.type,
+    Object.keys(context.creditByWorker).length,
+    [context.holdUntil > at, context.stuckGraceUntil > at],
     context.obeyedDecisionEpoch !== null,
     at > context.lastProgressAt + context.rules.allStuckThresholdMs,
   ],
   situationsMax: 1_600,
   unreachable: {
-    'leadership.lost':
-      'The runtime lets the actors of a place go that it has lost, and tells none.',
+    'job.active.authority.leading.localAuthority.tracking.stuckLimit.grace': NOTHING_BETWEEN,
+    'job.active.authority.leading.localAuthority.tracking.stuckLimit.armed always (3)':
+      NOTHING_BETWEEN,
+    'job.active.authority.leading.localAuthority.tracking.stuckLimit.held after holdLimit (1)':
+      HELD_ALIKE,
+    'job.active.authority.leading.gateCoordinated.tracking.stuckLimit.held after holdLimit (1)':
+      HELD_ALIKE,
     'job.assembling × message.refused': 'It has said nothing yet.',
-    'job.active.authority.suspended': 'Only `leadership.lost` leads there.',
-    'job.active.reporting.suspended': 'Only `leadership.lost` leads there.',
-    'job.active.authority.leading.resuming always (1)':
-      'It leads anew only after `leadership.lost`.',
-    'job.active.authority.leading.resuming always (3)':
-      'It leads anew only after `leadership.lost`.',
   },
 };

@@ -1,8 +1,8 @@
 /** The paths of a reminder. */
 
 import { reminderMachine } from '../../../machines/reminder.ts';
-import type { PathPlan } from '../../../simulator/paths/plan.ts';
-import { BORN_AT } from '../../../simulator/paths/situation.ts';
+import type { PathPlan } from '../../paths/plan.ts';
+import { BORN_AT } from '../../paths/situation.ts';
 
 const input = { until: BORN_AT + 60_000, to: 'note/n1@far', event: { type: 'note.due' } };
 

@@ -1,7 +1,7 @@
 /** The paths of a page of a submission: dropped, or left alone until it goes by itself. */
 
 import { submissionPageMachine } from '../../../machines/jobs/submission-page.ts';
-import type { PathPlan } from '../../../simulator/paths/plan.ts';
+import type { PathPlan } from '../../paths/plan.ts';
 
 const workflow = { id: 'w1', handler: 'sleep', payload: 'p', cores: 1, dependsOn: [] };
 

@@ -2,7 +2,7 @@
 
 import type { WorkerHealthContext } from '../../../machines/jobs/worker-health.ts';
 import { workerHealthMachine } from '../../../machines/jobs/worker-health.ts';
-import type { PathPlan } from '../../../simulator/paths/plan.ts';
+import type { PathPlan } from '../../paths/plan.ts';
 
 const rules = {
   baseDeadlineMs: 30_000,
@@ -33,7 +33,19 @@ const request = {
 
 export const workerHealthPlan: PathPlan = {
   machine: workerHealthMachine,
-  inputs: { worker: { workerId: 'W', datacenter: 'A', rules } },
+  inputs: {
+    worker: { workerId: 'W', datacenter: 'A', rules },
+    'worker with one extension': {
+      workerId: 'W',
+      datacenter: 'A',
+      rules: { ...rules, maxExtensions: 1, evictAfterDenials: 0 },
+    },
+    'worker without extensions': {
+      workerId: 'W',
+      datacenter: 'A',
+      rules: { ...rules, maxExtensions: 0, evictAfterDenials: 0 },
+    },
+  },
   events: ({ term, grantCount, denials }: WorkerHealthContext) => {
     const attempt = { jobId: 'j1', attemptId: 'w1#1' };
     const heartbeat = {
@@ -57,6 +69,8 @@ export const workerHealthPlan: PathPlan = {
       { ...request, requestId: `r${grantCount}`, currentProgress: (grantCount + 1) / 8 },
       { ...request, requestId: `o${grantCount}`, operationId: 'j1/w2#1', currentProgress: 0.5 },
       { ...request, requestId: `d${denials}`, currentProgress: 0 },
+      { ...request, requestId: 'malformed', currentProgress: null },
+      { ...request, requestId: `r${grantCount - 1}`, currentProgress: 1 },
       { type: 'attempt.placed', jobId: 'j1', attemptId: 'w2#1', registration: 1 },
       { type: 'attempt.placed', ...attempt, registration: 1 },
       { type: 'attempt.placed', ...attempt, registration: 9 },
@@ -69,6 +83,16 @@ export const workerHealthPlan: PathPlan = {
       { type: 'credit.closed', jobId: 'j1' },
     ];
   },
+  late: ({ grantCount }: WorkerHealthContext) => [
+    {
+      event: { ...request, requestId: `l${grantCount}`, currentProgress: 1 } as never,
+      lateMs: 100_000,
+    },
+  ],
+  unreachable: {
+    'workerHealth.trusted.standing.healthy on extension.requested (7)':
+      'an attempt that was granted anything makes its worker extended or exhausted',
+  },
   refusals: [
     ['extension.credited', 'ACTOR_ENDED'],
     ['worker.lost', 'ACTOR_UNKNOWN'],
@@ -76,7 +100,7 @@ export const workerHealthPlan: PathPlan = {
   ],
   key: (context: WorkerHealthContext) => {
     const { operations, denials, registration: number, pending, creditedJobs } = context;
-    const grants = Object.values(operations).map((operation) => operation.grants ?? 0);
+    const grants = Array.from(operations.values(), (operation) => operation.grants ?? 0);
     return [number, grants, denials, pending.length > 0, creditedJobs.length > 0];
   },
 };

@@ -3,7 +3,7 @@
 import { orderOf } from '../../../machines/jobs/ranks.ts';
 import type { WorkerPoolContext } from '../../../machines/jobs/worker-pool.ts';
 import { workerPoolMachine } from '../../../machines/jobs/worker-pool.ts';
-import type { PathPlan } from '../../../simulator/paths/plan.ts';
+import type { PathPlan } from '../../paths/plan.ts';
 
 const rules = {
   baseDeadlineMs: 30_000,
@@ -75,9 +75,4 @@ export const workerPoolPlan: PathPlan = {
     [search?.what, search?.isOutrun, search?.withdrawn?.length, unexplored, queueMax],
   ],
   stepsMax: 6,
-  unreachable: {
-    'leadership.lost':
-      'The runtime lets the actors of a place go that it has lost, and tells none.',
-    'workerPool.suspended': 'Only `leadership.lost` leads there.',
-  },
 };

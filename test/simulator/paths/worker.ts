@@ -2,7 +2,7 @@
 
 import type { WorkerContext } from '../../../machines/jobs/worker/context.ts';
 import { workerMachine } from '../../../machines/jobs/worker.ts';
-import type { PathPlan } from '../../../simulator/paths/plan.ts';
+import type { PathPlan } from '../../paths/plan.ts';
 
 const rules = {
   heartbeatIntervalMs: 5_000,
@@ -66,7 +66,7 @@ export const workerPlan: PathPlan = {
   refusals: [['escapement.spawn', 'BIRTH_FAILED']],
   key: ({ term, attempts, past, unseen }: WorkerContext) => [
     term === 0,
-    Object.values(attempts).map(({ isFinished }) => isFinished),
+    [...attempts.values()].map(({ isFinished }) => isFinished),
     past.length > 0,
     unseen.length > 0,
   ],

@@ -5,7 +5,7 @@
 
 import type { WorkflowContext } from '../../../machines/jobs/workflow/context.ts';
 import { workflowMachine } from '../../../machines/jobs/workflow.ts';
-import type { PathPlan } from '../../../simulator/paths/plan.ts';
+import type { PathPlan } from '../../paths/plan.ts';
 
 const rules = {
   maxRetries: 1,

@@ -1,0 +1,170 @@
+/**
+ * Planted bugs between gates and datacenters that were out of each other's reach: work that begins after
+ * its end, ends that are not learned again, silence that is counted.
+ */
+
+import type { Plant } from './plant.ts';
+
+const STEPS = 'machines/jobs/gate-job/steps.ts';
+const CHART = 'machines/jobs/datacenter.ts';
+
+export const gateContactPlants: readonly Plant[] = [
+  {
+    id: 'P120',
+    area: 'gate',
+    says: 'A job whose submission was held up for longer than its gate waits begins all the same.',
+    edits: [
+      {
+        file: 'machines/jobs/job.ts',
+        find: "{ guard: 'isInTime', target: 'submitted',",
+        replace: "{ target: 'submitted',",
+      },
+    ],
+    plan: 'written-OUT-4.json',
+  },
+  {
+    id: 'P121',
+    area: 'gate',
+    says: 'A gate that has lost its disk asks how a job stands without waiting for an answer: one that has ended gives none.',
+    edits: [{ file: STEPS, find: "isHint: nonce === '',", replace: 'isHint: true,' }],
+    plan: 'written-OUT-3.json',
+  },
+  {
+    id: 'P122',
+    area: 'gate',
+    says: 'A gate that has lost its disk takes no notice of ends that it learns by asking.',
+    edits: [
+      {
+        file: 'machines/jobs/gate-job/setup.ts',
+        find: "assertEvent(event, 'status.found');\n",
+        replace: "assertEvent(event, 'status.found');\n      if (context.isRebuilt) return {};\n",
+      },
+    ],
+    plan: 'written-OUT-5.json',
+  },
+  {
+    id: 'P123',
+    area: 'fallback',
+    says: 'A word of the gate, whatever it is, puts the fallback of a job off for good.',
+    edits: [
+      {
+        file: 'machines/jobs/job/authority.ts',
+        find: "                    'ack.received': moved,\n                    'status.requested': moved,",
+        replace:
+          "                    'ack.received': 'heard',\n                    'status.requested': 'heard',",
+      },
+      {
+        file: 'machines/jobs/job/authority.ts',
+        find: '/** Every word of the gate puts the fallback off. */',
+        replace: '        heard: {},',
+      },
+    ],
+    plan: 'written-FB-2.json',
+  },
+  {
+    id: 'P124',
+    area: 'gate',
+    says: 'A gate counts a datacenter that has fallen silent among those where nothing moves.',
+    edits: [
+      {
+        file: 'machines/jobs/gate-job/rules.ts',
+        find: "contact === 'heard',",
+        replace: "contact !== 'catchingUp',",
+      },
+    ],
+    plan: 'written-GA-9.json',
+  },
+  {
+    id: 'P125',
+    area: 'extensions',
+    says: 'A worker that is suspect is granted more time.',
+    edits: [
+      {
+        file: 'machines/jobs/worker-health.ts',
+        find: "'extension.requested': [...repeated, malformed, tooLate],",
+        replace: "'extension.requested': [...decided, { actions: 'grant' }],",
+      },
+      {
+        file: 'machines/jobs/worker-health/setup.ts',
+        find: 'event.at > context.deadline',
+        replace: 'event.at < 0 * context.deadline',
+      },
+    ],
+    plan: 'written-EX-5.json',
+  },
+  {
+    id: 'P126',
+    area: 'time',
+    says: 'A gate reckons the hold of a datacenter from its last progress, not from the message that told it.',
+    edits: [
+      {
+        file: 'machines/jobs/datacenter/words.ts',
+        find: 'figures.holdMs === 0 ? 0 : saidAt + figures.holdMs',
+        replace: 'figures.holdMs === 0 ? 0 : saidAt - figures.sinceProgressMs + figures.holdMs',
+      },
+    ],
+    plan: 'written-TO-14.json',
+  },
+  {
+    id: 'P230',
+    area: 'gate',
+    says: 'A gate that was restarted has caught up with a datacenter at its first word, however old that is.',
+    edits: [
+      {
+        file: CHART,
+        find: "'progress.reported': meets,\n            'timeout.reported': meets,\n            'leader.transferred': meets,\n            'final.reported': caughtUp,\n            'status.corrected': [{ guard: 'isAnswer', ...caughtUp }, meets],",
+        replace:
+          "'progress.reported': caughtUp,\n            'timeout.reported': caughtUp,\n            'leader.transferred': caughtUp,\n            'final.reported': caughtUp,\n            'status.corrected': caughtUp,",
+      },
+    ],
+    plan: 'written-GA-12.json',
+  },
+  {
+    id: 'P231',
+    area: 'gate',
+    says: 'A datacenter that was silent is heard again at its first word, however old that is.',
+    edits: [
+      {
+        file: CHART,
+        find: "'progress.reported': catchesUp,\n            'timeout.reported': catchesUp,\n            'leader.transferred': catchesUp,\n            'final.reported': caughtUp,\n            'status.corrected': [{ guard: 'isEnd', ...caughtUp }, catchesUp],",
+        replace:
+          "'progress.reported': caughtUp,\n            'timeout.reported': caughtUp,\n            'leader.transferred': caughtUp,\n            'final.reported': caughtUp,\n            'status.corrected': caughtUp,",
+      },
+    ],
+    suite: 'test/jobs/machines/datacenter.test.ts',
+  },
+  {
+    id: 'P232',
+    area: 'gate',
+    says: 'A gate takes a report that had waited to be sent for one of now.',
+    edits: [{ file: CHART, find: 'event.ageMs !== undefined || event.at', replace: 'event.at' }],
+    suite: 'test/jobs/machines/datacenter.test.ts',
+  },
+  {
+    id: 'P303',
+    area: 'gate',
+    says: 'A report of progress that its gate has not acknowledged is followed by one that the end of the job waits behind.',
+    edits: [
+      {
+        file: 'machines/jobs/job/gate.ts',
+        find: 'says: toGate(context, event, !mustArrive),',
+        replace:
+          'says: toGate(context, event, !mustArrive && at <= context.lastGateContactAt + context.rules.reportIntervalMs),',
+      },
+    ],
+    suite: 'test/jobs/machines/job-reports.test.ts',
+  },
+  {
+    id: 'P304',
+    area: 'gate',
+    says: 'A gate drops without a word the reports of a job that it has lost.',
+    edits: [
+      {
+        file: 'programs/jobs/gate.ts',
+        find: '    absent: answerForAbsent(node),\n',
+        replace: '',
+      },
+    ],
+    suite: 'test/jobs/scenarios/gate-outcomes.test.ts',
+  },
+];

@@ -1,0 +1,86 @@
+/** Planted bugs of work that waits: left where it is, overtaken, or given cores that are not there. */
+
+import type { Plant } from './plant.ts';
+
+const PLACEMENT = 'machines/jobs/worker-pool/placement.ts';
+const SEARCHING = 'machines/jobs/worker-pool/searching.ts';
+
+export const workPlants: readonly Plant[] = [
+  {
+    id: 'P160',
+    area: 'work',
+    says: 'Workflows are placed by what a worker has, not by what is free of it.',
+    edits: [
+      {
+        file: PLACEMENT,
+        find: 'isLargeEnough(worker, lane) && coresTotal - coresReserved >= lane.cores',
+        replace: 'isLargeEnough(worker, lane) && coresTotal - 0 * coresReserved >= lane.cores',
+      },
+    ],
+  },
+  {
+    id: 'P161',
+    area: 'work',
+    says: 'The pool forgets that more wait behind those that it was told of.',
+    edits: [
+      {
+        file: SEARCHING,
+        find: 'const upTo = event.isAll && !isOutrun ? null : event.upTo;',
+        replace: 'const upTo = isOutrun ? event.upTo : null;',
+      },
+    ],
+    plan: 'written-WP-8.json',
+  },
+  {
+    id: 'P162',
+    area: 'work',
+    says: 'Handlers of a worker that registers are not looked up: whoever waited before it is not found.',
+    edits: [
+      {
+        file: 'machines/jobs/worker-pool/steps.ts',
+        find: 'unexplored: [...new Set([...unexplored, ...added])],',
+        replace: 'unexplored,',
+      },
+    ],
+    suite: 'test/jobs/machines/worker-pool-queue.test.ts',
+  },
+  {
+    id: 'P163',
+    area: 'work',
+    says: 'An answer of a datacenter that comes after the end of its job is tried again and given up.',
+    edits: [
+      {
+        file: 'programs/jobs/gate.ts',
+        find: "thrown.code === 'ACTOR_ENDED')) throw thrown;",
+        replace: "thrown.code === 'ACTOR_UNKNOWN')) throw thrown;",
+      },
+    ],
+    suite: 'test/jobs/gate/late-answers.test.ts',
+  },
+  {
+    id: 'P201',
+    area: 'work',
+    says: 'A gate counts out a datacenter that has too much to do, and ends a job that it has accepted.',
+    edits: [
+      {
+        file: 'machines/jobs/gate-job/record.ts',
+        find: 'Math.min(again + limitMs, submittedAt + terms.timeoutMs)',
+        replace: '0 * again * submittedAt * terms.timeoutMs',
+      },
+    ],
+    suite: 'test/jobs/gate/overload.test.ts',
+  },
+  {
+    id: 'P270',
+    area: 'work',
+    says: 'A worker that loses the connection to a manager that stands by takes its own manager for lost, and registers again.',
+    edits: [
+      {
+        file: 'programs/jobs/worker.ts',
+        find: 'if ([undefined, peer].includes(hostOf(datacenter))) void',
+        replace: 'void',
+      },
+    ],
+    plan: '310172-RT-4.json',
+  },
+];

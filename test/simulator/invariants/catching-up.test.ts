@@ -1,0 +1,106 @@
+/** Decisions that a gate must not take before it has taken what was said before it was there again. */
+
+import { describe } from 'vitest';
+import { encodeEnvelope, encodeFrame } from '../../../runtime/delivery/frame.ts';
+import {
+  countsOnlyWhoRuns,
+  decidesNothingEnded,
+  decidesWhenCaughtUp,
+} from '../../../simulator/jobs/invariants/catching-up.ts';
+import { sent } from './builders.ts';
+import { decided, G1, gate, restarted, said } from './gate-tale.ts';
+import { ACQUIRED, GATE_JOB, JOB, TIMER } from './tale.ts';
+import { testVerdicts } from './verdicts.ts';
+
+const M1 = 'A.manager-1';
+const DECLARING = { ...G1, state: '{"declaring":"overall"}' };
+const from = (counter: number) => ({ ...G1, from: JOB, counter });
+
+const report = said('timeout.reported', { reason: 'stuck' }, { locallyTimedOut: true });
+const plain = said('progress.reported');
+const credit = said('progress.reported', {}, { extensionsMs: 30_000 });
+const final = said('final.reported', { status: 'completed' });
+
+type Word = ReturnType<typeof said>;
+/** The job of the datacenter says it, and it is kept until it arrives. */
+const says = (tale: ReturnType<typeof gate>, atMs: number, counter: number, event: Word) =>
+  tale.at(atMs, M1, sent(JOB, counter, GATE_JOB, event));
+
+/** A copy of it leaves. */
+const leaves = (tale: ReturnType<typeof gate>, atMs: number, counter: number, event: Word) => {
+  const row = { to: GATE_JOB, counter, text: JSON.stringify(event) };
+  const frame = encodeFrame([encodeEnvelope(JOB, row, counter - 1)], []);
+  return tale.at(atMs, M1, { type: 'frame', to: 'gate-1', change: 'sent', frame });
+};
+
+describe('a gate that was restarted', () => {
+  const back = () => {
+    const tale = says(gate(60_000).turn(1_000, plain, {}, from(1)), 40_000, 2, plain);
+    return says(tale, 50_000, 3, credit).turn(70_000, { ...ACQUIRED, fence: 2 }, restarted(2), G1);
+  };
+  const heard = () => back().turn(71_000, plain, {}, from(2));
+  const silentThen = () => {
+    const tale = says(gate(100_000).turn(1_000, plain, {}, from(1)), 40_000, 2, plain);
+    return says(tale, 90_000, 3, final).turn(101_000, plain, {}, from(2));
+  };
+  testVerdicts(decidesWhenCaughtUp, {
+    good: {
+      'takes the credit that stands next': () => heard().turn(71_100, credit, {}, from(3)),
+      'waits no longer than two reports': () =>
+        heard().turn(91_001, TIMER, decided([2, 1], 'overall', 91_001), DECLARING),
+      'takes the end of whoever was silent': () => silentThen().turn(101_010, final, {}, from(3)),
+    },
+    bad: {
+      'declares while the credit is on its way': () =>
+        heard().turn(71_050, TIMER, decided([2, 1], 'overall', 71_050), DECLARING),
+      'declares in the turn of the first word': () =>
+        back().turn(71_000, plain, decided([2, 1], 'overall', 71_000), {
+          ...DECLARING,
+          ...from(2),
+        }),
+      'declares before anybody is heard': () =>
+        back().turn(75_000, TIMER, decided([2, 1], 'overall', 75_000), DECLARING),
+      'declares while the end of whoever was silent is on its way': () =>
+        silentThen().turn(101_005, TIMER, decided([1, 1], 'overall', 101_005), DECLARING),
+    },
+  });
+});
+
+describe('a job that has ended', () => {
+  const ended = () => says(gate().turn(1_000, plain, {}, from(1)), 200_000, 2, final);
+  testVerdicts(decidesNothingEnded, {
+    good: {
+      'its end came just before': () =>
+        says(gate(), 599_990, 1, final)
+          .turn(600_000, plain, {}, { ...G1, from: JOB })
+          .turn(600_001, TIMER, decided([1, 1]), DECLARING),
+      'a word of before is taken first, and nothing is declared': () =>
+        says(ended(), 200_001, 3, plain)
+          .turn(500_000, plain, {}, { ...G1, from: JOB })
+          .turn(500_001, final, {}, from(2)),
+    },
+    bad: {
+      'its datacenter was in touch since': () =>
+        ended()
+          .turn(500_000, said('status.corrected', { status: 'running' }), {}, { ...G1, from: JOB })
+          .turn(600_001, TIMER, decided([1, 1]), DECLARING),
+    },
+  });
+});
+
+describe('a report of whoever has ended the job', () => {
+  const queued = () => {
+    const tale = says(says(gate(), 150_000, 1, report), 200_000, 2, final);
+    return leaves(leaves(tale, 300_000, 1, report), 300_000, 2, final);
+  };
+  const declares = { ...decided([1, 1], 'datacenterTimeout', 300_050) };
+  testVerdicts(countsOnlyWhoRuns, {
+    good: {
+      'is taken, and decides nothing': () =>
+        queued().turn(300_050, report, {}, from(1)).turn(300_051, final, {}, from(2)),
+    },
+    bad: {
+      decides: () => queued().turn(300_050, report, declares, { ...DECLARING, ...from(1) }),
+    },
+  });
+});
