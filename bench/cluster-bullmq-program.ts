@@ -1,7 +1,7 @@
 /**
  * BullMQ's side of the comparison: `node cluster-bullmq-program.js PORT`.
  *
- * A job is a delayed job, whose deadline Redis holds; whoever completes it removes it before, and a
+ * A job is a delayed job, whose deadline Redis holds; the side that completes it removes it before, and a
  * worker is given those whose delay is over. Queue and worker are in one process with a connection
  * each, which is the cheapest arrangement. Commands that leave in one tick go as one pipeline, and
  * jobs are added a thousand at a time.

@@ -93,7 +93,7 @@ async function measure(options: MeasureOptions): Promise<Measured> {
   }
 }
 
-/** By name of side and phase, such as `engine.start`. */
+/** Samples by name of side and phase, such as `engine.start`. */
 type Phases = Readonly<Record<string, readonly number[]>>;
 
 async function rounds(sides: readonly Side[], options: MeasureOptions): Promise<Phases> {
@@ -189,7 +189,7 @@ function summarized(phases: Phases, jobs: JobsPass, { redis, sides, isQuick }: P
   };
 }
 
-/** By side and process. */
+/** Usage by side and process. */
 function usageOfSide(side: Side): Record<string, Usage | null> {
   return Object.fromEntries(
     Object.entries(side.usage()).map(([name, usage]) => [`${side.name}.${name}`, usage]),

@@ -3,7 +3,7 @@
  * of which nine in ten are completed in time and every tenth is left to its deadline.
  *
  * The deadlines that come are spread evenly over some seconds, and begin when the others have been
- * completed; those of the others are an hour away. A deadline is a moment, fixed by whoever starts
+ * completed; those of the others are an hour away. A deadline is a moment, fixed by the side that starts
  * the job, so what it takes to start one does not move it.
  */
 
@@ -59,7 +59,7 @@ export class LateDeadlines {
     this.#lateMs.push(nowPrecise() - dueAt);
   }
 
-  /** Resolves when so many have come since it was asked last. @throws {Error} when others do, or one too early. */
+  /** Resolves when this many have come since the last question. @throws {Error} when others do, or one too early. */
   async take(count: number): Promise<Lateness> {
     const endsAt = performance.now() + PATIENCE_MS;
     while (this.#lateMs.length < count) {

@@ -36,6 +36,7 @@ const IN_FLIGHT = 256;
 const WORKERS = 10;
 const CORES = 1_024;
 const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
 const LIMIT_MS = 300_000;
 
 const [part, where = ''] = process.argv.slice(2);
@@ -111,7 +112,8 @@ async function workers(): Promise<void> {
       peers: [where],
       secret: SECRET,
     });
-    const options = { worker, datacenter: DATACENTER, cores: CORES, handlers: { hold }, transport };
+    const handlers = { hold, atOnce: async () => 'done' };
+    const options = { worker, datacenter: DATACENTER, cores: CORES, handlers, transport };
     all.push(await startWorker(options));
   }
   serve({
@@ -148,6 +150,16 @@ async function client(): Promise<void> {
           if (!answer.accepted) throw new Error(`Not taken: ${JSON.stringify(answer)}.`);
         }),
       );
+    },
+    submit({ first, count }: { readonly first: number; readonly count: number }) {
+      return closedLoop(count, IN_FLIGHT, async (index) => {
+        const answer = await jobs.submit({
+          jobId: nameOf(first + index),
+          timeoutMs: MINUTE_MS,
+          workflows: [{ id: 'w', handler: 'atOnce' }],
+        });
+        if (!answer.accepted) throw new Error(`Not taken: ${JSON.stringify(answer)}.`);
+      });
     },
     end: () => jobs.stop(),
   });

@@ -138,7 +138,7 @@ async function sender(): Promise<void> {
   say({ connected: true });
 }
 
-/** Milliseconds until the last of so many messages was taken, and for hints how many were. */
+/** Milliseconds until the last of N messages was taken, and for hints how many were. */
 async function told(
   runtime: Sources,
   count: number,
@@ -177,7 +177,7 @@ async function sentPlain(socket: WebSocket, count: number): Promise<{ ms: number
   return { ms: performance.now() - startedAt };
 }
 
-/** Microseconds of each of so many questions to an actor, one after the other. */
+/** Microseconds of each of N questions to an actor, one after the other. */
 async function asked(runtime: Sources, count: number): Promise<number[]> {
   const sink = runtime.actor('sink/0@receiver');
   return each(count, () => sink.ask({ type: 'count.asked' }));

@@ -57,7 +57,7 @@ async function measure(options: MeasureOptions): Promise<Measured> {
       messagesPerSecond: Object.fromEntries(
         Object.entries(raw).map(([name, samples]) => [name, summary(samples)]),
       ),
-      // Of hints that wait in one mailbox the newest is taken, so many cross and few take a turn.
+      // Of hints that wait in one mailbox the newest is taken, so that most cross and few take a turn.
       hintsSentVsUnbatched: summary(ratios(raw, 'hint', 'plainWs')),
       shareOfHintsTaken: summary(hintsTaken.slice(1)),
       usage: used,

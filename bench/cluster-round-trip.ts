@@ -1,6 +1,5 @@
 /**
- * How long a question to an actor of another process takes, one at a time, and beside it the echo of
- * plain ws.
+ * Latency of a question to an actor of another process, one at a time, and beside it the echo of plain ws.
  *
  * The question goes as a frame of a node, takes a turn of the actor with its record in memory, and the
  * answer comes back the same way. The value is the median of all questions of a round, then of the rounds.

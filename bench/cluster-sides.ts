@@ -20,7 +20,7 @@ export interface Side {
   start(batch: Batch): Promise<number>;
   complete(batch: Batch): Promise<number>;
   late(count: number): Promise<Lateness>;
-  /** By process. */
+  /** Usage by process. */
   usage(): Readonly<Record<string, Usage | null>>;
   /** Fails when something is left that should not be. */
   check(jobs: { readonly completed: number; readonly left: number }): Promise<void>;
@@ -122,7 +122,14 @@ export async function bullmqSide({ port, pid }: RedisServer): Promise<Side> {
   };
 }
 
-export async function jobsSide(directory: string): Promise<Side> {
+/** The jobs system, which has workers that can be given jobs with nothing to do, too. */
+export interface JobsSide extends Side {
+  submit(first: number, count: number): Promise<void>;
+  /** Resolves when this many more have completed. */
+  completed(count: number): Promise<void>;
+}
+
+export async function jobsSide(directory: string): Promise<JobsSide> {
   const program = import.meta.resolve('./cluster-jobs-program.ts');
   const manager = new NodeProgram(program, ['manager', directory]);
   const { url } = (await manager.next<{ url: string }>()).what;
@@ -143,6 +150,8 @@ export async function jobsSide(directory: string): Promise<Side> {
       await manager.ask('completed', batch.count - leftOf(batch));
       return performance.now() - startedAt;
     },
+    submit: (first, count) => client.ask('submit', { first, count }),
+    completed: (count) => manager.ask('completed', count),
     late: (many) => manager.ask('late', many),
     usage: () => ({
       manager: usageOf(manager.pid),

@@ -1,6 +1,4 @@
-/**
- * Whether the engine did what it was measured for: turns, marks, history, index.
- */
+/** Checks that the engine did what it was measured for: turns, marks, history, index. */
 
 import type { createRuntime, memoryStore } from '../index.ts';
 

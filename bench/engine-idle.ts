@@ -1,5 +1,5 @@
 /**
- * What a passivated actor costs against a live one of plain XState: memory and disk together.
+ * Cost of a passivated actor against a live one of plain XState: memory and disk together.
  *
  * Ours: resident memory that 100,000 jobs with two deadlines each add to a runtime on a new LMDB
  * store, plus what they add to its file. XState's: resident memory that as many started actors

@@ -1,5 +1,5 @@
 /**
- * How late deadlines are: 100,000 actors with one each, spread evenly over a minute.
+ * Lateness of deadlines: 100,000 actors with one each, spread evenly over a minute.
  *
  * Lateness is the moment at which embedding code hears of the committed turn (an emitted
  * event) minus the moment the deadline was set for. Actors beyond `liveActorsMax` are not

@@ -1,5 +1,5 @@
 /**
- * What an end and a birth cost among 100,000 live actors against among 1,000.
+ * Cost of an end and of a spawn among 100,000 live actors against among 1,000.
  *
  * Both populations are held at once and take turns. An end: an event that leads to a final
  * state, of an actor picked at random, until the turn is committed. A birth: `spawnRoot` in

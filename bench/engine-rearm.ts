@@ -8,9 +8,9 @@
  * clock moved by hand, after five moves of each on average, and counts that in.
  */
 
-import type { Clock } from '../runtime/clock.ts';
-import { systemClock } from '../runtime/system-clock.ts';
-import { type DeadlineEntry, Deadlines } from '../runtime/timers.ts';
+import { type DeadlineEntry, Deadlines } from '../runtime/actor/deadlines.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import { systemClock } from '../runtime/system/clock.ts';
 import { Sequence } from './closed-loop.ts';
 import { type Case, interleave, median, rangeOf, ratios, rounded, summary } from './rounds.ts';
 import type { Field, Measured, MeasureOptions } from './suite.ts';

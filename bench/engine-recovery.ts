@@ -1,5 +1,5 @@
 /**
- * How long a node that was killed takes until it answers again, with 100,000 jobs in its store.
+ * Time from the kill of a node, with 100,000 jobs in its store, until it answers again.
  *
  * From just before the process is started to the arrival of its first acknowledgement: a durable
  * turn of a job that it read from its record. The directory is made once, by a process that is
@@ -91,7 +91,7 @@ async function measure(options: MeasureOptions): Promise<Measured> {
   }
 }
 
-/** What became of the attempts to start without the page cache. */
+/** Outcome of the attempts to start without the page cache. */
 class Coldness {
   readonly fileBytes: number;
   eviction: Eviction | undefined;

@@ -1,6 +1,6 @@
 /**
- * What a population of jobs costs in the memory of this process, and on disk. Started by
- * engine-idle.ts: `node --expose-gc idle-program.js FORM ACTORS [DIRECTORY]`.
+ * Memory and disk that a population of jobs takes, measured in this process. Started by engine-idle.ts:
+ * `node --expose-gc idle-program.js FORM ACTORS [DIRECTORY]`.
  *
  *   passivated  ours, born here, let go when they are idle; the data stays in the directory
  *   restarted   ours, born by the process before, and this one has only opened the directory

@@ -3,7 +3,7 @@
  * progress report moves, and the script of events that both contenders follow.
  *
  *   queued ─job.started─▶ running.working ─job.completed─▶ completed
- *      │                     │  ▲ └─job.progressed (re-enters: the stuck limit starts anew)
+ *      │                     │  ▲ └─job.progressed (re-enters: the stuck limit starts again)
  *      │                     ├──┴─ overallLimit, stuckLimit ─▶ timedOut
  *      └──── job.cancelled ──┴──── job.failed ─▶ cancelled, failed
  */

@@ -35,6 +35,7 @@ const SPREAD_MS = 60_000;
 const RAMP_RESERVE = 4;
 /** Collecting garbage and measuring takes its time as well, the more jobs the longer. */
 const RESERVE_PER_JOB_MS = 2.4;
+const RESERVE_MIN_MS = 30_000;
 const DAY_MS = 86_400_000;
 const LIMIT_MS = 1_800_000;
 const TELL_EVERY = 0.1;
@@ -43,23 +44,23 @@ export interface Ramp {
   /** From the first submission to the last handler at work. */
   readonly rampMs: number;
   readonly rampJobsPerSecond: number;
-  /** Of the first and the last tenth: what a population costs those who join it. */
+  /** Time of the first and of the last tenth: what a population costs those who join it. */
   readonly firstTenthMs: number;
   readonly lastTenthMs: number;
 }
 
 /** Milliseconds after the deadline, by job in the order of their deadlines. */
 export interface Lateness {
-  /** Of the committed decision, by its own moment. */
+  /** Lateness of the committed decision, by its own moment. */
   readonly decided: Float64Array;
-  /** Of the note that it was committed. */
+  /** Lateness of the note that it was committed. */
   readonly heard: Float64Array;
 }
 
 export class HeldPopulation {
   readonly #jobs: number;
   readonly #warmUp: number;
-  /** The last so many. */
+  /** The last N. */
   readonly #due: number;
   readonly #options: MeasureOptions;
   readonly #clock = systemClock({
@@ -171,12 +172,15 @@ export class HeldPopulation {
       // The last ones before it took longest of all.
       const expectedMs = ((now - startedAt) * this.#due) / Math.max(1, index);
       this.#firstDueAt =
-        now + Math.ceil(RAMP_RESERVE * expectedMs + RESERVE_PER_JOB_MS * this.#jobs);
+        now +
+        Math.ceil(
+          RAMP_RESERVE * expectedMs + Math.max(RESERVE_MIN_MS, RESERVE_PER_JOB_MS * this.#jobs),
+        );
     }
     return this.#firstDueAt + Math.floor((place * SPREAD_MS) / this.#due) - now;
   }
 
-  /** By their records: a handler may have begun twice, where a worker was slow to answer. */
+  /** Judged by their records: a handler may have begun twice, where a worker was slow to answer. */
   #doAllRun(): boolean {
     if (this.#running < this.#jobs) return false;
     return this.#atWork() === this.#jobs + this.#warmUp;

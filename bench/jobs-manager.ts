@@ -9,7 +9,7 @@
 
 import { createRuntime, memoryStore } from '../index.ts';
 import { deskAddress, workerPoolAddress } from '../machines/jobs/addresses.ts';
-import { deskMachine } from '../machines/jobs/desk.ts';
+import { deskMachine, READS } from '../machines/jobs/desk.ts';
 import { jobSetup } from '../machines/jobs/job/setup.ts';
 import { jobMachine } from '../machines/jobs/job.ts';
 import { workerHealthMachine } from '../machines/jobs/worker-health.ts';
@@ -17,7 +17,8 @@ import { workerPoolMachine } from '../machines/jobs/worker-pool.ts';
 import { workflowMachine } from '../machines/jobs/workflow.ts';
 import { healthRules, resolveConfiguration } from '../programs/jobs/configuration.ts';
 import { Counters } from '../programs/jobs/counters.ts';
-import { admitToDesk } from '../programs/jobs/desk-admission.ts';
+import { admitToDesk } from '../programs/jobs/desk/admission.ts';
+import { Permissions } from '../programs/jobs/desk/permissions.ts';
 import { JOBS_LIMITS } from '../programs/jobs/limits.ts';
 import {
   admitToHealth,
@@ -29,13 +30,12 @@ import { Backlog } from '../programs/jobs/manager/backlog.ts';
 import { deskPerformers } from '../programs/jobs/manager/desk.ts';
 import type { ManagerKinds, ManagerNode } from '../programs/jobs/manager/node.ts';
 import { SheddingLog } from '../programs/jobs/manager/shedding-log.ts';
-import { startSweep } from '../programs/jobs/manager/sweep.ts';
 import { poolOptions, WORKFLOW_OPTIONS } from '../programs/jobs/manager/waiting.ts';
 import type { ManagerOptions } from '../programs/jobs/manager.ts';
 import { notePerformer } from '../programs/jobs/notes.ts';
-import { Permissions } from '../programs/jobs/permissions.ts';
-import { SILENT_LOGGER } from '../runtime/options.ts';
-import { systemClock } from '../runtime/system-clock.ts';
+import { startSweep } from '../programs/jobs/sweep.ts';
+import { SILENT_LOGGER } from '../runtime/base/limits.ts';
+import { systemClock } from '../runtime/system/clock.ts';
 import type { StartedManager } from './jobs-system.ts';
 
 /** The chart of a job, as far as it is looked into here. */
@@ -81,12 +81,10 @@ async function startWith(
   const shedding = new SheddingLog({ datacenter, logger, now });
   const ending = new AbortController().signal;
   const parts = { config, clock, logger, counters, backlog, shedding };
-  const node: ManagerNode = { ...who, ...parts, runtime, ending };
+  const peerUrl = () => undefined;
+  const node: ManagerNode = { ...who, ...parts, peerUrl, runtime, ending };
   const perform = {
-    note: notePerformer(logger, counters, (note) => {
-      backlog.hear(note);
-      onNote?.(note);
-    }),
+    note: notePerformer(logger, counters, onNote, (note) => backlog.hear(note)),
   };
   runtime.register('job', machine, { perform, admit: admitToJob(new Set(), datacenter) });
   runtime.register('workflow', workflowMachine, {
@@ -102,13 +100,15 @@ async function startWith(
   runtime.register('desk', deskMachine, {
     perform: deskPerformers(node),
     admit: admitToDesk(node),
+    questions: READS,
   });
   const term = runtime.fence;
   await runtime.spawn(workerPoolAddress(datacenter), {
     input: { datacenter, term, rules: healthRules(config), queueMax: config.queueMax },
   });
   await runtime.spawn(deskAddress(datacenter));
-  const endSweep = isTracked ? startSweep(node) : () => {};
+  const swept = isTracked ? [{ kind: 'job', machine, strategy: 'sweep' }] : [];
+  const endSweep = startSweep(node, perform.note, config.checkIntervalMs, swept);
   return {
     runtime,
     stop: async () => {

@@ -1,6 +1,6 @@
 /**
- * What tracking deadlines costs: CPU time per completed workflow at 1,000 concurrent jobs, against
- * a run whose job machine tracks nothing.
+ * Cost of tracking deadlines: CPU time per completed workflow at 1,000 concurrent jobs, against a run whose
+ * job machine tracks nothing.
  *
  * Handlers hold their jobs, so that 1,000 run at all times: for each that is let go another one is
  * submitted, and the CPU time of this process over many such exchanges is what counts. Both runs
@@ -21,7 +21,7 @@ const CORES = 128;
 const EXCHANGES = 1_500;
 /** Jobs on their way in or out at a time, beside those that are held. */
 const IN_FLIGHT = 64;
-/** In each block the two sides are started anew, and take turns ABBA. */
+/** In each block the two sides are started again, and take turns ABBA. */
 const BLOCKS = 12;
 const BLOCK_PAIRS = 4;
 const QUICK_SHARE = 0.2;
@@ -88,7 +88,7 @@ function measured(
       concurrentJobs: CONCURRENT,
       workers: `${WORKERS} of ${CORES} cores`,
       workflowsPerSample: exchanges,
-      order: `ABBA, ${BLOCK_PAIRS} pairs, then both sides anew`,
+      order: `ABBA, ${BLOCK_PAIRS} pairs, then both sides again`,
       cpuMicrosPerWorkflow: { tracked: summary(tracked), untracked: summary(untracked) },
       quartiles: [0.25, 0.75].map((share) => rounded(quantile(overheads, share))),
     },
@@ -124,7 +124,7 @@ function medianInterval(values: readonly number[]): Range {
 /** A system that holds a thousand jobs while it is measured: for each that begins beyond them the first is let go. */
 class HeldJobs {
   readonly isTracked: boolean;
-  /** Handlers at work, the one that began first in front. */
+  /** Handlers at work, in the order in which they began. */
   readonly #held: Array<() => void> = [];
   /** Those who wait for an end, or how many ends nobody has waited for. */
   readonly #waiting: Array<() => void> = [];
@@ -148,7 +148,7 @@ class HeldJobs {
     return jobs;
   }
 
-  /** Microseconds of CPU time for each of so many jobs that come, and as many that go. */
+  /** Microseconds of CPU time for each of N jobs that come, and N that go. */
   async exchange(jobs: number): Promise<number> {
     await closedLoop(CONCURRENT, IN_FLIGHT, () => this.#submit());
     await until('all run', RUNNING_LIMIT_MS, () => this.#held.length === CONCURRENT);

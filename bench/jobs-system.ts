@@ -15,9 +15,9 @@ import { connectClient, type JobsClient, type NewJob } from '../programs/jobs/cl
 import type { JobsConfiguration } from '../programs/jobs/configuration.ts';
 import { type Manager, type ManagerOptions, startManager } from '../programs/jobs/manager.ts';
 import { type Handlers, type JobWorker, startWorker } from '../programs/jobs/worker.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { ActorQuery } from '../runtime/query.ts';
-import type { Store } from '../runtime/store.ts';
+import type { ActorQuery } from '../runtime/api/query.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import type { Store } from '../runtime/ports/store.ts';
 import { inProcessNetwork } from '../transports/in-process.ts';
 
 export const DATACENTER = 'A';
@@ -27,7 +27,7 @@ const LOOK_EVERY_MS = 5;
 
 export interface JobsPlan {
   readonly workers: number;
-  /** Of each worker. */
+  /** Cores of each worker. */
   readonly cores: number;
   readonly handlers: Handlers;
   /** Default: in memory. */
@@ -114,6 +114,11 @@ export class JobsSystem {
     return ready + underWay + performers + asks === 0;
   }
 
+  /** Resolves when nothing is under way. */
+  rest(): Promise<void> {
+    return until('nothing is under way', READY_LIMIT_MS, () => this.isAtRest);
+  }
+
   /** Resolves when the job is acknowledged. */
   async submit(job: NewJob): Promise<void> {
     const answer = await this.client.submit(job);
@@ -128,7 +133,7 @@ export class JobsSystem {
   }
 
   /**
-   * Fails unless the datacenter has exactly so many jobs of `each` workflows, all ended as said, and
+   * Fails unless the datacenter has exactly this many jobs of `each` workflows, all ended as said, and
    * nothing of them is left but what can still be looked up.
    */
   async check(

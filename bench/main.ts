@@ -10,16 +10,18 @@ import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { compile } from './compiled.ts';
 import { jsonOf, type Outcome, tableOf } from './report.ts';
-import type { Field, Measured, Suite } from './suite.ts';
+import type { Field, Measured, SizeName, Sizes, Suite } from './suite.ts';
 import { SUITES } from './suites.ts';
 
 const EXIT_USAGE = 64;
 const DEFAULT_ROUNDS = 7;
+const SIZES: readonly SizeName[] = ['held', 'jobs', 'workflows'];
 
 interface Request {
   readonly suites: ReadonlyArray<{ readonly suite: Suite; readonly fields: readonly Field[] }>;
   readonly rounds: number;
   readonly isQuick: boolean;
+  readonly sizes: Sizes;
   readonly isJson: boolean;
   readonly isNamed: boolean;
 }
@@ -57,8 +59,8 @@ async function run(request: Request): Promise<void> {
 
 /** Starts a process for the field, so that no field feels what another one left behind. */
 function measure(program: string, suite: Suite, field: Field, request: Request): Promise<Measured> {
-  const { rounds, isQuick } = request;
-  const options = JSON.stringify({ rounds, isQuick });
+  const { rounds, isQuick, sizes } = request;
+  const options = JSON.stringify({ rounds, isQuick, sizes });
   const args = ['--expose-gc', program, suite.name, field.name, options];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   return new Promise((resolve, reject) => {
@@ -98,9 +100,21 @@ function readRequest(args: readonly string[]): Request {
     suites,
     rounds,
     isQuick: values.quick === true,
+    sizes: sizesIn(values),
     isJson: values.json === true,
     isNamed: positionals.length > 0,
   };
+}
+
+function sizesIn(values: Readonly<Record<string, unknown>>): Sizes {
+  const given = SIZES.filter((name) => values[name] !== undefined);
+  return Object.fromEntries(
+    given.map((name) => {
+      const size = Number(values[name]);
+      if (Number.isSafeInteger(size) && size > 0) return [name, size];
+      throw new UsageError(`--${name} needs a positive whole number, got ${values[name]}.`);
+    }),
+  );
 }
 
 /** A field is measured when one of its figures is asked for. */
@@ -123,6 +137,9 @@ function parsed(args: readonly string[]) {
         quick: { type: 'boolean' },
         rounds: { type: 'string' },
         only: { type: 'string', multiple: true },
+        held: { type: 'string' },
+        jobs: { type: 'string' },
+        workflows: { type: 'string' },
       },
     });
   } catch (thrown) {
@@ -137,7 +154,7 @@ function usage(): string {
       .flatMap((field) => [field, ...(field.others ?? [])])
       .map((figure) => `      ${figure.name.padEnd(26)}${figure.about}`),
   ]);
-  return `Usage: npm run bench [-- SUITE… [--json] [--rounds N] [--only FIELD]… [--quick]]
+  return `Usage: npm run bench [-- SUITE… [--json] [--rounds N] [--only FIELD]… [--quick] [sizes]]
 
 Without a suite all of them run:
 ${lines.join('\n')}
@@ -146,6 +163,8 @@ ${lines.join('\n')}
   --rounds N  rounds per case, ${DEFAULT_ROUNDS} unless told; fewer than 5 are not reported
   --only      this field alone; may be repeated
   --quick     scaled down, for development; not reported
+  --held N, --jobs N, --workflows N
+              jobs at work, jobs of a sample, workflows of a job, in place of a field's own; not reported
 `;
 }
 

@@ -2,7 +2,7 @@
  * A program that a field starts as a process of its own, and what it says: one JSON text on
  * each line of standard output.
  *
- * Guarantees: every line carries the moment it arrived here; whoever waits for a line of a
+ * Guarantees: every line carries the moment it arrived here; a caller that waits for a line of a
  * program that has ended gets an error with the end of what it wrote to standard error; no
  * program outlives this process for long, because its standard input ends then. It runs the
  * compiled file as plain Node, without flags that it was not given.
@@ -23,7 +23,7 @@ interface Line {
 
 export interface Said<TWhat> {
   readonly what: TWhat;
-  /** By this process's `performance.now()`. */
+  /** Moment by this process's `performance.now()`. */
   readonly arrivedAt: number;
 }
 

@@ -6,7 +6,7 @@
  * the one file of the engine suite that reaches behind the public API.
  */
 
-import type { Calls } from '../runtime/calls.ts';
+import type { Calls } from '../runtime/api/calls.ts';
 import { Runtime } from '../runtime/runtime.ts';
 
 interface Event {
@@ -16,7 +16,7 @@ interface Event {
 interface Sender {
   readonly address: string;
   counter: number;
-  /** By receiver: the counter of the last message to it, 0 before the first. */
+  /** Counter of the last message to each receiver, 0 before the first. */
   readonly last: Float64Array;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What this process holds in memory, and how much of it is pages of files.
+ * Resident memory of this process, and how much of it is pages of files.
  *
  * The split of resident memory is Linux's, from `/proc/self/status`; elsewhere it is null.
  * Resident memory there is counted in batches by each thread, so it may be off by some hundred

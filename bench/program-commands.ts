@@ -2,8 +2,8 @@
  * The other side of NodeProgram.ask: commands on standard input, one JSON text on each line, and
  * one answer for each on standard output, in the same order.
  *
- * The program ends when its standard input does, so it does not outlive whoever started it. A
- * command that fails ends the program, and whoever asked hears why.
+ * The program ends when its standard input does, so it does not outlive its starter. A
+ * command that fails ends the program, and the caller hears why.
  */
 
 import { createInterface } from 'node:readline';

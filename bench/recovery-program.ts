@@ -43,7 +43,7 @@ const IN_FLIGHT = 1_000;
 const [task, count = '', directory = ''] = process.argv.slice(2);
 const actors = Number(count);
 await (task === 'populate' ? populate() : recover());
-// A signal ends it, or the end of whoever started it.
+// A signal ends it, or the end of its starter.
 process.stdin.resume().once('end', () => process.exit());
 
 async function populate(): Promise<void> {

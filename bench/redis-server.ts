@@ -27,24 +27,28 @@ export interface RedisServer {
 export function ensureRedis(): void {
   ensureClient();
   if (versionOf() !== undefined) return;
-  const why = 'BullMQ, which the cluster suite is measured against, keeps its jobs in Redis';
+  installed(PACKAGE, 'BullMQ, which we are measured against, keeps its jobs in Redis');
+}
+
+/** Installs a package of Debian's, if that may be done, and says so first. @throws {Error} */
+export function installed(name: string, why: string): void {
   if (process.env.ESCAPEMENT_NO_INSTALL === '1')
-    throw new Error(`Missing: ${PACKAGE} (${why}). ESCAPEMENT_NO_INSTALL=1, not installing.`);
+    throw new Error(`Missing: ${name} (${why}). ESCAPEMENT_NO_INSTALL=1, not installing.`);
   if (process.getuid?.() !== 0)
-    throw new Error(`Missing: ${PACKAGE} (${why}). Install it, or run this as root on Debian.`);
-  process.stderr.write(`Installing ${PACKAGE} from Debian's packages (about 10 MB): ${why}.\n`);
-  for (const args of [['update'], ['install', '-y', '--no-install-recommends', PACKAGE]]) {
+    throw new Error(`Missing: ${name} (${why}). Install it, or run this as root on Debian.`);
+  process.stderr.write(`Installing ${name} from Debian's packages: ${why}.\n`);
+  for (const args of [['update'], ['install', '-y', '--no-install-recommends', name]]) {
     process.stderr.write(`  apt-get ${args.join(' ')}\n`);
     const { status, error } = spawnSync('apt-get', args, {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     });
     if (status !== 0)
-      throw new Error(`Could not install ${PACKAGE}: ${error?.message ?? `exit code ${status}`}.`);
+      throw new Error(`Could not install ${name}: ${error?.message ?? `exit code ${status}`}.`);
   }
 }
 
-/** BullMQ speaks to Redis by a package that it leaves to whoever uses it. @throws {Error} */
+/** BullMQ speaks to Redis by a package that it leaves to its users. @throws {Error} */
 function ensureClient(): void {
   try {
     createRequire(import.meta.resolve('bullmq')).resolve('ioredis');
@@ -107,8 +111,8 @@ function versionOf(): string | undefined {
   return /\bv=(\S+)/.exec(stdout ?? '')?.[1];
 }
 
-/** Redis cannot choose one by itself. */
-function freePort(): Promise<number> {
+/** Neither Redis nor PostgreSQL can choose one by itself. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject);
     server.listen(0, '127.0.0.1', () => {

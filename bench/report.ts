@@ -1,4 +1,4 @@
-/** What a suite's run came to, for machines (one JSON object) and for people (a table). */
+/** Report of a suite's run, for machines (one JSON object) and for people (a table). */
 
 import { readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
@@ -9,6 +9,9 @@ import type { Field, Figure, Measured, MeasuredFigure, MeasureOptions, Suite } f
 /** A figure from fewer rounds is for development only. */
 const REPORTED_ROUNDS_MIN = 5;
 
+/** What was asked for. */
+type Asked = Pick<MeasureOptions, 'rounds' | 'isQuick' | 'sizes'>;
+
 export interface Outcome {
   readonly field: Field;
   readonly measured: Measured;
@@ -17,9 +20,9 @@ export interface Outcome {
 export function jsonOf(
   suite: Suite,
   outcomes: readonly Outcome[],
-  options: Pick<MeasureOptions, 'rounds' | 'isQuick'>,
+  options: Asked,
 ): Record<string, unknown> {
-  const isReported = !options.isQuick && options.rounds >= REPORTED_ROUNDS_MIN;
+  const isReported = noteOf(options) === undefined;
   const byField = <T>(make: (outcome: Outcome) => T): Record<string, T> =>
     Object.fromEntries(outcomes.map((outcome) => [outcome.field.name, make(outcome)]));
   const all = outcomes.flatMap(figuresOf);
@@ -31,6 +34,7 @@ export function jsonOf(
         goal: figure.goal,
         stretch: figure.stretch,
         ok: isOk(figure, measured),
+        verdict: verdictOf(figure, measured),
         range: measured.range.map(rounded),
         rounds: measured.rounds,
       },
@@ -49,17 +53,13 @@ export function jsonOf(
   };
 }
 
-export function tableOf(
-  suite: Suite,
-  outcomes: readonly Outcome[],
-  options: Pick<MeasureOptions, 'rounds' | 'isQuick'>,
-): string {
+export function tableOf(suite: Suite, outcomes: readonly Outcome[], options: Asked): string {
   const { cpu, cores, node, xstate } = machine();
-  const isReported = !options.isQuick && options.rounds >= REPORTED_ROUNDS_MIN;
+  const note = noteOf(options);
   const lines = [
     `${suite.name}: ${suite.about}`,
     `${cpu}, ${cores} cores, Node ${node}, xstate ${xstate}, ${options.rounds} rounds, interleaved`,
-    ...(isReported ? [] : [`NOT TO BE REPORTED: ${noteOf(options)}`]),
+    ...(note === undefined ? [] : [`NOT TO BE REPORTED: ${note}`]),
     '',
     row('', 'value', 'range', 'goal', 'stretch', ''),
   ];
@@ -101,8 +101,7 @@ function figureLines({ figure, measured }: Figured): string[] {
   const { name, about, better, goal, stretch } = figure;
   const sign = better === 'higher' ? '≥' : '≤';
   const [lowest, highest] = measured.range.map(short);
-  const isMet = isOk(figure, measured);
-  const verdict = isMet === undefined ? '' : isMet ? 'ok' : 'missed';
+  const verdict = verdictOf(figure, measured) ?? '';
   const target = (value: number | undefined): string =>
     value === undefined ? '' : `${sign} ${value}`;
   const range = `${lowest} – ${highest}`;
@@ -118,10 +117,23 @@ function isOk({ better, goal }: Figure, { value }: MeasuredFigure): boolean | un
   return better === 'higher' ? value >= goal : value <= goal;
 }
 
-function noteOf({ isQuick, rounds }: Pick<MeasureOptions, 'rounds' | 'isQuick'>): string {
-  return isQuick
-    ? 'scaled down with --quick'
-    : `${rounds} rounds, ${REPORTED_ROUNDS_MIN} are needed`;
+/** Undefined where there is no goal. A range wider than the goal says nothing about it. */
+function verdictOf(figure: Figure, measured: MeasuredFigure): string | undefined {
+  const isMet = isOk(figure, measured);
+  if (isMet === undefined) return undefined;
+  const [lowest, highest] = measured.range;
+  if (highest - lowest > Math.abs(figure.goal as number)) return 'inconclusive';
+  return isMet ? 'ok' : 'missed';
+}
+
+/** Why the figures are not to be reported; undefined where they are. */
+function noteOf({ isQuick, rounds, sizes }: Asked): string | undefined {
+  if (isQuick) return 'scaled down with --quick';
+  const other = Object.entries(sizes).map(([name, size]) => `--${name} ${size}`);
+  if (other.length > 0) return `measured with ${other.join(' ')}`;
+  return rounds < REPORTED_ROUNDS_MIN
+    ? `${rounds} rounds, ${REPORTED_ROUNDS_MIN} are needed`
+    : undefined;
 }
 
 function machine() {
@@ -159,7 +171,7 @@ function short(value: number): string {
 }
 
 function row(...cells: readonly string[]): string {
-  const widths = [24, 10, 18, 8, 8, 6];
+  const widths = [24, 10, 18, 8, 8, 12];
   return cells
     .map((cell, index) => cell.padEnd(widths[index] ?? 0))
     .join('  ')

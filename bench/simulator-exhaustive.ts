@@ -1,12 +1,12 @@
 /**
- * How many distinct states of a small cluster are looked at, every one of them.
+ * Count of distinct states of a small cluster that are looked at, every one of them.
  *
  * Complete scopes only: a gate and two datacenters with one job, and what may go wrong is bounded. It
  * is a count; the time it took is a detail.
  */
 
-import { explore } from '../simulator/exhaustive/explore.ts';
-import { SCOPES } from '../simulator/exhaustive/scope.ts';
+import { explore } from '../test/exhaustive/explore.ts';
+import { SCOPES } from '../test/exhaustive/scope.ts';
 import type { Field, Measured, MeasureOptions } from './suite.ts';
 
 /** All that are looked at whole: those with both two crashes and two who die, or everything together, are too large. */

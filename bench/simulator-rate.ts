@@ -1,5 +1,5 @@
 /**
- * How fast the simulator is: a cluster of three datacenters, sixty simulated minutes, by seeds.
+ * Speed of the simulator: a cluster of three datacenters, sixty simulated minutes, by seeds.
  *
  * One process, one core, all invariants watching, faults of the default swarm. An event is a turn
  * taken, or the message delivered or timer fired that it took. Rounds play the same seeds again, so a machine that was

@@ -1,12 +1,12 @@
 /**
- * What many seeds come to: runs that broke an invariant, false alarms of runs without faults, and
- * runs that were not the same when they were played again elsewhere.
+ * Results of many seeds: runs that broke an invariant, false alarms of runs without faults, and runs that
+ * were not the same when they were played again elsewhere.
  *
  * These are counts and no speeds: they are taken once, on all cores, whatever the number of rounds.
  */
 
 import { availableParallelism } from 'node:os';
-import { playSeeds } from '../cli/simulate-players.ts';
+import { playSeeds } from '../cli/simulate/players.ts';
 import { Tally } from '../simulator/batch/tally.ts';
 import type { SwarmOptions } from '../simulator/swarm/draw-plan.ts';
 import type { Field, Measured, MeasureOptions } from './suite.ts';

@@ -1,5 +1,5 @@
 /**
- * What a suite of measurements is: fields, each with a goal and a way to measure it.
+ * A suite of measurements: fields, each with a goal and a way to measure it.
  *
  * A field is measured in a process of its own (measure.ts); what it returns is plain data.
  */
@@ -32,8 +32,16 @@ export interface MeasureOptions {
   readonly rounds: number;
   /** Scaled down for development: never a figure to report. */
   readonly isQuick: boolean;
+  /** Sizes that somebody asked for in place of a field's own: never a figure to report. */
+  readonly sizes: Sizes;
   progress(line: string): void;
 }
+
+/** Sizes by the option of the command that sets each. */
+export type Sizes = Readonly<Partial<Record<SizeName, number>>>;
+
+/** Jobs held at work, jobs of a sample, workflows of one job. */
+export type SizeName = 'held' | 'jobs' | 'workflows';
 
 export interface MeasuredFigure {
   readonly value: number;
@@ -44,7 +52,7 @@ export interface MeasuredFigure {
 }
 
 export interface Measured extends MeasuredFigure {
-  /** By name, those that the field says it measures as well. */
+  /** Further figures that the field measures, by name. */
   readonly others?: Readonly<Record<string, MeasuredFigure>>;
   readonly details: Readonly<Record<string, unknown>>;
   /** Every sample of every case, in the order of the rounds. */
