@@ -4,7 +4,7 @@
  *
  * Shows: an invoked promise that is started again after a crash with the same input, a
  * pause before the next try, and a durable performer that is repeated until it succeeds.
- * Both hand an idempotency key on, because whoever is asked twice must be able to tell.
+ * Both hand an idempotency key on, because a service that is asked twice must be able to tell.
  *
  *   npx tsx examples/invoked-promise.ts
  */
