@@ -19,7 +19,8 @@ afterEach(async () => {
 });
 
 async function startRuntime(node: string, transport: WebSocketTransport) {
-  const limits = { retryMinMs: 20, retryMaxMs: 100, drainMs: 100 };
+  // A busy machine may take its time with what is sent: that is not what these tests are about.
+  const limits = { retryMinMs: 20, retryMaxMs: 100, drainMs: 100, sendTimeoutMs: 600_000 };
   const runtime = await createRuntime({ node, kinds: KINDS, transport, limits, telemetry: false });
   ends.push(() => runtime.stop());
   return runtime;
@@ -63,16 +64,13 @@ test('calls from one process to an actor of the other resolve, with their answer
   expect(await far.ask({ type: 'count' })).toBe(1);
 });
 
-// Fourteen megabytes, on a machine that may have other things to do.
-test('large messages that are more than the buffer holds arrive, and are no fault of whoever sent them', {
-  timeout: 60_000,
-}, async () => {
+test('large messages that are more than the buffer holds arrive, and are no fault of whoever sent them', async () => {
   const { a, b, heard } = await twoRuntimes({
-    peerFrameBytesMax: 64 * 1024,
-    peerBufferBytesMax: 2 ** 20,
+    peerFrameBytesMax: 16 * 1024,
+    peerBufferBytesMax: 2 ** 18,
   });
   const far = a.actor('listener/l@b' as 'listener/l');
-  const text = 'x'.repeat(700_000);
+  const text = 'x'.repeat(175_000);
   const sent = upTo(20).map((number) =>
     far.send({ type: 'heard', from: 's', number, text } as never),
   );
