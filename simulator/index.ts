@@ -8,18 +8,18 @@
 
 export type { HistoryRecord } from './history/history.ts';
 export type { Judgement, RunFacts, Violation, Watcher } from './invariants/invariant.ts';
+export type { Nemesis, Plan } from './jobs/plan.ts';
 export { play, type Run } from './jobs/run.ts';
-export type { Nemesis, Plan } from './plan.ts';
-export type { SimulatedNode } from './simulate/cluster.ts';
-export type { Failure } from './simulate/failure.ts';
+export type { SimulatedNode } from './simulation/cluster.ts';
+export type { Failure } from './simulation/failure.ts';
 export {
   type ActorView,
   invariant,
   type OwnInvariant,
   type RunView,
-} from './simulate/own-invariant.ts';
-export type { SimulationPlan } from './simulate/plan.ts';
-export type { SimulationReport } from './simulate/report.ts';
-export { NEMESES, type SimulateOptions, simulate } from './simulate/simulate.ts';
-export type { Workload } from './simulate/workload.ts';
-export type { Chance } from './swarm/chance.ts';
+} from './simulation/own-invariant.ts';
+export type { SimulationPlan } from './simulation/plan.ts';
+export type { SimulationReport } from './simulation/report.ts';
+export { NEMESES, type SimulateOptions, simulate } from './simulation/simulate.ts';
+export type { Workload } from './simulation/workload.ts';
+export type { Chance } from './world/chance.ts';

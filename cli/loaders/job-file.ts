@@ -10,10 +10,10 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { QUORUMS } from '../../machines/jobs/words.ts';
 import type { NewJob, NewWorkflow } from '../../programs/jobs/client.ts';
-import { Field } from '../../simulator/scenario/field.ts';
-import { SCENARIO_LIMITS } from '../../simulator/scenario/limits.ts';
-import { Mistakes } from '../../simulator/scenario/mistakes.ts';
-import { readSource } from '../../simulator/scenario/source.ts';
+import { Field } from '../../simulator/jobs/scenario/field.ts';
+import { SCENARIO_LIMITS } from '../../simulator/jobs/scenario/limits.ts';
+import { Mistakes } from '../../simulator/jobs/scenario/mistakes.ts';
+import { readSource } from '../../simulator/jobs/scenario/source.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { grouped } from '../render/output.ts';
 

@@ -5,10 +5,10 @@
  */
 
 import { messageOf } from '../../runtime/base/errors.ts';
-import { Batch } from '../../simulator/batch/batch.ts';
-import type { Seen } from '../../simulator/batch/coverage.ts';
-import type { RunFigures } from '../../simulator/batch/tally.ts';
-import type { SwarmOptions } from '../../simulator/swarm/draw-plan.ts';
+import { Batch } from '../../simulator/jobs/batch.ts';
+import type { SwarmOptions } from '../../simulator/jobs/swarm/draw-plan.ts';
+import type { Seen } from '../../simulator/simulation/coverage.ts';
+import type { RunFigures } from '../../simulator/simulation/tally.ts';
 
 /** Messages from the player. */
 export type FromPlayer =

@@ -9,10 +9,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { env as environment } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { jobsCoverage } from '../../simulator/batch/batch.ts';
-import type { Coverage } from '../../simulator/batch/coverage.ts';
-import type { RunFigures } from '../../simulator/batch/tally.ts';
-import type { SwarmOptions } from '../../simulator/swarm/draw-plan.ts';
+import { jobsCoverage } from '../../simulator/jobs/batch.ts';
+import type { SwarmOptions } from '../../simulator/jobs/swarm/draw-plan.ts';
+import type { Coverage } from '../../simulator/simulation/coverage.ts';
+import type { RunFigures } from '../../simulator/simulation/tally.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { FromPlayer, ToPlayer } from './player.ts';
 

@@ -7,7 +7,7 @@
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SCENARIO_LIMITS } from '../../simulator/scenario/limits.ts';
+import { SCENARIO_LIMITS } from '../../simulator/jobs/scenario/limits.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 
 const ENDING = /\.(yaml|yml|json)$/;

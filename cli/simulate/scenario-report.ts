@@ -13,7 +13,7 @@ import type {
   ScenarioResult,
   WorkerEnd,
   WorkflowEnd,
-} from '../../simulator/scenario/result.ts';
+} from '../../simulator/jobs/scenario/result.ts';
 import { counted, type Output, printable } from '../render/output.ts';
 
 export function holds({ failures, violations }: ScenarioResult): boolean {

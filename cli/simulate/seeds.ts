@@ -9,13 +9,13 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import signals from 'node:process';
-import type { Coverage } from '../../simulator/batch/coverage.ts';
-import { type FaultFigures, Tally, type TallyFigures } from '../../simulator/batch/tally.ts';
 import { parseDuration } from '../../simulator/duration.ts';
+import { MENU } from '../../simulator/faults/menu.ts';
 import { jobsInvariants } from '../../simulator/jobs/invariants/index.ts';
 import { MARKS } from '../../simulator/jobs/marks.ts';
-import { MENU } from '../../simulator/nemeses/menu.ts';
-import { drawPlan, type SwarmOptions } from '../../simulator/swarm/draw-plan.ts';
+import { drawPlan, type SwarmOptions } from '../../simulator/jobs/swarm/draw-plan.ts';
+import type { Coverage } from '../../simulator/simulation/coverage.ts';
+import { type FaultFigures, Tally, type TallyFigures } from '../../simulator/simulation/tally.ts';
 import type { SimulateOptions } from '../commands/simulate.ts';
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
 import { counted, type Output } from '../render/output.ts';

@@ -9,7 +9,7 @@
  */
 
 import type { ErrorShape } from '../../runtime/base/errors.ts';
-import type { DeskQuestion } from '../plan.ts';
+import type { DeskQuestion } from '../jobs/plan.ts';
 import { TraceHash } from './trace-hash.ts';
 
 /** The life of a node. */

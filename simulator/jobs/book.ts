@@ -12,10 +12,10 @@ import type { PerformerCall } from '../../runtime/actor.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { RuntimeLimits } from '../../runtime/base/limits.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
-import { start } from '../nemeses/strike.ts';
-import type { PlannedBook } from '../plan.ts';
+import { start } from '../faults/strike.ts';
 import type { World } from '../world/world.ts';
 import { type BookEvent, bookMachine, type TaskParams } from './book-machine.ts';
+import type { PlannedBook } from './plan.ts';
 
 export const BOOK = 'book';
 const CLERK = 'clerk';

@@ -1,9 +1,9 @@
 /** Facts of a run of the jobs system beside its history. */
 
 import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
-import type { Bounds } from '../bounds.ts';
 import type { Invariant, RunFacts } from '../invariants/invariant.ts';
-import type { PlannedBook } from '../plan.ts';
+import type { Bounds } from '../simulation/bounds.ts';
+import type { PlannedBook } from './plan.ts';
 
 export interface JobsFacts extends RunFacts {
   /** The configuration of all its programs. */

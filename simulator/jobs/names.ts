@@ -5,7 +5,7 @@
  * only one: a datacenter has none in its name.
  */
 
-import type { Topology } from '../plan.ts';
+import type { Topology } from './plan.ts';
 
 /** What people call the first gate. */
 export const GATE = 'gate';

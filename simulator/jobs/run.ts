@@ -9,12 +9,11 @@
 import { placeOf } from '../../runtime/base/address.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { DEFAULT_LIMITS } from '../../runtime/base/limits.ts';
-import { historyMaxIn, withinBounds } from '../bounds.ts';
+import { coreOf, epsilonOf, heal } from '../faults/healing.ts';
+import { Strikes } from '../faults/strikes.ts';
 import type { CommitFact, History, HistoryRecord } from '../history/history.ts';
 import { Judge, type Judgement } from '../invariants/invariant.ts';
-import { coreOf, epsilonOf, heal } from '../nemeses/healing.ts';
-import { Strikes } from '../nemeses/strikes.ts';
-import type { Plan, Step } from '../plan.ts';
+import { historyMaxIn, withinBounds } from '../simulation/bounds.ts';
 import { commitDelayOf } from '../world/commit-pace.ts';
 import { type Outside, sealed } from '../world/sealed.ts';
 import { World } from '../world/world.ts';
@@ -22,6 +21,7 @@ import { BOOK, Book } from './book.ts';
 import { Clients } from './clients.ts';
 import type { JobsFacts, JobsInvariant } from './facts.ts';
 import { jobsInvariants } from './invariants/index.ts';
+import type { Plan, Step } from './plan.ts';
 import { carryOut, lead, type Scene } from './steps.ts';
 import { isTimer, JobsSystem } from './system.ts';
 

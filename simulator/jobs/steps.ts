@@ -8,12 +8,12 @@
 import { placeOf } from '../../runtime/base/address.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { encodeFrame } from '../../runtime/delivery.ts';
-import type { NodeSet, PlannedWorkflow, Step } from '../plan.ts';
 import type { InterceptedEvent } from '../world/network/interception.ts';
 import type { World } from '../world/world.ts';
 import type { Clients } from './clients.ts';
 import { matchOf } from './message-names.ts';
 import { toShownName } from './names.ts';
+import type { NodeSet, PlannedWorkflow, Step } from './plan.ts';
 import type { JobsSystem } from './system.ts';
 
 export interface Scene {

@@ -7,7 +7,7 @@
  */
 
 import type { NewJob, NewWorkflow } from '../../programs/jobs/client.ts';
-import type { Plan, PlannedJob, PlannedWorkflow, WorkflowScript } from '../plan.ts';
+import type { Plan, PlannedJob, PlannedWorkflow, WorkflowScript } from './plan.ts';
 import type { HandlerScript } from './scripted-handler.ts';
 
 /** Which worker of each datacenter has a handler; where none is named every one has. */

@@ -17,10 +17,10 @@ import { startManager } from '../../programs/jobs/manager.ts';
 import { startWorker } from '../../programs/jobs/worker.ts';
 import type { InspectionRecord } from '../../runtime/base/inspection.ts';
 import type { RuntimeLimits } from '../../runtime/base/limits.ts';
-import { limitsIn } from '../bounds.ts';
-import type { Plan, Topology } from '../plan.ts';
+import { limitsIn } from '../simulation/bounds.ts';
 import type { World } from '../world/world.ts';
 import { gatesOf, managersOf, workersOf } from './names.ts';
+import type { Plan, Topology } from './plan.ts';
 import { type RecordedContext, recordedHandler } from './recorded-handler.ts';
 import { type Pin, pinsOf } from './submission.ts';
 

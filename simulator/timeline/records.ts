@@ -6,12 +6,12 @@
  * frames that arrived are no records here: they show as what they carried.
  */
 
+import type { TurnRecord } from '../explanation/causes.ts';
+import { windowAround } from '../explanation/history-lines.ts';
+import { deadlineOf, tell, timerName } from '../explanation/record-words.ts';
+import { nodeName, stateName } from '../explanation/words.ts';
 import type { HistoryRecord } from '../history/history.ts';
 import type { RunFacts } from '../invariants/invariant.ts';
-import type { TurnRecord } from '../report/causes.ts';
-import { windowAround } from '../report/history-lines.ts';
-import { deadlineOf, tell, timerName } from '../report/record-words.ts';
-import { nodeName, stateName } from '../report/words.ts';
 
 /** Everything in lists of numbers: thousands of them are in one page. */
 export interface TimelineRun {

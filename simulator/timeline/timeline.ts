@@ -6,9 +6,9 @@
  * become markup or script. Its size is bounded; it says what was left out.
  */
 
+import type { Because } from '../explanation/because.ts';
 import type { Violation } from '../invariants/invariant.ts';
-import type { Because } from '../report/because.ts';
-import type { PassingRun } from '../report/nearest-passing.ts';
+import type { PassingRun } from '../jobs/report/nearest-passing.ts';
 import { timelinePage } from './page.ts';
 import { type ShownRun, timelineRun } from './records.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { parseJobFile, readJobFile } from '../../cli/loaders/job-file.ts';
-import { Mistakes } from '../../simulator/scenario/mistakes.ts';
+import { Mistakes } from '../../simulator/jobs/scenario/mistakes.ts';
 import { escapement } from './command-line.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'escapement-job-'));

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { playSeeds } from '../../cli/simulate/players.ts';
 import { progressText } from '../../cli/simulate/seeds.ts';
-import { Tally } from '../../simulator/batch/tally.ts';
-import { MENU } from '../../simulator/nemeses/menu.ts';
+import { MENU } from '../../simulator/faults/menu.ts';
+import { Tally } from '../../simulator/simulation/tally.ts';
 import { escapement } from './command-line.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'cli', 'main.ts');

@@ -8,8 +8,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { play } from '../../simulator/jobs/run.ts';
-import { resultOf, type ScenarioResult } from '../../simulator/scenario/result.ts';
-import { parseScenario } from '../../simulator/scenario/scenario.ts';
+import { resultOf, type ScenarioResult } from '../../simulator/jobs/scenario/result.ts';
+import { parseScenario } from '../../simulator/jobs/scenario/scenario.ts';
 import { ROOT } from '../project-files.ts';
 
 const OWN = join(ROOT, 'test', 'conformance');

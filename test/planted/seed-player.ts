@@ -8,9 +8,9 @@
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { messageOf } from '../../runtime/base/errors.ts';
+import { readPlan } from '../../simulator/jobs/report/plan-file.ts';
 import { play } from '../../simulator/jobs/run.ts';
-import { readPlan } from '../../simulator/report/plan-file.ts';
-import { drawPlan } from '../../simulator/swarm/draw-plan.ts';
+import { drawPlan } from '../../simulator/jobs/swarm/draw-plan.ts';
 
 export interface PlayedSeed {
   /** Of a plan the one that stands in it. */

@@ -1,7 +1,7 @@
 /** The comparison of processes with the simulator can fail, and allows what it says it allows. */
 
 import { describe, expect, test } from 'vitest';
-import type { JobEnd, ScenarioResult, WorkerEnd } from '../../simulator/scenario/result.ts';
+import type { JobEnd, ScenarioResult, WorkerEnd } from '../../simulator/jobs/scenario/result.ts';
 import { differences, toleranceOf } from './agreement.ts';
 import { readScenario } from './conformance.ts';
 import { fallenFences } from './fences.ts';

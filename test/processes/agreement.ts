@@ -9,9 +9,17 @@
  * moment, so that is looked at only where a file expects something of it.
  */
 
-import type { Expectation, Expected, ExpectedMap } from '../../simulator/scenario/expectation.ts';
-import { findMisses } from '../../simulator/scenario/misses.ts';
-import type { DatacenterEnd, JobEnd, ScenarioResult } from '../../simulator/scenario/result.ts';
+import type {
+  Expectation,
+  Expected,
+  ExpectedMap,
+} from '../../simulator/jobs/scenario/expectation.ts';
+import { findMisses } from '../../simulator/jobs/scenario/misses.ts';
+import type {
+  DatacenterEnd,
+  JobEnd,
+  ScenarioResult,
+} from '../../simulator/jobs/scenario/result.ts';
 import type { RealResult } from './outcome.ts';
 
 /** At the pace of the scenario. */

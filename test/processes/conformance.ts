@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseScenario, type Scenario } from '../../simulator/scenario/scenario.ts';
+import { parseScenario, type Scenario } from '../../simulator/jobs/scenario/scenario.ts';
 import { ROOT } from '../project-files.ts';
 
 const FOLDER = join(ROOT, 'test', 'conformance');

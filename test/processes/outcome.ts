@@ -9,7 +9,7 @@
 import type { JobView, WorkflowView } from '../../machines/jobs/messages/client.ts';
 import type { JobStatus } from '../../machines/jobs/words.ts';
 import { datacenterOf, gatesOf, toShownName, workersOf } from '../../simulator/jobs/names.ts';
-import type { Plan } from '../../simulator/plan.ts';
+import type { Plan } from '../../simulator/jobs/plan.ts';
 import type {
   Counters,
   DatacenterEnd,
@@ -17,8 +17,8 @@ import type {
   JobEnd,
   WorkerEnd,
   WorkflowEnd,
-} from '../../simulator/scenario/result.ts';
-import { Tally } from '../../simulator/scenario/tally.ts';
+} from '../../simulator/jobs/scenario/result.ts';
+import { Tally } from '../../simulator/jobs/scenario/tally.ts';
 import type { LogRecord } from './log-book.ts';
 import { placeOf } from './process-cluster.ts';
 

@@ -9,9 +9,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JobView } from '../../machines/jobs/messages/client.ts';
 import { gatesOf } from '../../simulator/jobs/names.ts';
-import type { Plan } from '../../simulator/plan.ts';
-import type { Expectation } from '../../simulator/scenario/expectation.ts';
-import type { ScenarioResult } from '../../simulator/scenario/result.ts';
+import type { Plan } from '../../simulator/jobs/plan.ts';
+import type { Expectation } from '../../simulator/jobs/scenario/expectation.ts';
+import type { ScenarioResult } from '../../simulator/jobs/scenario/result.ts';
 import { differences, toleranceOf, unmet } from './agreement.ts';
 import { fallenFences } from './fences.ts';
 import type { LogRecord } from './log-book.ts';

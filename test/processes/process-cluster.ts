@@ -20,7 +20,7 @@ import {
   nodesOf,
   workersOf,
 } from '../../simulator/jobs/names.ts';
-import type { Topology } from '../../simulator/plan.ts';
+import type { Topology } from '../../simulator/jobs/plan.ts';
 import { LogBook } from './log-book.ts';
 import { NodeProcess, type NodeProcessOptions } from './node-process.ts';
 import { compiledProgram } from './program.ts';

@@ -10,8 +10,8 @@
  */
 
 import type { SubmissionAnswer } from '../../machines/jobs/messages/client.ts';
-import type { Plan, Step } from '../../simulator/plan.ts';
-import type { JobEnd } from '../../simulator/scenario/result.ts';
+import type { Plan, Step } from '../../simulator/jobs/plan.ts';
+import type { JobEnd } from '../../simulator/jobs/scenario/result.ts';
 import { SeededRandom } from '../../simulator/world/random.ts';
 import type { Call } from './scene.ts';
 import { simulate } from './simulated.ts';

@@ -8,9 +8,9 @@
  */
 
 import { nodesIn, nodesOf } from '../../simulator/jobs/names.ts';
-import type { Nemesis, Plan, Step, Topology } from '../../simulator/plan.ts';
-import type { ScenarioResult } from '../../simulator/scenario/result.ts';
-import { drawPlan } from '../../simulator/swarm/draw-plan.ts';
+import type { Nemesis, Plan, Step, Topology } from '../../simulator/jobs/plan.ts';
+import type { ScenarioResult } from '../../simulator/jobs/scenario/result.ts';
+import { drawPlan } from '../../simulator/jobs/swarm/draw-plan.ts';
 import { scaledPlan } from './scaled-plan.ts';
 import { simulate } from './simulated.ts';
 

@@ -15,7 +15,7 @@ import type {
   PlannedWorkflow,
   Step,
   WorkflowScript,
-} from '../../simulator/plan.ts';
+} from '../../simulator/jobs/plan.ts';
 
 type OptionName = keyof JobsConfiguration;
 

@@ -6,7 +6,7 @@
  */
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { ScenarioResult } from '../../simulator/scenario/result.ts';
+import type { ScenarioResult } from '../../simulator/jobs/scenario/result.ts';
 import { listScenarios, readScenario } from './conformance.ts';
 import { playOnProcesses } from './play.ts';
 import { compiledProgram } from './program.ts';

@@ -16,8 +16,8 @@ import {
   nodesIn,
   workersOf,
 } from '../../simulator/jobs/names.ts';
+import type { Plan, PlannedJob, Step } from '../../simulator/jobs/plan.ts';
 import { newJob, pinsOf } from '../../simulator/jobs/submission.ts';
-import type { Plan, PlannedJob, Step } from '../../simulator/plan.ts';
 import { type ApiAnswer, askNode, isUnavailable } from './jobs-api.ts';
 import type { LogRecord } from './log-book.ts';
 import { ProcessCluster, placeOf, startAll } from './process-cluster.ts';

@@ -5,9 +5,9 @@
  * found out before any of them is started.
  */
 
+import type { Plan } from '../../simulator/jobs/plan.ts';
 import { play } from '../../simulator/jobs/run.ts';
-import type { Plan } from '../../simulator/plan.ts';
-import { resultOf, type ScenarioResult } from '../../simulator/scenario/result.ts';
+import { resultOf, type ScenarioResult } from '../../simulator/jobs/scenario/result.ts';
 
 export async function simulate(plan: Plan): Promise<ScenarioResult> {
   return resultOf({ file: plan.name, plan, expect: new Map() }, await play(plan));

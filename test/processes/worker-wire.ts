@@ -8,7 +8,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import type { Step } from '../../simulator/plan.ts';
+import type { Step } from '../../simulator/jobs/plan.ts';
 
 type Extend = Extract<Step, { readonly do: 'extend' }>;
 

@@ -2,7 +2,7 @@
  * Limits that the swarm does not draw tiny, by the reason why not.
  *
  * Named by file and constant. Who adds a limit makes it an option or a knob (runtime/base/knob.ts) and gives it
- * a tiny value in simulator/swarm/tiny.ts, or adds it here.
+ * a tiny value in simulator/jobs/swarm/tiny.ts, or adds it here.
  */
 
 /** Limits of runtimes (runtime/base/limits.ts). */

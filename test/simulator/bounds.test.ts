@@ -12,10 +12,10 @@ import { JOBS_OPTIONS } from '../../programs/jobs/configuration/options.ts';
 import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
 import { knob, knobs, turnKnobs } from '../../runtime/base/knob.ts';
 import { DEFAULT_LIMITS } from '../../runtime/base/limits.ts';
-import { checkBounds, limitsIn, withinBounds } from '../../simulator/bounds.ts';
 import { play } from '../../simulator/jobs/run.ts';
-import { drawPlan } from '../../simulator/swarm/draw-plan.ts';
-import { TINY, TINY_OPTIONS } from '../../simulator/swarm/tiny.ts';
+import { drawPlan } from '../../simulator/jobs/swarm/draw-plan.ts';
+import { TINY, TINY_OPTIONS } from '../../simulator/jobs/swarm/tiny.ts';
+import { checkBounds, limitsIn, withinBounds } from '../../simulator/simulation/bounds.ts';
 import { TINY_LMDB } from '../contracts/tiny-lmdb.ts';
 import { UNDRAWN_CONSTANTS, UNDRAWN_LIMITS } from './bounds-undrawn.ts';
 

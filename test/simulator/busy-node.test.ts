@@ -5,8 +5,8 @@
  */
 
 import { expect, test } from 'vitest';
+import { PLAN_VERSION, type Plan, type Step } from '../../simulator/jobs/plan.ts';
 import { play } from '../../simulator/jobs/run.ts';
-import { PLAN_VERSION, type Plan, type Step } from '../../simulator/plan.ts';
 
 const FLOOD_AT_MS = 19_000;
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { play } from '../../simulator/jobs/run.ts';
-import { drawPlan } from '../../simulator/swarm/draw-plan.ts';
+import { drawPlan } from '../../simulator/jobs/swarm/draw-plan.ts';
 
 const SEEDS = [1, 2, 3, 4, 5, 6];
 const ELSEWHERE = { TZ: 'Pacific/Kiritimati', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' };

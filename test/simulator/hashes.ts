@@ -1,7 +1,7 @@
 /** Prints the trace hashes of seeds, as one line of JSON: for the test that plays them elsewhere. */
 
 import { play } from '../../simulator/jobs/run.ts';
-import { drawPlan } from '../../simulator/swarm/draw-plan.ts';
+import { drawPlan } from '../../simulator/jobs/swarm/draw-plan.ts';
 
 const hashes: Record<string, string> = {};
 for (const seed of process.argv.slice(2).map(Number))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { jobTerms } from '../../machines/jobs/messages/client.ts';
 import { newJob } from '../../simulator/jobs/submission.ts';
-import { drawPlan } from '../../simulator/swarm/draw-plan.ts';
+import { drawPlan } from '../../simulator/jobs/swarm/draw-plan.ts';
 
 describe('a planned job as it is submitted', () => {
   const planned = Array.from({ length: 40 }, (_, index) => drawPlan(index + 1).steps)

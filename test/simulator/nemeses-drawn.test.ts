@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from 'vitest';
 import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
-import { MENU } from '../../simulator/nemeses/menu.ts';
-import type { ClusterShape } from '../../simulator/nemeses/nemesis-kind.ts';
-import { allNodes, electedPlaces } from '../../simulator/nemeses/targets.ts';
-import type { Topology } from '../../simulator/plan.ts';
-import { Chance } from '../../simulator/swarm/chance.ts';
+import { MENU } from '../../simulator/faults/menu.ts';
+import type { ClusterShape } from '../../simulator/faults/nemesis-kind.ts';
+import { allNodes, electedPlaces } from '../../simulator/faults/targets.ts';
+import type { Topology } from '../../simulator/jobs/plan.ts';
+import { Chance } from '../../simulator/world/chance.ts';
 import { SeededRandom } from '../../simulator/world/random.ts';
 
 const TOPOLOGIES: readonly Topology[] = [

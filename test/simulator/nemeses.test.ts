@@ -1,10 +1,10 @@
 /** Every nemesis alone, on a small cluster with two jobs: it changes something, ends, and repeats. */
 
 import { describe, expect, test } from 'vitest';
+import { MENU } from '../../simulator/faults/menu.ts';
 import type { HistoryRecord } from '../../simulator/history/history.ts';
+import type { Nemesis, Plan } from '../../simulator/jobs/plan.ts';
 import { play, type Run } from '../../simulator/jobs/run.ts';
-import { MENU } from '../../simulator/nemeses/menu.ts';
-import type { Nemesis, Plan } from '../../simulator/plan.ts';
 
 type Given = Partial<Pick<Nemesis, 'atMs' | 'durMs' | 'targets' | 'params'>>;
 

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../runtime/base/errors.ts';
-import type { Plan } from '../../simulator/plan.ts';
-import { planText, readPlan } from '../../simulator/report/plan-file.ts';
-import { drawPlan } from '../../simulator/swarm/draw-plan.ts';
+import type { Plan } from '../../simulator/jobs/plan.ts';
+import { planText, readPlan } from '../../simulator/jobs/report/plan-file.ts';
+import { drawPlan } from '../../simulator/jobs/swarm/draw-plan.ts';
 import { nemesis, planOf } from './report-fixtures.ts';
 
 function failureOf(text: string, release = '0.1.0'): RuntimeError {

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { encodeFrame } from '../../runtime/delivery/frame.ts';
+import { because } from '../../simulator/explanation/because.ts';
 import type { HistoryFact, HistoryRecord } from '../../simulator/history/history.ts';
-import { because } from '../../simulator/report/because.ts';
 
 const GATE_JOB = 'gate-job/j1@gate-1';
 const JOB = 'job/j1@A';

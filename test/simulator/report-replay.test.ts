@@ -21,9 +21,9 @@ import { type ReplayOptions, replayPlan } from '../../cli/simulate/replay.ts';
 import { writeReport } from '../../cli/simulate/report.ts';
 import type { HistoryRecord } from '../../simulator/history/history.ts';
 import { jobsInvariants } from '../../simulator/jobs/invariants/index.ts';
+import type { Plan } from '../../simulator/jobs/plan.ts';
+import { planText } from '../../simulator/jobs/report/plan-file.ts';
 import { play } from '../../simulator/jobs/run.ts';
-import type { Plan } from '../../simulator/plan.ts';
-import { planText } from '../../simulator/report/plan-file.ts';
 import { ROOT } from '../project-files.ts';
 import { nemesis, noTimeout, planOf } from './report-fixtures.ts';
 

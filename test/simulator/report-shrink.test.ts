@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from 'vitest';
 import type { Violation } from '../../simulator/invariants/invariant.ts';
+import type { Plan } from '../../simulator/jobs/plan.ts';
+import { shrink } from '../../simulator/jobs/report/shrink.ts';
 import { play, type Run } from '../../simulator/jobs/run.ts';
-import type { Plan } from '../../simulator/plan.ts';
-import { withoutParts } from '../../simulator/report/reduction.ts';
-import { shrink } from '../../simulator/report/shrink.ts';
+import { withoutParts } from '../../simulator/simulation/reduction.ts';
 import { commitMsOf } from '../../simulator/world/commit-pace.ts';
 import { nemesis, noNewLeader, noTimeout, planOf, playing } from './report-fixtures.ts';
 

@@ -1,14 +1,14 @@
 /** Reports of failures: what they print, why they say it broke, and the files beside them. */
 
 import { describe, expect, test } from 'vitest';
+import { because } from '../../simulator/explanation/because.ts';
+import { historyLines, windowAround } from '../../simulator/explanation/history-lines.ts';
 import type { HistoryRecord } from '../../simulator/history/history.ts';
 import { jobsInvariants } from '../../simulator/jobs/invariants/index.ts';
+import type { Plan } from '../../simulator/jobs/plan.ts';
+import { readPlan } from '../../simulator/jobs/report/plan-file.ts';
+import { reportFailure } from '../../simulator/jobs/report/report.ts';
 import { play, type Run } from '../../simulator/jobs/run.ts';
-import type { Plan } from '../../simulator/plan.ts';
-import { because } from '../../simulator/report/because.ts';
-import { historyLines, windowAround } from '../../simulator/report/history-lines.ts';
-import { readPlan } from '../../simulator/report/plan-file.ts';
-import { reportFailure } from '../../simulator/report/report.ts';
 import { inertJson } from '../../simulator/timeline/page.ts';
 import { timeline } from '../../simulator/timeline/timeline.ts';
 import { nemesis, noNewLeader, noTimeout, planOf } from './report-fixtures.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { SCENARIO_LIMITS } from '../../simulator/scenario/limits.ts';
-import { parseScenario } from '../../simulator/scenario/scenario.ts';
+import { SCENARIO_LIMITS } from '../../simulator/jobs/scenario/limits.ts';
+import { parseScenario } from '../../simulator/jobs/scenario/scenario.ts';
 
 // A megabyte takes a moment longer where others work on the same machine.
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseScenario } from '../../simulator/scenario/scenario.ts';
+import { parseScenario } from '../../simulator/jobs/scenario/scenario.ts';
 
 const HEAD = `name: some scenario
 system: jobs

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Step } from '../../simulator/plan.ts';
-import { parseScenario } from '../../simulator/scenario/scenario.ts';
+import type { Step } from '../../simulator/jobs/plan.ts';
+import { parseScenario } from '../../simulator/jobs/scenario/scenario.ts';
 import { ROOT } from '../project-files.ts';
 
 const HEAD = `name: some scenario

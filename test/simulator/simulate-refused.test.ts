@@ -8,9 +8,9 @@ import {
   type SimulationPlan,
   simulate,
 } from '../../simulator/index.ts';
-import { shapeOf } from '../../simulator/simulate/cluster.ts';
-import { drawSimulation } from '../../simulator/simulate/plan.ts';
-import { checkPlan } from '../../simulator/simulate/plan-check.ts';
+import { shapeOf } from '../../simulator/simulation/cluster.ts';
+import { drawSimulation } from '../../simulator/simulation/plan.ts';
+import { checkPlan } from '../../simulator/simulation/plan-check.ts';
 import { counting, type kinds } from './counting.ts';
 
 describe('refused is', () => {

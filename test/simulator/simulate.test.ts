@@ -7,8 +7,8 @@ import {
   forgetfulAccount,
   simulateTransfers,
 } from '../../examples/simulate-transfer.ts';
+import { MENU } from '../../simulator/faults/menu.ts';
 import { invariant, NEMESES, simulate } from '../../simulator/index.ts';
-import { MENU } from '../../simulator/nemeses/menu.ts';
 import { readProjectFile } from '../project-files.ts';
 import { counting, kinds, neverThree, TOLD } from './counting.ts';
 

@@ -8,8 +8,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readPlan } from '../../simulator/jobs/report/plan-file.ts';
 import { play } from '../../simulator/jobs/run.ts';
-import { readPlan } from '../../simulator/report/plan-file.ts';
 
 const RECORD = join(import.meta.dirname, 'record');
 

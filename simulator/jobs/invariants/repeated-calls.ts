@@ -3,11 +3,11 @@
  * book asked for and heard (see jobs/book.ts), and by the entries that the book took.
  */
 
-import type { Bounds } from '../../bounds.ts';
 import type { HistoryRecord } from '../../history/history.ts';
 import { openFrame, refusalOf } from '../../invariants/reading-frames.ts';
 import { isWritten } from '../../invariants/reading-holders.ts';
 import { partsOf } from '../../invariants/reading-records.ts';
+import type { Bounds } from '../../simulation/bounds.ts';
 import { BOOK } from '../book.ts';
 import type { JobsInvariant } from '../facts.ts';
 

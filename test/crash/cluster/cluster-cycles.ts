@@ -10,7 +10,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JobPage, JobView } from '../../../machines/jobs/messages/client.ts';
 import { workersOf } from '../../../simulator/jobs/names.ts';
-import type { Topology } from '../../../simulator/plan.ts';
+import type { Topology } from '../../../simulator/jobs/plan.ts';
 import { SeededRandom } from '../../../simulator/world/random.ts';
 import { askNode } from '../../processes/jobs-api.ts';
 import { isWorker, ProcessCluster, placeOf, startAll } from '../../processes/process-cluster.ts';

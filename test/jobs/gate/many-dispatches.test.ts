@@ -1,8 +1,8 @@
 /** A gate that carries many jobs at once to a datacenter that does not answer. */
 
 import { expect, test } from 'vitest';
+import type { Plan, Step } from '../../../simulator/jobs/plan.ts';
 import { play } from '../../../simulator/jobs/run.ts';
-import type { Plan, Step } from '../../../simulator/plan.ts';
 
 const submit = (_: unknown, index: number): Step => ({
   atMs: 2_000,

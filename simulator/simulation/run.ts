@@ -1,0 +1,138 @@
+/**
+ * One run of a simulation: a plan played on a pretend world, watched by the engine's invariants and
+ * the user's.
+ *
+ * Guarantees: the same plan gives the same history. A run ends with the first invariant that is
+ * broken. Where the faults end every place keeps a node at least that is whole and left alone.
+ */
+
+import type { KindMap, Runtime } from '../../runtime/runtime.ts';
+import { epsilonOf, heal } from '../faults/healing.ts';
+import type { OwnShape } from '../faults/nemesis-kind.ts';
+import type { OwnScene } from '../faults/strike.ts';
+import { Strikes } from '../faults/strikes.ts';
+import type { HistoryRecord } from '../history/history.ts';
+import { engineInvariants } from '../invariants/engine.ts';
+import { Judge, type Judgement } from '../invariants/invariant.ts';
+import { Chance } from '../world/chance.ts';
+import { commitDelayOf } from '../world/commit-pace.ts';
+import { SeededRandom } from '../world/random.ts';
+import { type Outside, sealed } from '../world/sealed.ts';
+import { World } from '../world/world.ts';
+import { addNodes, bringUp, CLIENT, type ClusterOptions } from './cluster.ts';
+import { judged, type OwnFacts, type OwnInvariant, StoredActors } from './own-invariant.ts';
+import type { SimulationPlan } from './plan.ts';
+import { carryOut, stepsOf, stepsThrowNothing, type WorkloadOf } from './workload.ts';
+
+/** What all runs of a simulation have in common. */
+export interface Simulated extends ClusterOptions {
+  readonly shape: OwnShape;
+  readonly workload: WorkloadOf<KindMap>;
+  readonly invariants: readonly OwnInvariant[];
+}
+
+export interface SimulationRun {
+  readonly plan: SimulationPlan;
+  readonly records: readonly HistoryRecord[];
+  readonly judgement: Judgement;
+  readonly places: OwnFacts['places'];
+  readonly endedAtMs: number;
+  readonly traceHash: string;
+}
+
+/** How long the first elections and the first connections take at most. */
+const COMING_UP_MS = 60_000;
+/** Share of the nodes that a place can do without which are whole in the end. */
+const MORE = 0.5;
+
+/** @throws {RuntimeError} SEALED when something in the run reaches for real time, chance or I/O. */
+export function playSimulation(simulated: Simulated, plan: SimulationPlan): Promise<SimulationRun> {
+  return sealed((outside) => playSealed(simulated, plan, outside));
+}
+
+/** True times of deadlines that actors of the cluster have in a run: all of them, moved ones included. */
+export async function deadlinesOf(
+  simulated: Simulated,
+  plan: SimulationPlan,
+): Promise<readonly number[]> {
+  const moments = new Set<number>();
+  await sealed((outside) =>
+    playSealed(simulated, plan, outside, (world) =>
+      world.history.read((record) => {
+        if (record.type !== 'timers') return;
+        const now = world.now();
+        const { ownNow } = world.node(record.node);
+        for (const { dueAt } of record.timers) moments.add(Math.round(now + dueAt - ownNow));
+      }),
+    ),
+  );
+  return [...moments].sort((one, other) => one - other);
+}
+
+async function playSealed(
+  simulated: Simulated,
+  plan: SimulationPlan,
+  outside: Outside,
+  watch: (world: World) => void = () => {},
+): Promise<SimulationRun> {
+  const { shape, workload, invariants } = simulated;
+  const { seed, delayMs, untilMs, healAtMs } = plan;
+  const world = new World({
+    seed,
+    delayMs,
+    warmUpMs: COMING_UP_MS,
+    drawsTies: true,
+    outside,
+    ...commitDelayOf(plan),
+  });
+  addNodes(world, simulated, shape);
+  const scene: OwnScene = { world, shape };
+  const facts = factsOf(plan, shape, world);
+  const judge = new Judge<OwnFacts>(
+    [...engineInvariants, stepsThrowNothing, ...invariants.map(judged)],
+    facts,
+  );
+  world.history.read((record) => {
+    facts.stored.see(record);
+    judge.see(record);
+  });
+  watch(world);
+  const strikes = new Strikes(scene, plan);
+  await bringUp(world, shape);
+  await world.runUntil(0);
+  strikes.schedule();
+  if (healAtMs !== null) world.at(healAtMs, () => heal(scene, facts.core, strikes));
+  const client = () => world.node(CLIENT).program.runtime as unknown as Runtime<never>;
+  const [home = ''] = Object.keys(shape.places);
+  // A step that is left out has its moment all the same: so it moves nothing else that is due by chance.
+  for (const step of stepsOf(workload, seed, home, client))
+    world.at(step.atMs, () => (plan.steps.includes(step.id) ? carryOut(step, world) : undefined));
+  await world.runUntil(untilMs, () => judge.hasViolations);
+  strikes.tally();
+  const endedAtMs = world.now();
+  const judgement = judge.end(endedAtMs);
+  const { records, traceHash } = world.history;
+  return { plan, records, judgement, places: facts.places, endedAtMs, traceHash };
+}
+
+function factsOf(plan: SimulationPlan, shape: OwnShape, world: World): OwnFacts {
+  const { nemeses, delayMs, healAtMs } = plan;
+  return {
+    places: Object.fromEntries(world.nodes().map(({ node, place }) => [node, place])),
+    epsilonMs: epsilonOf({ steps: [], nemeses }),
+    deltaMs: delayMs[1],
+    healedAtMs: healAtMs,
+    core: coreOf(plan, shape),
+    isFaultFree: nemeses.length === 0,
+    stored: new StoredActors(),
+  };
+}
+
+/** The nodes that are up and connected from the moment of healing on; all of them when there is none. */
+function coreOf({ seed, healAtMs }: SimulationPlan, { places }: OwnShape): readonly string[] {
+  const all = Object.values(places);
+  if (healAtMs === null) return [...all.flat(), CLIENT];
+  const chance = new Chance(new SeededRandom(seed, 'core'));
+  const needed = new Set(all.map((nodes) => chance.pick(nodes)));
+  return [...all.flat().filter((node) => chance.is(MORE) || needed.has(node)), CLIENT];
+}
