@@ -1,0 +1,113 @@
+/**
+ * Views of the page beside its lists: fleet, turns, timeline, messages, timeouts, letters. queries.ts has the
+ * table of who asks for which.
+ */
+
+import type {
+  ActorLine,
+  Deadline,
+  ErrorLine,
+  Lane,
+  MessageLine,
+  Shown,
+  TurnLine,
+} from './actors.ts';
+import type { Missing, Series } from './queries.ts';
+import type { Why } from './why.ts';
+
+export interface FleetState {
+  readonly path: string;
+  readonly count: number;
+  /** Times in the state that ended within the window; absent where none did. */
+  readonly dwellP50Ms?: number;
+  readonly dwellP99Ms?: number;
+  readonly dwellP999Ms?: number;
+  /** Actors that are in it for longer than its own p99.9. */
+  readonly beyond: ReadonlyArray<{ readonly address: string; readonly since: number }>;
+}
+
+export interface FleetView {
+  readonly at: number;
+  readonly kind: string;
+  readonly definition?: string;
+  readonly windowMs: number;
+  /** How far back was looked; less than the window when collecting began later. */
+  readonly since: number;
+  readonly states: readonly FleetState[];
+  /** How often each transition was taken within the window, where known. */
+  readonly transitions: Readonly<Record<string, number>>;
+  readonly missing: Missing;
+}
+
+export interface TurnsPage {
+  readonly at: number;
+  /** Oldest first. */
+  readonly turns: readonly TurnLine[];
+  /** Ask with it as `before` for older ones. */
+  readonly before?: number;
+  /** Turns with contexts; absent when nothing was recorded, and `howToRecord` says how to. */
+  readonly recorded?: { readonly from: number; readonly to: number };
+  readonly howToRecord?: string;
+}
+
+export interface WhyAnswer {
+  readonly at: number;
+  readonly why: Why;
+}
+
+export interface TimelineAnswer {
+  readonly at: number;
+  readonly lanes: readonly Lane[];
+  readonly messages: readonly MessageLine[];
+  /** Lanes that were asked for and are not shown. */
+  readonly more: number;
+  readonly missing: Missing;
+}
+
+export interface MessagesAnswer {
+  readonly at: number;
+  readonly messages: readonly MessageLine[];
+  readonly isCut: boolean;
+  readonly missing: Missing;
+}
+
+export interface TimeoutLine {
+  readonly kind: string;
+  /** Name of the deadline, or reason of the jobs system. */
+  readonly reason: string;
+  readonly count: number;
+  readonly rate: Series;
+  /** p99 of the time that took what ended in time, and the limit. */
+  readonly durationP99Ms?: number;
+  readonly limitMs?: number;
+  readonly recommendation?: string;
+}
+
+export interface TimeoutsView {
+  readonly at: number;
+  readonly windowMs: number;
+  readonly since: number;
+  readonly lines: readonly TimeoutLine[];
+  /** Pending deadlines of the fleet by the time until they are due. */
+  readonly pending: ReadonlyArray<{ readonly withinMs: number; readonly count: number }>;
+  readonly soonest: ReadonlyArray<ActorLine & { readonly deadline?: Deadline }>;
+  readonly missing: Missing;
+}
+
+export interface UndeliveredLine {
+  readonly id: string;
+  readonly at: number;
+  readonly to: string;
+  readonly from?: string;
+  readonly type: string;
+  readonly payload: Shown;
+  readonly error: ErrorLine;
+  readonly node: string;
+}
+
+export interface UndeliveredPage {
+  readonly at: number;
+  readonly rows: readonly UndeliveredLine[];
+  readonly cursor?: string;
+  readonly missing: Missing;
+}
