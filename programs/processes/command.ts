@@ -1,0 +1,144 @@
+/**
+ * Command: one program at work in a process group of its own, without a shell in between.
+ *
+ * It ends when its leader has exited and its pipes are closed; pipes that the group's other processes hold open
+ * delay that by the output grace at most. Those processes are not stopped by that and can go on printing,
+ * into nothing, until `release`: a pipe that closed under them would end them. What cannot be started ends
+ * with the exit code a shell gives: 127 for a program that is not there, 126 for one that may not be run.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { OutputSink } from './output.ts';
+import { readRow } from './process-table.ts';
+
+export interface CommandOptions {
+  /** The program and its arguments; the first is looked up on PATH of `env`. */
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string;
+  /** The whole environment: nothing of this process's own is added. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdout: OutputSink;
+  readonly stderr: OutputSink;
+  /** Default 200. */
+  readonly outputGraceMs?: number;
+}
+
+export interface CommandEnd {
+  readonly exitCode: number;
+  /** Name of the signal that ended it. The exit code is 128 and its number then, as in a shell. */
+  readonly signal: string | null;
+  /** Reason for which it could not be started. */
+  readonly startFailure: string | null;
+}
+
+const OUTPUT_GRACE_MS = 200;
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGILL: 4,
+  SIGTRAP: 5,
+  SIGABRT: 6,
+  SIGBUS: 7,
+  SIGFPE: 8,
+  SIGKILL: 9,
+  SIGUSR1: 10,
+  SIGSEGV: 11,
+  SIGUSR2: 12,
+  SIGPIPE: 13,
+  SIGALRM: 14,
+  SIGTERM: 15,
+};
+
+export class Command {
+  /** Pid of the leader, which is the id of the group; undefined when it could not be started. */
+  readonly group: number | undefined;
+  /** Start time of the leader, which tells it from a later process with its pid. */
+  readonly startTicks: string | undefined;
+  /** Never rejects. */
+  readonly ended: Promise<CommandEnd>;
+  readonly #child: ChildProcess | undefined;
+  readonly #sinks: readonly OutputSink[];
+  #isReleased = false;
+
+  constructor(options: CommandOptions, clock: Clock) {
+    const { argv, cwd, env, stdout, stderr } = options;
+    this.#sinks = [stdout, stderr];
+    const [program, ...args] = argv;
+    let child: ChildProcess;
+    try {
+      child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    } catch (thrown) {
+      this.ended = Promise.resolve(notStarted(thrown as Error, stderr));
+      return;
+    }
+    this.#child = child;
+    this.group = child.pid;
+    this.startTicks = child.pid === undefined ? undefined : readRow(child.pid)?.startTicks;
+    pour(child.stdout, stdout);
+    pour(child.stderr, stderr);
+    this.ended = endOf(child, clock, options.outputGraceMs ?? OUTPUT_GRACE_MS, stderr);
+    void this.ended.then(() => this.#closeSinks());
+  }
+
+  /** Lets go of its pipes. Called when nothing of its group is left, or nobody cares. Idempotent. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#closeSinks();
+    this.#child?.stdout?.destroy();
+    this.#child?.stderr?.destroy();
+  }
+
+  #closeSinks(): void {
+    for (const sink of this.#sinks) sink.close();
+  }
+}
+
+function endOf(
+  child: ChildProcess,
+  clock: Clock,
+  outputGraceMs: number,
+  stderr: OutputSink,
+): Promise<CommandEnd> {
+  return new Promise((resolve) => {
+    let cancelGrace = (): void => {};
+    child.once('error', (error) => {
+      // A signal that could not be sent is an error of a child too; it has ended by itself then.
+      if (child.pid === undefined) resolve(notStarted(error, stderr));
+    });
+    child.once('exit', (code, signal) => {
+      const end = {
+        exitCode: code ?? 128 + (SIGNAL_NUMBERS[signal ?? ''] ?? 0),
+        signal,
+        startFailure: null,
+      };
+      child.once('close', () => {
+        cancelGrace();
+        resolve(end);
+      });
+      cancelGrace = clock.schedule(clock.now() + outputGraceMs, () => resolve(end));
+    });
+  });
+}
+
+function notStarted(error: Error, stderr: OutputSink): CommandEnd {
+  const isThere = (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  stderr.write(Buffer.from(`escapement: the command could not be started: ${error.message}\n`));
+  stderr.close();
+  return {
+    exitCode: isThere ? NOT_EXECUTABLE : NOT_FOUND,
+    signal: null,
+    startFailure: error.message,
+  };
+}
+
+function pour(from: Readable | null, to: OutputSink): void {
+  from?.on('data', (chunk: Buffer) => to.write(chunk));
+  // A pipe that breaks has ended.
+  from?.on('error', () => {});
+}
