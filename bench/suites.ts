@@ -2,9 +2,10 @@
 
 import { cluster } from './cluster.ts';
 import { engine } from './engine.ts';
+import { imports } from './imports.ts';
 import { jobs } from './jobs.ts';
 import { peers } from './peers.ts';
 import { simulator } from './simulator.ts';
 import type { Suite } from './suite.ts';
 
-export const SUITES: readonly Suite[] = [engine, jobs, cluster, peers, simulator];
+export const SUITES: readonly Suite[] = [engine, jobs, cluster, peers, simulator, imports];

@@ -6,13 +6,13 @@
  */
 
 import type { ReadStream, WriteStream } from 'node:tty';
-import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Demo } from '../../demo/demo.ts';
 import type { Happening } from '../../demo/happenings.ts';
 import { parseCount, parsePositiveDurationMs } from '../arguments.ts';
 import { EXIT } from '../exit.ts';
 import type { Host } from '../node/host.ts';
+import { ownFile } from '../own-file.ts';
 import { type Output, printable } from '../render/output.ts';
 import type { Surroundings } from './commands.ts';
 
@@ -88,8 +88,8 @@ async function demo(flags: DemoFlags, output: Output, host: Host, input: ReadStr
     rate: flags.rate,
     hasFaults: flags.faults,
     port: flags.headless === true || json ? 0 : flags.port,
-    command: [...host.execArgv, ownFile('../main')],
-    handlers: ownFile('../../demo/handlers'),
+    command: [...host.execArgv, ownFile('cli/main')],
+    handlers: ownFile('demo/handlers'),
     ...(duration !== undefined && { durationMs: duration }),
     ...(!isOnScreen &&
       !json && {
@@ -157,12 +157,6 @@ function printStatus(demo: Demo, output: Output | undefined): () => void {
     );
   }, STATUS_MS);
   return () => clearInterval(timer);
-}
-
-/** A module of this release, compiled or not, as this one is. */
-function ownFile(path: string): string {
-  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-  return fileURLToPath(new URL(path + extension, import.meta.url));
 }
 
 function parseRate(text: string): number {

@@ -8,12 +8,12 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { env as environment } from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { jobsCoverage } from '../../simulator/jobs/batch.ts';
 import type { SwarmOptions } from '../../simulator/jobs/swarm/draw-plan.ts';
 import type { Coverage } from '../../simulator/simulation/coverage.ts';
 import type { RunFigures } from '../../simulator/simulation/tally.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
+import { ownFile } from '../own-file.ts';
 import type { FromPlayer, ToPlayer } from './player.ts';
 
 export interface PlayersOptions {
@@ -45,7 +45,7 @@ export async function playSeeds(options: PlayersOptions): Promise<Coverage> {
     }
     return seeds;
   };
-  const file = playerFile();
+  const file = ownFile('cli/simulate/player');
   const players = Array.from({ length: options.players }, () =>
     fork(file, { env: { ...environment, ...options.env } }),
   );
@@ -87,10 +87,4 @@ function serve(
     });
     tell({ type: 'begin', swarm });
   });
-}
-
-/** Beside this file, compiled as this file is. */
-function playerFile(): string {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return fileURLToPath(new URL(`./player.${extension}`, import.meta.url));
 }
