@@ -6,9 +6,10 @@
  * breaks it still. For a single runtime in a unit test see `escapement/testing`.
  */
 
+export type { Nemesis } from './faults/nemesis.ts';
 export type { HistoryRecord } from './history/history.ts';
 export type { Judgement, RunFacts, Violation, Watcher } from './invariants/invariant.ts';
-export type { Nemesis, Plan } from './jobs/plan.ts';
+export type { Plan } from './jobs/plan.ts';
 export { play, type Run } from './jobs/run.ts';
 export type { SimulatedNode } from './simulation/cluster.ts';
 export type { Failure } from './simulation/failure.ts';

@@ -10,7 +10,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import signals from 'node:process';
 import { parseDuration } from '../../simulator/duration.ts';
-import { MENU } from '../../simulator/faults/menu.ts';
+import { JOBS_MENU } from '../../simulator/jobs/faults/menu.ts';
 import { jobsInvariants } from '../../simulator/jobs/invariants/index.ts';
 import { MARKS } from '../../simulator/jobs/marks.ts';
 import { drawPlan, type SwarmOptions } from '../../simulator/jobs/swarm/draw-plan.ts';
@@ -123,7 +123,7 @@ function swarmOf({
   tiny,
 }: Pick<SimulateOptions, 'until' | 'nemesis' | 'tiny'>): SwarmOptions {
   const untilMs = until === undefined ? undefined : untilOf(until);
-  const known = MENU.map(({ kind }) => kind);
+  const known = JOBS_MENU.map(({ kind }) => kind);
   const isNone = nemesis?.includes('none') ?? false;
   const unknown = nemesis?.find((kind) => kind !== 'none' && !known.includes(kind));
   if (unknown !== undefined)

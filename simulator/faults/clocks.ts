@@ -5,34 +5,20 @@
  * How far off clocks can be is known from the plan, because invariants allow for it.
  */
 
-import type { Nemesis } from '../jobs/plan.ts';
-import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
-import {
-  allNodes,
-  electedPlaces,
-  few,
-  hasStandby,
-  isJobs,
-  leaderOf,
-  nodesMeant,
-  placeWithStandby,
-} from './targets.ts';
+import { allNodes, electedPlaces, hasStandby } from './cluster-shape.ts';
+import type { Nemesis } from './nemesis.ts';
+import type { NemesisKind } from './nemesis-kind.ts';
+import { few, leaderOf, nodesMeant, placeWithStandby } from './targets.ts';
 
-const DAY_MS = 86_400_000;
-/** A deadline waits for as long as its clock is behind: in a run of some minutes that has to end. */
-const OWN_SKEW_MAX_MS = 60_000;
-
-const skewMaxOf = (cluster: ClusterShape): number => (isJobs(cluster) ? DAY_MS : OWN_SKEW_MAX_MS);
-
+/** Steps of a clock: just under a minute. */
+const STEPS_MS = [59_000];
 const skewOf = ({ params: { byMs } }: Nemesis): number => Number(byMs);
 
 export const stepLeaderClock: NemesisKind = {
   kind: 'stepLeaderClock',
-  says: 'The wall clock of a leader is a minute or the timeout of a job off, and it is started again.',
+  says: 'The wall clock of a leader is a minute off, and it is started again.',
   draw: (chance, cluster) => {
-    const jobs = isJobs(cluster) ? cluster.jobs : undefined;
-    const timeouts = jobs?.map(({ timeoutMs }) => timeoutMs) ?? [60_000];
-    const stepMs = Math.min(DAY_MS, Math.max(0, chance.pick(timeouts) - 1_000));
+    const stepMs = chance.pick(STEPS_MS);
     return {
       targets: [chance.pick(electedPlaces(cluster))],
       params: { byMs: chance.is(0.5) ? stepMs : -stepMs, downMs: chance.pick([1, 100, 10_000]) },
@@ -57,7 +43,7 @@ export const driftedTakeover: NemesisKind = {
   draw: (chance, cluster) => ({
     targets: [placeWithStandby(chance, cluster)],
     params: {
-      byMs: Math.round(chance.scaled(1, skewMaxOf(cluster))) * (chance.is(0.5) ? 1 : -1),
+      byMs: Math.round(chance.scaled(1, cluster.skewMaxMs)) * (chance.is(0.5) ? 1 : -1),
       ppm: chance.whole(-10_000, 10_000),
     },
   }),

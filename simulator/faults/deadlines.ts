@@ -1,5 +1,5 @@
 /**
- * Nemeses around deadlines of somebody's own machines: whatever keeps one is struck just before it, when
+ * Nemeses around deadlines of actors: whatever keeps one is struck just before it, when
  * it is due, or just after.
  *
  * Deadlines are those that actors have, as they stand in the history, reckoned from the clock of the node
@@ -8,12 +8,11 @@
  */
 
 import type { TimersFact } from '../history/history.ts';
-import type { Nemesis } from '../jobs/plan.ts';
 import type { Chance } from '../world/chance.ts';
 import type { WorldNode } from '../world/node.ts';
+import type { Nemesis } from './nemesis.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
-import { isJobs } from './targets.ts';
 
 const OFFSETS_MS = [-1_000, -100, -10, -2, -1, 0, 1, 2, 10, 100];
 const DOWN_MS = [1, 20, 500, 5_000, 20_000, 60_000];
@@ -28,7 +27,8 @@ const drawn = (chance: Chance): Nemesis['params'] => ({
 export const crashAtDeadline: NemesisKind = {
   kind: 'crashAtDeadline',
   says: 'The node that keeps a deadline dies just before it, at it or just after it, and is started again.',
-  fits: (cluster) => !isJobs(cluster),
+  awaitsMoment: true,
+  awaitsDeadlines: true,
   draw: (chance) => ({ targets: [], params: drawn(chance) }),
   begin: (strike) =>
     aroundDeadlines(strike, (name) => {
@@ -39,7 +39,8 @@ export const crashAtDeadline: NemesisKind = {
 export const pauseAtDeadline: NemesisKind = {
   kind: 'pauseAtDeadline',
   says: 'The node that keeps a deadline stands still from just before it, from it or from just after it.',
-  fits: (cluster) => !isJobs(cluster),
+  awaitsMoment: true,
+  awaitsDeadlines: true,
   draw: (chance) => ({ targets: [], params: drawn(chance) }),
   begin: (strike) =>
     aroundDeadlines(strike, (name) => {
@@ -54,7 +55,8 @@ export const pauseAtDeadline: NemesisKind = {
 export const stepClockAtDeadline: NemesisKind = {
   kind: 'stepClockAtDeadline',
   says: 'The wall clock of the node that keeps a deadline jumps around it, and the node is started again.',
-  fits: (cluster) => !isJobs(cluster),
+  awaitsMoment: true,
+  awaitsDeadlines: true,
   draw: (chance) => ({
     targets: [],
     params: {

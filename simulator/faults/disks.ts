@@ -9,13 +9,14 @@ import { placeOf } from '../../runtime/base/address.ts';
 import type { Chance } from '../world/chance.ts';
 import type { Delay } from '../world/delay.ts';
 import type { GroupEnd } from '../world/disk/disk.ts';
-import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
+import type { ClusterShape } from './cluster-shape.ts';
+import { allPlaces } from './cluster-shape.ts';
+import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
-import { allGates, electedPlaces } from './targets.ts';
 
-/** Where there is a disk: at gates and in datacenters. */
+/** Where there is a disk. */
 function somePlace(chance: Chance, cluster: ClusterShape): string[] {
-  return [chance.pick([...allGates(cluster), ...electedPlaces(cluster)])];
+  return [chance.pick(allPlaces(cluster))];
 }
 
 const placeStruck = ({ nemesis }: Strike): string => nemesis.targets[0] ?? '';
@@ -128,6 +129,7 @@ export const failedFlush: NemesisKind = {
 export const splitGroup: NemesisKind = {
   kind: 'splitGroup',
   says: 'A node dies when only some records of a group are on disk.',
+  awaitsMoment: true,
   draw: (chance, cluster) => ({
     targets: somePlace(chance, cluster),
     params: { times: chance.whole(1, 5), downMs: Math.round(chance.scaled(1, 10_000)) },

@@ -5,8 +5,6 @@
  * is that events of a run fall together more often than chance alone would let them.
  */
 
-import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
-import type { PlannedJob } from '../jobs/plan.ts';
 import type { Chance } from '../world/chance.ts';
 
 const EDGE_PROBABILITY = 0.3;
@@ -18,32 +16,21 @@ export class Edges {
   readonly #moments: number[] = [];
   /** Deadlines of actors, as they were in a run without faults. */
   readonly #deadlines: number[] = [];
-  readonly #config: JobsConfiguration;
+  readonly #afterMs: readonly number[];
 
-  constructor(config: JobsConfiguration) {
-    this.#config = config;
-  }
-
-  /** A job that is submitted then. */
-  addJob(job: PlannedJob, atMs: number): void {
-    const { timeoutMs, stuckThresholdMs } = job;
-    const { gateFallbackMs, allStuckThresholdMs, heartbeatIntervalMs } = this.#config;
-    const stuckMs = stuckThresholdMs ?? this.#config.stuckThresholdMs;
-    const dueAt = atMs + timeoutMs;
-    this.#moments.push(dueAt, dueAt + gateFallbackMs, atMs + stuckMs, atMs + heartbeatIntervalMs);
-    for (const { runsMs, stopsProgressAtMs } of job.workflows) {
-      if (typeof runsMs === 'number') this.#moments.push(atMs + runsMs);
-      if (stopsProgressAtMs === undefined) continue;
-      const stuckAt = atMs + stopsProgressAtMs + stuckMs;
-      this.#moments.push(stuckAt, stuckAt + gateFallbackMs);
-      this.#moments.push(atMs + stopsProgressAtMs + allStuckThresholdMs);
-    }
+  /** `afterMs`: what may be due so long after anything that happens. */
+  constructor(afterMs: readonly number[]) {
+    this.#afterMs = afterMs;
   }
 
   /** Something of a plan happens then. */
   add(atMs: number): void {
-    this.#moments.push(atMs);
-    this.#moments.push(atMs + this.#config.leaseMs, atMs + this.#config.checkIntervalMs);
+    this.#moments.push(atMs, ...this.#afterMs.map((ms) => atMs + ms));
+  }
+
+  /** Something is due then. */
+  addMoments(...moments: readonly number[]): void {
+    this.#moments.push(...moments);
   }
 
   /** A deadline of an actor, known from a run without faults. */

@@ -10,9 +10,9 @@
 import type { Group } from '../../runtime/ports/store.ts';
 import type { Chance } from '../world/chance.ts';
 import type { GroupEnd } from '../world/disk/disk.ts';
-import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
+import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
-import { allWorkers, askForTime, few, hasGate, hasWorker, isJobs, membersOf } from './targets.ts';
+import { membersOf } from './targets.ts';
 
 /** Where in the life of a message somebody dies. */
 const POINTS = [
@@ -24,37 +24,16 @@ const POINTS = [
 ] as const;
 type Point = (typeof POINTS)[number];
 
-/** Messages that decide something, by the type of their event. */
-const MESSAGES = [
-  'extension.credited',
-  'credit.answered',
-  'workflow.changed',
-  'attempt.placed',
-  'slot.granted',
-  'result.received',
-];
-const GATE_MESSAGES = [
-  'timeout.reported',
-  'timeout.declared',
-  'final.reported',
-  'leader.transferred',
-  'ack.received',
-];
-
-function messagesOf(cluster: ClusterShape): readonly string[] {
-  if (!isJobs(cluster)) return cluster.messages;
-  return hasGate(cluster) ? [...MESSAGES, ...GATE_MESSAGES] : MESSAGES;
-}
-
 export const killAtFailpoint: NemesisKind = {
   kind: 'killAtFailpoint',
   says: 'A node dies just before or after it commits, sends, hears or acknowledges a certain message.',
-  fits: (cluster) => messagesOf(cluster).length > 0,
+  awaitsMoment: true,
+  fits: (cluster) => cluster.messages.length > 0,
   draw: (chance, cluster) => ({
     targets: [],
     params: {
       point: chance.pick(POINTS),
-      message: chance.pick(messagesOf(cluster)),
+      message: chance.pick(cluster.messages),
       ...drawnTimes(chance),
     },
   }),
@@ -64,42 +43,11 @@ export const killAtFailpoint: NemesisKind = {
   },
 };
 
-/** Between grant and count: the worker is granted time, and its job has not heard of it yet. */
-export const killBetweenGrantAndCount: NemesisKind = {
-  kind: 'killBetweenGrantAndCount',
-  says: 'Runs ask for more time, and a leader dies when a grant is on disk and no job has counted it.',
-  fits: hasWorker,
-  draw: (chance, cluster) => ({
-    targets: few(chance, allWorkers(cluster)),
-    params: { everyMs: Math.round(chance.scaled(100, 20_000)), ...drawnTimes(chance) },
-  }),
-  begin: (strike) => {
-    killAt(strike, 'afterCommit', 'extension.credited');
-    askForTime(strike, strike.nemesis.targets, strike.number('everyMs'));
-  },
-};
-
-export const killBetweenDeclarationAndBroadcast: NemesisKind = {
-  kind: 'killBetweenDeclarationAndBroadcast',
-  says: 'A gate dies when a declaration is on disk and nobody has been told.',
-  fits: hasGate,
-  draw: (chance) => ({ targets: [], params: drawnTimes(chance) }),
-  begin: (strike) => killAt(strike, 'afterCommit', 'timeout.declared'),
-};
-
-export const killBeforeAcknowledgement: NemesisKind = {
-  kind: 'killBeforeAcknowledgement',
-  says: 'A leader dies when it has taken a declaration and its gate has not heard so.',
-  fits: hasGate,
-  draw: (chance) => ({ targets: [], params: drawnTimes(chance) }),
-  begin: (strike) => killAt(strike, 'beforeAcknowledgement', 'timeout.declared'),
-};
-
-function drawnTimes(chance: Chance): { readonly times: number; readonly downMs: number } {
+export function drawnTimes(chance: Chance): { readonly times: number; readonly downMs: number } {
   return { times: chance.whole(1, 3), downMs: Math.round(chance.scaled(1, 20_000)) };
 }
 
-function killAt(strike: Strike, point: Point, message: string): void {
+export function killAt(strike: Strike, point: Point, message: string): void {
   const { times = 1, downMs = 1_000 } = strike.nemesis.params;
   let left = Number(times);
   const kill = (name: string, end?: GroupEnd): void => {
@@ -170,27 +118,3 @@ function killAtAcknowledgement(
   });
   strike.whenOver(stop);
 }
-
-export const workerDiesAfterGrant: NemesisKind = {
-  kind: 'workerDiesAfterGrant',
-  says: 'Runs ask for more time, and their worker dies as soon as it is granted.',
-  fits: hasWorker,
-  draw: (chance, cluster) => ({
-    targets: few(chance, allWorkers(cluster)),
-    params: { everyMs: Math.round(chance.scaled(100, 20_000)), ...drawnTimes(chance) },
-  }),
-  begin: (strike) => {
-    const { targets } = strike.nemesis;
-    let left = strike.number('times');
-    strike.hear('work', ({ node, change, about }) => {
-      const isGranted = (about as { readonly granted?: unknown } | null)?.granted === true;
-      if (change !== 'answered' || !isGranted || !targets.includes(node) || left <= 0) return;
-      left -= 1;
-      strike.soon(() => {
-        if (!strike.crash(node)) return;
-        strike.after(strike.number('downMs'), () => strike.restart(node));
-      });
-    });
-    askForTime(strike, targets, strike.number('everyMs'));
-  },
-};

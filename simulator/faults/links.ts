@@ -8,9 +8,10 @@
 import type { Chance } from '../world/chance.ts';
 import type { Delay } from '../world/delay.ts';
 import type { Noise } from '../world/network/noise.ts';
+import { allNodes, electedPlaces } from './cluster-shape.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
-import { allNodes, electedPlaces, few, leaderOf, nodesMeant, othersThan } from './targets.ts';
+import { few, leaderOf, nodesMeant, othersThan } from './targets.ts';
 
 /** Noise on all frames from and to the targets. */
 function disturb(strike: Strike, noise: Noise): void {

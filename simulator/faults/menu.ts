@@ -1,27 +1,6 @@
-/**
- * The nemesis menu: every kind of fault that plans can name.
- *
- * Not on it: rolling upgrades, of which there is no second version to roll to, and configurations drawn
- * from their legal extremes, which are part of a plan from its beginning.
- */
+/** The nemesis menu: every kind of fault that any cluster can have. */
 
-import { byzantinePeer } from '../jobs/faults/byzantine.ts';
-import {
-  gateAwayAfterReport,
-  partedSubmission,
-  silentAfterStall,
-} from '../jobs/faults/gate-contact.ts';
-import { partedDeclaration, takeoverAtDeclaration } from '../jobs/faults/gate-declarations.ts';
-import { wordBehindHistory } from '../jobs/faults/gate-history.ts';
-import {
-  configReload,
-  forgetfulGate,
-  gateOutage,
-  isolateGateAtDeclaration,
-} from '../jobs/faults/gates.ts';
-import { overload, reconnectHerd } from '../jobs/faults/load.ts';
-import { silentAtWork } from '../jobs/faults/workers.ts';
-import { boundaryJitter, everythingAtOnce, extensionStorm } from './boundaries.ts';
+import { boundaryJitter } from './boundaries.ts';
 import { driftedTakeover, driftingClocks, stepLeaderClock } from './clocks.ts';
 import { crashAtDeadline, pauseAtDeadline, stepClockAtDeadline } from './deadlines.ts';
 import {
@@ -32,13 +11,8 @@ import {
   splitGroup,
   stalledDisk,
 } from './disks.ts';
-import {
-  killAtFailpoint,
-  killBeforeAcknowledgement,
-  killBetweenDeclarationAndBroadcast,
-  killBetweenGrantAndCount,
-  workerDiesAfterGrant,
-} from './failpoints.ts';
+import { killAtFailpoint } from './failpoints.ts';
+import { reconnectHerd } from './herds.ts';
 import {
   connectionResets,
   damagedFrames,
@@ -50,17 +24,10 @@ import {
   slowConsumer,
   swizzleClog,
 } from './links.ts';
-import { buggify, delayedDuplicate, progressStarvation, starvedHeartbeats } from './messages.ts';
+import { buggify, delayedDuplicate } from './messages.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import { throwingOnlookers } from './onlookers.ts';
-import {
-  boardOutage,
-  flapping,
-  isolateLeader,
-  isolateNodes,
-  partDatacenters,
-  partition,
-} from './partitions.ts';
+import { boardOutage, flapping, isolateLeader, isolateNodes, partition } from './partitions.ts';
 import {
   crashLoop,
   crashNodes,
@@ -86,9 +53,7 @@ export const MENU: readonly NemesisKind[] = [
   deafLeader,
   isolateNodes,
   isolateLeader,
-  isolateGateAtDeclaration,
   partition,
-  partDatacenters,
   boardOutage,
   flapping,
   crashNodes,
@@ -100,10 +65,6 @@ export const MENU: readonly NemesisKind[] = [
   stallAtDeadline,
   slowNodes,
   killAtFailpoint,
-  killBetweenGrantAndCount,
-  killBetweenDeclarationAndBroadcast,
-  killBeforeAcknowledgement,
-  workerDiesAfterGrant,
   stepLeaderClock,
   driftedTakeover,
   driftingClocks,
@@ -113,37 +74,13 @@ export const MENU: readonly NemesisKind[] = [
   failedFlush,
   splitGroup,
   damagedRecord,
-  gateOutage,
-  forgetfulGate,
-  configReload,
   boundaryJitter,
-  everythingAtOnce,
-  extensionStorm,
-  progressStarvation,
   delayedDuplicate,
   buggify,
-  overload,
   reconnectHerd,
   throwingOnlookers,
-  byzantinePeer,
   lateCommit,
-  partedSubmission,
-  gateAwayAfterReport,
-  silentAfterStall,
-  starvedHeartbeats,
-  silentAtWork,
-  takeoverAtDeclaration,
-  partedDeclaration,
-  wordBehindHistory,
   crashAtDeadline,
   pauseAtDeadline,
   stepClockAtDeadline,
 ];
-
-/** @throws {Error} when there is none of that name. */
-export function kindOfNemesis(kind: string): NemesisKind {
-  const found = MENU.find((one) => one.kind === kind);
-  if (found !== undefined) return found;
-  const known = MENU.map((one) => one.kind).join(', ');
-  throw new Error(`There is no nemesis "${kind}". There are: ${known}.`);
-}

@@ -2,9 +2,10 @@
  * Nemeses of onlookers: code of users that is called by a node and has nothing to do with its work.
  */
 
+import { allNodes } from './cluster-shape.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
-import { allNodes, few, nodesMeant } from './targets.ts';
+import { few, nodesMeant } from './targets.ts';
 
 export const throwingOnlookers: NemesisKind = {
   kind: 'throwingOnlookers',

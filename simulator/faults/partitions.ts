@@ -14,23 +14,14 @@ import {
   ring,
   shattered,
 } from '../world/network/partition-shapes.ts';
-import type { ClusterShape, NemesisKind } from './nemesis-kind.ts';
+import { allNodes, electedPlaces, hasFourNodes } from './cluster-shape.ts';
+import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
-import {
-  allNodes,
-  electedPlaces,
-  few,
-  hasFourNodes,
-  hasGate,
-  isJobs,
-  leaderOf,
-  nodesMeant,
-  othersThan,
-} from './targets.ts';
+import { few, leaderOf, nodesMeant, othersThan } from './targets.ts';
 
-type How = 'cut' | 'silent' | 'half';
+export type How = 'cut' | 'silent' | 'half';
 
-const HOWS = ['cut', 'cut', 'silent'] as const;
+export const HOWS = ['cut', 'cut', 'silent'] as const;
 
 /** Parts nodes, until it is over; an effect when there are connections to break. */
 export function part(strike: Strike, partings: readonly Parting[], how: How = 'cut'): NetworkFault {
@@ -83,7 +74,7 @@ export const isolateLeader: NemesisKind = {
   },
 };
 
-/** The shapes in which nodes are parted that are no side's and no datacenter's. */
+/** The shapes in which nodes are parted that are no side's and no place's. */
 const SHAPES: Readonly<Record<string, (nodes: readonly string[]) => readonly Parting[]>> = {
   halves,
   ring,
@@ -103,19 +94,6 @@ export const partition: NemesisKind = {
     const { shape, how } = strike.nemesis.params;
     const partingsOf = SHAPES[String(shape)] ?? halves;
     part(strike, partingsOf(strike.chance.shuffled(nodesMeant(strike))), how as How);
-  },
-};
-
-export const partDatacenters: NemesisKind = {
-  kind: 'partDatacenters',
-  says: 'The gate does not reach some of the datacenters, which work on.',
-  fits: hasGate,
-  draw: (chance, cluster) => ({
-    targets: few(chance, electedPlaces(cluster)),
-    params: { how: chance.pick([...HOWS, 'half']) },
-  }),
-  begin: (strike) => {
-    part(strike, [[strike.system.gates, nodesMeant(strike)]], strike.word('how') as How);
   },
 };
 
@@ -139,17 +117,11 @@ export const boardOutage: NemesisKind = {
 /** Factors of the limits that the system waits for: just shorter and just longer than each. */
 const FLAP_FACTORS = [0.9, 1.1];
 
-function limitsOf(cluster: ClusterShape): readonly number[] {
-  if (!isJobs(cluster)) return [cluster.lease.leaseMs, cluster.lease.leaseRenewMs];
-  const { silentAfterMs, stuckThresholdMs, gateFallbackMs, managerLostMs } = cluster.config;
-  return [silentAfterMs, stuckThresholdMs, gateFallbackMs, managerLostMs];
-}
-
 export const flapping: NemesisKind = {
   kind: 'flapping',
   says: 'Nodes are parted and whole in turn, just shorter and just longer than a limit of the system.',
   draw: (chance, cluster) => {
-    const limitMs = chance.pick(limitsOf(cluster));
+    const limitMs = chance.pick(cluster.waitsMs);
     return {
       targets: few(chance, allNodes(cluster)),
       params: {

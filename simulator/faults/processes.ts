@@ -5,20 +5,16 @@
  * to be struck is left alone.
  */
 
+import {
+  allNodes,
+  allPlaces,
+  type ClusterShape,
+  electedPlaces,
+  hasStandby,
+} from './cluster-shape.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
-import {
-  allGates,
-  allNodes,
-  electedPlaces,
-  few,
-  hasStandby,
-  leaderOf,
-  leaseOf,
-  nodesAt,
-  nodesMeant,
-  placeWithStandby,
-} from './targets.ts';
+import { few, leaderOf, nodesMeant, placeWithStandby } from './targets.ts';
 
 export const crashNodes: NemesisKind = {
   kind: 'crashNodes',
@@ -75,7 +71,7 @@ export const rollingRestart: NemesisKind = {
   kind: 'rollingRestart',
   says: 'Nodes are stopped in order and started again, one after the other.',
   draw: (chance, cluster) => {
-    const whole = nodesAt(cluster, chance.pick(electedPlaces(cluster)));
+    const whole = cluster.places[chance.pick(electedPlaces(cluster))]?.nodes ?? [];
     const targets = chance.is(0.5) ? whole : chance.shuffled(allNodes(cluster));
     return {
       targets,
@@ -106,7 +102,7 @@ export const pauseLeader: NemesisKind = {
   says: 'The leader of a place stands still for just longer than its lease, and goes on.',
   fits: hasStandby,
   draw: (chance, cluster) => {
-    const { leaseMs, leaseMarginMs, leaseJitterMs } = leaseOf(cluster);
+    const { leaseMs, leaseMarginMs, leaseJitterMs } = cluster.lease;
     const beyondMs = chance.pick([-leaseMarginMs, 1, 100, leaseJitterMs, 2 * leaseMs]);
     const durMs = Math.max(1, leaseMs + beyondMs);
     return { targets: [placeWithStandby(chance, cluster)], params: {}, durMs };
@@ -130,11 +126,17 @@ export const pauseNodes: NemesisKind = {
   },
 };
 
+function electedFirst(shape: ClusterShape): string[] {
+  const elected = electedPlaces(shape);
+  return [...elected, ...allPlaces(shape).filter((place) => !elected.includes(place))];
+}
+
 export const stallAtDeadline: NemesisKind = {
   kind: 'stallAtDeadline',
   says: 'The event loop of a leader stalls just before a deadline of it.',
+  awaitsMoment: true,
   draw: (chance, cluster) => ({
-    targets: [chance.pick([...electedPlaces(cluster), ...allGates(cluster)])],
+    targets: [chance.pick(electedFirst(cluster))],
     params: {
       stallMs: Math.round(chance.scaled(10, 60_000)),
       beforeMs: chance.pick([0, 1, 2, 10, 100]),

@@ -8,31 +8,27 @@
  */
 
 import type { HistoryRecord } from '../history/history.ts';
-import type { Nemesis } from '../jobs/plan.ts';
-import type { Scene } from '../jobs/steps.ts';
-import type { JobsSystem } from '../jobs/system.ts';
 import { Chance } from '../world/chance.ts';
 import type { GroupEnd } from '../world/disk/disk.ts';
 import type { WorldNode } from '../world/node.ts';
 import type { Fault, World } from '../world/world.ts';
-import type { OwnShape } from './nemesis-kind.ts';
+import type { ClusterShape } from './cluster-shape.ts';
+import type { Nemesis } from './nemesis.ts';
 
-/** A cluster of somebody's own machines, in its world. */
-export interface OwnScene {
+/** A cluster in its world. */
+export interface Scene {
   readonly world: World;
-  readonly shape: OwnShape;
+  readonly shape: ClusterShape;
 }
-
-export type AnyScene = Scene | OwnScene;
 
 /** Hits that the history tells of, for each nemesis; the others are counted only. */
 const TOLD_MAX = 20;
 
 type Hearer = (record: never) => void;
 
-export class Strike {
+export class Strike<TScene extends Scene = Scene> {
   readonly nemesis: Nemesis;
-  readonly scene: AnyScene;
+  readonly scene: TScene;
   readonly chance: Chance;
   /** It ends so much later than it began, at the latest. */
   readonly lastsMs: number;
@@ -47,7 +43,7 @@ export class Strike {
   readonly #hearers = new Map<HistoryRecord['type'], Hearer[]>();
   readonly #down = new Set<string>();
 
-  constructor(nemesis: Nemesis, scene: AnyScene, lastsMs: number) {
+  constructor(nemesis: Nemesis, scene: TScene, lastsMs: number) {
     const { id, kind, targets, params } = nemesis;
     this.lastsMs = lastsMs;
     this.endsAtMs = scene.world.now() + lastsMs;
@@ -59,17 +55,6 @@ export class Strike {
 
   get world(): World {
     return this.scene.world;
-  }
-
-  /** For kinds that mean the jobs system alone. @throws {Error} when the cluster is another one. */
-  get jobs(): Scene {
-    if ('system' in this.scene) return this.scene;
-    throw new Error(`Nemesis "${this.nemesis.kind}" needs a jobs system.`);
-  }
-
-  /** As `jobs`. */
-  get system(): JobsSystem {
-    return this.jobs.system;
   }
 
   /** Nodes that it brought down and that are still to be started. */

@@ -5,16 +5,18 @@
  * plan that names a kind that is not on the menu is an error before anything begins.
  */
 
-import type { Nemesis, Plan } from '../jobs/plan.ts';
-import { kindOfNemesis } from './menu.ts';
-import { type AnyScene, Strike } from './strike.ts';
+import type { Nemesis, PlannedFaults } from './nemesis.ts';
+import { kindOfNemesis, type NemesisKind } from './nemesis-kind.ts';
+import { type Scene, Strike } from './strike.ts';
 
-export class Strikes {
-  readonly #scene: AnyScene;
-  readonly #plan: Pick<Plan, 'nemeses' | 'healAtMs'>;
-  readonly #underWay = new Set<Strike>();
+export class Strikes<TScene extends Scene = Scene> {
+  readonly #scene: TScene;
+  readonly #plan: PlannedFaults;
+  readonly #menu: readonly NemesisKind<TScene>[];
+  readonly #underWay = new Set<Strike<TScene>>();
 
-  constructor(scene: AnyScene, plan: Pick<Plan, 'nemeses' | 'healAtMs'>) {
+  constructor(scene: TScene, plan: PlannedFaults, menu: readonly NemesisKind<TScene>[]) {
+    this.#menu = menu;
     this.#scene = scene;
     this.#plan = plan;
     scene.world.history.read((record) => {
@@ -25,7 +27,7 @@ export class Strikes {
   /** From now on they come by themselves. @throws {Error} when there is no such kind. */
   schedule(): void {
     for (const nemesis of this.#plan.nemeses) {
-      const { begin } = kindOfNemesis(nemesis.kind);
+      const { begin } = kindOfNemesis(this.#menu, nemesis.kind);
       this.#scene.world.at(nemesis.atMs, () => this.#begin(nemesis, begin));
     }
   }
@@ -40,7 +42,7 @@ export class Strikes {
     for (const strike of this.#underWay) strike.tally();
   }
 
-  #begin(nemesis: Nemesis, begin: (strike: Strike) => void): void {
+  #begin(nemesis: Nemesis, begin: (strike: Strike<TScene>) => void): void {
     const { world } = this.#scene;
     const healAtMs = this.#plan.healAtMs ?? Number.POSITIVE_INFINITY;
     const lastsMs = Math.min(Math.max(1, nemesis.durMs), healAtMs - nemesis.atMs);
@@ -51,7 +53,7 @@ export class Strikes {
     begin(strike);
   }
 
-  #end(strike: Strike, mayRestart?: (name: string) => boolean): void {
+  #end(strike: Strike<TScene>, mayRestart?: (name: string) => boolean): void {
     strike.end(mayRestart);
     this.#underWay.delete(strike);
   }

@@ -3,15 +3,17 @@
  * has opened it already.
  */
 
+import { hasStandby } from './cluster-shape.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
-import { hasStandby, leaderOf, leaseOf, placeWithStandby } from './targets.ts';
+import { leaderOf, placeWithStandby } from './targets.ts';
 
 export const lateCommit: NemesisKind = {
   kind: 'lateCommit',
   says: 'A leader stands still, and its last group is on disk only when its successor has opened the store.',
   fits: hasStandby,
+  awaitsMoment: true,
   draw: (chance, cluster) => {
-    const { leaseMs, leaseRenewMs, leaseJitterMs } = leaseOf(cluster);
+    const { leaseMs, leaseRenewMs, leaseJitterMs } = cluster.lease;
     const lateMs = chance.whole(0, 2 * leaseRenewMs + leaseJitterMs);
     return {
       targets: [placeWithStandby(chance, cluster)],

@@ -9,6 +9,7 @@
 import type { JobTerms } from '../../machines/jobs/messages/client.ts';
 import type { JobStatus } from '../../machines/jobs/words.ts';
 import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
+import type { Nemesis } from '../faults/nemesis.ts';
 import type { Bounds } from '../simulation/bounds.ts';
 
 /** Plans of another version are refused. */
@@ -84,19 +85,6 @@ export interface DatacenterTopology {
   readonly workers: number;
   /** Cores of each worker. Default 4. */
   readonly cores?: number;
-}
-
-/** A fault of the menu: what, when, how long, to whom. */
-export interface Nemesis {
-  /** Names it in the history; unique in its plan. */
-  readonly id: string;
-  /** As in the menu. */
-  readonly kind: string;
-  readonly atMs: number;
-  readonly durMs: number;
-  /** Nodes, datacenters or jobs; what they mean is the kind's business. */
-  readonly targets: readonly string[];
-  readonly params: Readonly<Record<string, number | string | boolean>>;
 }
 
 /** Nodes by name; `A.*` are all of a datacenter, and so is the datacenter itself. */

@@ -9,7 +9,7 @@
 import { placeOf } from '../../runtime/base/address.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { DEFAULT_LIMITS } from '../../runtime/base/limits.ts';
-import { coreOf, epsilonOf, heal } from '../faults/healing.ts';
+import { heal } from '../faults/healing.ts';
 import { Strikes } from '../faults/strikes.ts';
 import type { CommitFact, History, HistoryRecord } from '../history/history.ts';
 import { Judge, type Judgement } from '../invariants/invariant.ts';
@@ -19,10 +19,14 @@ import { type Outside, sealed } from '../world/sealed.ts';
 import { World } from '../world/world.ts';
 import { BOOK, Book } from './book.ts';
 import { Clients } from './clients.ts';
+import { coreOf, epsilonOf } from './core.ts';
 import type { JobsFacts, JobsInvariant } from './facts.ts';
+import { JOBS_MENU } from './faults/menu.ts';
 import { jobsInvariants } from './invariants/index.ts';
 import type { Plan, Step } from './plan.ts';
-import { carryOut, lead, type Scene } from './steps.ts';
+import type { JobsScene } from './scene.ts';
+import { shapeOf } from './shape.ts';
+import { carryOut, lead } from './steps.ts';
 import { isTimer, JobsSystem } from './system.ts';
 
 export interface PlayOptions {
@@ -74,7 +78,12 @@ async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): P
   });
   const system = new JobsSystem(world, plan);
   const book = plan.book && new Book(world, plan.book);
-  const scene: Scene = { world, system, clients: new Clients(world) };
+  const scene: JobsScene = {
+    world,
+    system,
+    shape: shapeOf(plan.topology, system.config),
+    clients: new Clients(world),
+  };
   const facts = factsOf(plan, system, world);
   const judge = new Judge(invariants, facts);
   const { history } = world;
@@ -83,7 +92,7 @@ async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): P
   history.read((record) => events.see(record));
   if (options.reader !== undefined) history.read(options.reader(facts));
   const finals = new Finals(scene);
-  const strikes = new Strikes(scene, plan);
+  const strikes = new Strikes(scene, plan, JOBS_MENU);
   await bringUp(plan, scene);
   disturb(plan, scene, strikes, facts.core);
   book?.schedule();
@@ -123,7 +132,7 @@ class EventCounter {
 }
 
 /** Chance did not know how the run would go: what cannot be done is left out. */
-function tryOut(step: Step, scene: Scene): unknown {
+function tryOut(step: Step, scene: JobsScene): unknown {
   try {
     return carryOut(step, scene);
   } catch (thrown) {
@@ -135,7 +144,7 @@ function tryOut(step: Step, scene: Scene): unknown {
 }
 
 /** Everything is up, has registered and was heard, and the first managers lead. */
-async function bringUp({ steps, topology }: Plan, scene: Scene): Promise<void> {
+async function bringUp({ steps, topology }: Plan, scene: JobsScene): Promise<void> {
   const { world, system, clients } = scene;
   const { pace } = world;
   const appointed = new Set(steps.filter(isLead).map(({ manager }) => world.node(manager).place));
@@ -157,7 +166,12 @@ async function bringUp({ steps, topology }: Plan, scene: Scene): Promise<void> {
 }
 
 /** All that is done to the cluster from zero on, and the end of it. */
-function disturb(plan: Plan, scene: Scene, strikes: Strikes, core: readonly string[]): void {
+function disturb(
+  plan: Plan,
+  scene: JobsScene,
+  strikes: Strikes<JobsScene>,
+  core: readonly string[],
+): void {
   const { world } = scene;
   const { loss, duplicate, reorder, delayMs } = plan.network;
   const withinMs = 10 * Math.max(1, delayMs[1]);
@@ -229,7 +243,7 @@ class Finals {
   readonly #ended = new Set<string>();
   readonly #clients: Clients;
 
-  constructor({ world, clients }: Scene) {
+  constructor({ world, clients }: JobsScene) {
     this.#clients = clients;
     world.history.read((record) => {
       if (record.type === 'commit') this.#take(record.writes);

@@ -9,21 +9,13 @@ import { placeOf } from '../../runtime/base/address.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { encodeFrame } from '../../runtime/delivery.ts';
 import type { InterceptedEvent } from '../world/network/interception.ts';
-import type { World } from '../world/world.ts';
-import type { Clients } from './clients.ts';
 import { matchOf } from './message-names.ts';
 import { toShownName } from './names.ts';
 import type { NodeSet, PlannedWorkflow, Step } from './plan.ts';
-import type { JobsSystem } from './system.ts';
-
-export interface Scene {
-  readonly world: World;
-  readonly system: JobsSystem;
-  readonly clients: Clients;
-}
+import type { JobsScene } from './scene.ts';
 
 /** Does it now. @throws {Error} when it cannot be done. */
-export function carryOut(step: Step, scene: Scene): unknown {
+export function carryOut(step: Step, scene: JobsScene): unknown {
   const { world, clients } = scene;
   switch (step.do) {
     case 'submit':
@@ -62,12 +54,12 @@ export function carryOut(step: Step, scene: Scene): unknown {
 }
 
 /** This manager takes the lease of its datacenter, as if the one before had just ended. */
-export function lead(manager: string, { world }: Scene): void {
+export function lead(manager: string, { world }: JobsScene): void {
   world.office.appoint(world.node(manager).place, manager);
 }
 
 /** The nodes that are meant: `A` and `A.*` are all of a datacenter. */
-export function nodesOf(names: NodeSet, { world, system }: Scene): readonly string[] {
+export function nodesOf(names: NodeSet, { world, system }: JobsScene): readonly string[] {
   const known = world.nodes().map(({ node }) => node);
   return names.flatMap((name) => {
     const datacenter = name.endsWith('.*') ? name.slice(0, -2) : name;
@@ -76,7 +68,7 @@ export function nodesOf(names: NodeSet, { world, system }: Scene): readonly stri
   });
 }
 
-function extend(step: Extract<Step, { do: 'extend' }>, { system }: Scene): Promise<unknown> {
+function extend(step: Extract<Step, { do: 'extend' }>, { system }: JobsScene): Promise<unknown> {
   const { worker, jobId, workflowId, progress, reason } = step;
   const newest = system
     .runningOn(worker)
@@ -92,7 +84,7 @@ function extend(step: Extract<Step, { do: 'extend' }>, { system }: Scene): Promi
   return newest.extend(wish as never).catch(() => undefined);
 }
 
-function partition(sides: readonly NodeSet[], forMs: number | null, scene: Scene): void {
+function partition(sides: readonly NodeSet[], forMs: number | null, scene: JobsScene): void {
   const { world } = scene;
   const groups = sides.map((side) => nodesOf(side, scene));
   const pairs = groups.flatMap((one, index) =>
@@ -105,7 +97,7 @@ function partition(sides: readonly NodeSet[], forMs: number | null, scene: Scene
   });
 }
 
-function link(step: Extract<Step, { do: 'link' }>, scene: Scene): void {
+function link(step: Extract<Step, { do: 'link' }>, scene: JobsScene): void {
   const { between, action, messageType, count } = step;
   const match = messageType === undefined ? {} : matchOf(messageType);
   if (match === undefined) throw new Error(`There is no message "${messageType}".`);
@@ -122,7 +114,7 @@ function link(step: Extract<Step, { do: 'link' }>, scene: Scene): void {
 function refuseDispatches(
   workflow: PlannedWorkflow,
   jobId: string,
-  { world, system }: Scene,
+  { world, system }: JobsScene,
 ): void {
   const scripts = Object.entries(workflow.in ?? {});
   for (const datacenter of system.datacenters) {
@@ -151,7 +143,7 @@ function refuseDispatches(
 }
 
 /** As the other side would send it: the gate to a datacenter, or a datacenter to the gate. */
-function inject(step: Extract<Step, { do: 'inject' }>, { world, system }: Scene): void {
+function inject(step: Extract<Step, { do: 'inject' }>, { world, system }: JobsScene): void {
   const { type: name, ...fields } = step.message as { type: string; jobId: string };
   const match = matchOf(name);
   if (match === undefined) throw new Error(`There is no message "${name}".`);

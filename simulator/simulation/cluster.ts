@@ -18,13 +18,15 @@ import type { RuntimeLimits } from '../../runtime/base/limits.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { KindMap } from '../../runtime/runtime.ts';
-import type { OwnShape } from '../faults/nemesis-kind.ts';
+import type { ClusterShape } from '../faults/cluster-shape.ts';
 import type { World } from '../world/world.ts';
 import { limitsOf, messagesOf } from './declared.ts';
 
 /** Name of the client's node, and of its place. */
 export const CLIENT = 'client';
 const NODES_MAX = 9;
+/** A deadline waits for as long as its clock is behind: in a run of some minutes that has to end. */
+const SKEW_MAX_MS = 60_000;
 
 /** One life of a node, for performers that need something of it. */
 export interface SimulatedNode {
@@ -53,7 +55,7 @@ export interface ClusterOptions<TKinds extends KindMap = KindMap> {
 export const LEASE: LeaseRules = leaseRules(resolveConfiguration({}));
 
 /** What is known of it before it runs. @throws {RuntimeError} OPTION_INVALID */
-export function shapeOf({ kinds, places }: ClusterOptions): OwnShape {
+export function shapeOf({ kinds, places }: ClusterOptions): ClusterShape {
   const given = Object.entries(places ?? { main: { nodes: 1 } });
   if (given.length === 0 || given.some(([place]) => place === CLIENT))
     throw invalid(`"places" names one place at least, and none of them "${CLIENT}".`);
@@ -63,16 +65,24 @@ export function shapeOf({ kinds, places }: ClusterOptions): OwnShape {
   const numbered = (place: string, nodes: number): string[] =>
     Array.from({ length: nodes }, (_, index) => `${place}-${index + 1}`);
   return {
-    places: Object.fromEntries(given.map(([place, { nodes }]) => [place, numbered(place, nodes)])),
+    places: Object.fromEntries(
+      given.map(([place, { nodes }]) => {
+        const hosts = numbered(place, nodes);
+        return [place, { hosts, nodes: hosts, isElected: true }];
+      }),
+    ),
+    spared: [CLIENT],
     lease: LEASE,
     messages: messagesOf(kinds),
     limits: limitsOf(kinds),
+    waitsMs: [LEASE.leaseMs, LEASE.leaseRenewMs],
+    skewMaxMs: SKEW_MAX_MS,
   };
 }
 
 /** Adds all nodes to the world; nothing runs yet. */
-export function addNodes(world: World, options: ClusterOptions, shape: OwnShape): void {
-  for (const [place, nodes] of Object.entries(shape.places))
+export function addNodes(world: World, options: ClusterOptions, shape: ClusterShape): void {
+  for (const [place, { nodes }] of Object.entries(shape.places))
     for (const node of nodes) addNode(world, options, node, place);
   world.add({
     node: CLIENT,
@@ -116,9 +126,14 @@ function addNode(world: World, options: ClusterOptions, node: string, place: str
 }
 
 /** Everything is up, and every place has a host. */
-export async function bringUp(world: World, { places }: OwnShape): Promise<void> {
+export async function bringUp(world: World, { places }: ClusterShape): Promise<void> {
   const { pace, clock } = world;
-  for (const [place, [first = '']] of Object.entries(places)) {
+  for (const [
+    place,
+    {
+      hosts: [first = ''],
+    },
+  ] of Object.entries(places)) {
     await pace.during(world.node(first).start());
     await pace.runUntil(clock.now() + 5_000, () => world.hostOf(place) !== undefined);
   }

@@ -6,7 +6,7 @@
 
 import { z } from 'zod';
 import { RuntimeError } from '../../runtime/base/errors.ts';
-import type { OwnShape } from '../faults/nemesis-kind.ts';
+import { allNodes, allPlaces, type ClusterShape } from '../faults/cluster-shape.ts';
 import { nemesisSchema, rangeMs } from '../jobs/report/plan-schema.ts';
 import { CLIENT } from './cluster.ts';
 import type { SimulationPlan } from './plan.ts';
@@ -22,7 +22,7 @@ const planSchema = z.strictObject({
 });
 
 export interface Known {
-  readonly shape: OwnShape;
+  readonly shape: ClusterShape;
   /** Kinds of faults. */
   readonly kinds: readonly string[];
   /** Steps of the workload, for the seed of the plan. */
@@ -42,7 +42,7 @@ export function checkPlan(plan: SimulationPlan, { shape, kinds, stepsOf }: Known
     throw invalid(
       `"plan" has the step "${step}", which the workload does not have with seed ${plan.seed}. It has: ${steps.join(', ')}.`,
     );
-  const nodes = [CLIENT, ...Object.entries(shape.places).flat(2)];
+  const nodes = [CLIENT, ...allPlaces(shape), ...allNodes(shape)];
   for (const { id, kind, targets } of plan.nemeses) {
     if (!kinds.includes(kind))
       throw invalid(`"plan" has the fault ${id} of the kind "${kind}", and there is none.`);

@@ -5,12 +5,12 @@
  * run, to the last frame. Chance makes one of each seed, and shrinking leaves less of it.
  */
 
-import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
+import type { ClusterShape } from '../faults/cluster-shape.ts';
+import { drawNemeses } from '../faults/draw.ts';
 import { Edges } from '../faults/edges.ts';
 import { MENU } from '../faults/menu.ts';
-import type { NemesisKind, OwnShape } from '../faults/nemesis-kind.ts';
-import type { Nemesis } from '../jobs/plan.ts';
-import { drawNemeses } from '../jobs/swarm/draw-plan.ts';
+import type { Nemesis } from '../faults/nemesis.ts';
+import type { NemesisKind } from '../faults/nemesis-kind.ts';
 import { Chance } from '../world/chance.ts';
 import { commitMsOf } from '../world/commit-pace.ts';
 import { SeededRandom } from '../world/random.ts';
@@ -33,7 +33,7 @@ export interface SimulationPlan {
 
 export interface DrawOptions {
   readonly untilMs: number;
-  readonly shape: OwnShape;
+  readonly shape: ClusterShape;
   readonly steps: readonly WorkloadStep[];
   /** Kinds of faults that may be drawn. */
   readonly nemeses: readonly string[];
@@ -58,7 +58,6 @@ const REACHING_PROBABILITY = 0.7;
 const REACH_MAX_MS = 120_000;
 /** How often such a run has a fault that waits for deadlines. */
 const AIMED_PROBABILITY = 0.7;
-const AIMED = ['crashAtDeadline', 'pauseAtDeadline', 'stepClockAtDeadline'];
 
 export function drawSimulation(seed: number, options: DrawOptions): SimulationPlan {
   const { untilMs, shape, steps } = options;
@@ -69,12 +68,12 @@ export function drawSimulation(seed: number, options: DrawOptions): SimulationPl
   const drawnMs = Math.round(chanceOf('phase').scaled(lastMs, PHASE_FACTOR * lastMs));
   const reachedMs = reach(chanceOf('reach'), deadlines);
   const healAtMs = Math.min(Math.max(drawnMs, reachedMs), longestMs);
-  const edges = new Edges(resolveConfiguration({}));
+  const edges = new Edges([shape.lease.leaseMs]);
   for (const { atMs } of steps) edges.add(atMs);
   for (const atMs of deadlines) edges.addDeadline(atMs);
   const allowed = MENU.filter(({ kind }) => options.nemeses.includes(kind));
   const drawn = drawNemeses(chanceOf('nemeses'), shape, allowed, healAtMs, edges);
-  const aimed = allowed.filter(({ kind }) => AIMED.includes(kind));
+  const aimed = allowed.filter(({ awaitsDeadlines }) => awaitsDeadlines === true);
   const nemeses = [
     ...drawn,
     ...(drawn.length > 0 && reachedMs > 0
@@ -121,7 +120,7 @@ function reach(chance: Chance, deadlines: readonly number[]): number {
 function drawAimed(
   chance: Chance,
   kinds: readonly NemesisKind[],
-  shape: OwnShape,
+  shape: ClusterShape,
   id: string,
   durMs: number,
 ): readonly Nemesis[] {

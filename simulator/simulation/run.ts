@@ -7,16 +7,15 @@
  */
 
 import type { KindMap, Runtime } from '../../runtime/runtime.ts';
-import { epsilonOf, heal } from '../faults/healing.ts';
-import type { OwnShape } from '../faults/nemesis-kind.ts';
-import type { OwnScene } from '../faults/strike.ts';
+import { allNodes, type ClusterShape } from '../faults/cluster-shape.ts';
+import { coreOf, epsilonOf, heal } from '../faults/healing.ts';
+import { MENU } from '../faults/menu.ts';
+import type { Scene } from '../faults/strike.ts';
 import { Strikes } from '../faults/strikes.ts';
 import type { HistoryRecord } from '../history/history.ts';
 import { engineInvariants } from '../invariants/engine.ts';
 import { Judge, type Judgement } from '../invariants/invariant.ts';
-import { Chance } from '../world/chance.ts';
 import { commitDelayOf } from '../world/commit-pace.ts';
-import { SeededRandom } from '../world/random.ts';
 import { type Outside, sealed } from '../world/sealed.ts';
 import { World } from '../world/world.ts';
 import { addNodes, bringUp, CLIENT, type ClusterOptions } from './cluster.ts';
@@ -26,7 +25,7 @@ import { carryOut, stepsOf, stepsThrowNothing, type WorkloadOf } from './workloa
 
 /** What all runs of a simulation have in common. */
 export interface Simulated extends ClusterOptions {
-  readonly shape: OwnShape;
+  readonly shape: ClusterShape;
   readonly workload: WorkloadOf<KindMap>;
   readonly invariants: readonly OwnInvariant[];
 }
@@ -42,8 +41,6 @@ export interface SimulationRun {
 
 /** How long the first elections and the first connections take at most. */
 const COMING_UP_MS = 60_000;
-/** Share of the nodes that a place can do without which are whole in the end. */
-const MORE = 0.5;
 
 /** @throws {RuntimeError} SEALED when something in the run reaches for real time, chance or I/O. */
 export function playSimulation(simulated: Simulated, plan: SimulationPlan): Promise<SimulationRun> {
@@ -86,7 +83,7 @@ async function playSealed(
     ...commitDelayOf(plan),
   });
   addNodes(world, simulated, shape);
-  const scene: OwnScene = { world, shape };
+  const scene: Scene = { world, shape };
   const facts = factsOf(plan, shape, world);
   const judge = new Judge<OwnFacts>(
     [...engineInvariants, stepsThrowNothing, ...invariants.map(judged)],
@@ -97,7 +94,7 @@ async function playSealed(
     judge.see(record);
   });
   watch(world);
-  const strikes = new Strikes(scene, plan);
+  const strikes = new Strikes(scene, plan, MENU);
   await bringUp(world, shape);
   await world.runUntil(0);
   strikes.schedule();
@@ -115,24 +112,20 @@ async function playSealed(
   return { plan, records, judgement, places: facts.places, endedAtMs, traceHash };
 }
 
-function factsOf(plan: SimulationPlan, shape: OwnShape, world: World): OwnFacts {
+function factsOf(plan: SimulationPlan, shape: ClusterShape, world: World): OwnFacts {
   const { nemeses, delayMs, healAtMs } = plan;
   return {
     places: Object.fromEntries(world.nodes().map(({ node, place }) => [node, place])),
-    epsilonMs: epsilonOf({ steps: [], nemeses }),
+    epsilonMs: epsilonOf(nemeses, MENU),
     deltaMs: delayMs[1],
     healedAtMs: healAtMs,
-    core: coreOf(plan, shape),
+    core: [
+      ...coreOf(plan, allNodes(shape), (chance) =>
+        Object.values(shape.places).map(({ hosts }) => chance.pick(hosts)),
+      ),
+      CLIENT,
+    ],
     isFaultFree: nemeses.length === 0,
     stored: new StoredActors(),
   };
-}
-
-/** The nodes that are up and connected from the moment of healing on; all of them when there is none. */
-function coreOf({ seed, healAtMs }: SimulationPlan, { places }: OwnShape): readonly string[] {
-  const all = Object.values(places);
-  if (healAtMs === null) return [...all.flat(), CLIENT];
-  const chance = new Chance(new SeededRandom(seed, 'core'));
-  const needed = new Set(all.map((nodes) => chance.pick(nodes)));
-  return [...all.flat().filter((node) => chance.is(MORE) || needed.has(node)), CLIENT];
 }

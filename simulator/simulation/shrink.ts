@@ -7,7 +7,7 @@
  * held without some of what is left it keeps the run that was the same for longest.
  */
 
-import type { Nemesis } from '../jobs/plan.ts';
+import type { Nemesis } from '../faults/nemesis.ts';
 import { type PassingRun, partingOf } from '../jobs/report/nearest-passing.ts';
 import { withoutFaults } from '../world/commit-pace.ts';
 import type { SimulationPlan } from './plan.ts';

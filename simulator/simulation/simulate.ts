@@ -11,8 +11,7 @@ import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { KindMap } from '../../runtime/runtime.ts';
 import { parseDuration } from '../duration.ts';
 import { MENU } from '../faults/menu.ts';
-import type { OwnShape } from '../faults/nemesis-kind.ts';
-import { type ClusterOptions, LEASE, shapeOf } from './cluster.ts';
+import { type ClusterOptions, shapeOf } from './cluster.ts';
 import type { OwnInvariant } from './own-invariant.ts';
 import { drawQuiet, drawSimulation, type SimulationPlan } from './plan.ts';
 import { checkPlan } from './plan-check.ts';
@@ -40,17 +39,9 @@ export interface SimulateOptions<TKinds extends KindMap = KindMap> extends Clust
   readonly plan?: SimulationPlan;
 }
 
-/** A cluster that everything fits which needs no jobs system. */
-const LARGE: OwnShape = {
-  places: { main: ['main-1', 'main-2', 'main-3', 'main-4'] },
-  lease: LEASE,
-  messages: ['any'],
-  limits: ['any'],
-};
-
-/** Every kind of fault, and what it is, in a sentence. Those that need a jobs system are left out. */
+/** Every kind of fault, and what it is, in a sentence. */
 export const NEMESES: Readonly<Record<string, string>> = Object.fromEntries(
-  MENU.filter(({ fits }) => fits?.(LARGE) ?? true).map(({ kind, says }) => [kind, says]),
+  MENU.map(({ kind, says }) => [kind, says]),
 );
 
 /** @throws {RuntimeError} OPTION_INVALID, SEALED */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { playSeeds } from '../../cli/simulate/players.ts';
 import { progressText } from '../../cli/simulate/seeds.ts';
-import { MENU } from '../../simulator/faults/menu.ts';
+import { JOBS_MENU } from '../../simulator/jobs/faults/menu.ts';
 import { Tally } from '../../simulator/simulation/tally.ts';
 import { escapement } from './command-line.ts';
 
@@ -77,7 +77,7 @@ test('tells after every run what was met by then', { timeout: 60_000 }, async ()
 test('its help speaks of faults that there are', async () => {
   const { out } = await escapement(['simulate', '--help']);
   const named = Array.from(out.matchAll(/--nemesis ([a-z]\w+)/g), ([, kind]) => kind);
-  const known = ['none', ...MENU.map(({ kind }) => kind)];
+  const known = ['none', ...JOBS_MENU.map(({ kind }) => kind)];
   expect(named.length).toBeGreaterThan(0);
   expect(named.filter((kind) => !known.includes(kind ?? ''))).toEqual([]);
 });

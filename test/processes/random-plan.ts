@@ -8,7 +8,8 @@
  */
 
 import { nodesIn, nodesOf } from '../../simulator/jobs/names.ts';
-import type { Nemesis, Plan, Step, Topology } from '../../simulator/jobs/plan.ts';
+import type { Nemesis } from '../../simulator/faults/nemesis.ts';
+import type { Plan, Step, Topology } from '../../simulator/jobs/plan.ts';
 import type { ScenarioResult } from '../../simulator/jobs/scenario/result.ts';
 import { drawPlan } from '../../simulator/jobs/swarm/draw-plan.ts';
 import { scaledPlan } from './scaled-plan.ts';

@@ -2,10 +2,12 @@
 
 import { describe, expect, test } from 'vitest';
 import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
+import { allNodes, allPlaces, type ClusterShape } from '../../simulator/faults/cluster-shape.ts';
 import { MENU } from '../../simulator/faults/menu.ts';
-import type { ClusterShape } from '../../simulator/faults/nemesis-kind.ts';
-import { allNodes, electedPlaces } from '../../simulator/faults/targets.ts';
+import type { NemesisKind } from '../../simulator/faults/nemesis-kind.ts';
+import { JOBS_MENU } from '../../simulator/jobs/faults/menu.ts';
 import type { Topology } from '../../simulator/jobs/plan.ts';
+import { shapeOf } from '../../simulator/jobs/shape.ts';
 import { Chance } from '../../simulator/world/chance.ts';
 import { SeededRandom } from '../../simulator/world/random.ts';
 
@@ -17,20 +19,39 @@ const TOPOLOGIES: readonly Topology[] = [
 const SEEDS = Array.from({ length: 40 }, (_, index) => index + 1);
 
 const config = resolveConfiguration({});
-const clusters: readonly ClusterShape[] = [
-  ...TOPOLOGIES.map((topology) => ({ topology, config })),
-  {
-    places: { bank: ['bank-1', 'bank-2'], shop: ['shop-1', 'shop-2'] },
+const jobsClusters = TOPOLOGIES.map((topology) => shapeOf(topology, config));
+
+function clusterOf(places: Readonly<Record<string, readonly string[]>>, names: string[]) {
+  return {
+    places: Object.fromEntries(
+      Object.entries(places).map(([place, nodes]) => [
+        place,
+        { hosts: nodes, nodes, isElected: true },
+      ]),
+    ),
+    spared: ['client'],
     lease: config,
-    messages: ['order.paid'],
-    limits: ['paymentLimit'],
-  },
-  { places: { main: ['main-1'] }, lease: config, messages: [], limits: [] },
+    messages: names,
+    limits: names,
+    waitsMs: [config.leaseMs],
+    skewMaxMs: 60_000,
+  };
+}
+const clusters: readonly ClusterShape[] = [
+  clusterOf({ bank: ['bank-1', 'bank-2'], shop: ['shop-1', 'shop-2'] }, ['order.paid']),
+  clusterOf({ main: ['main-1'] }, []),
 ];
 const chanceOf = (seed: number) => new Chance(new SeededRandom(seed, 'drawn'));
 
-describe.each(MENU)('$kind', ({ draw, fits }) => {
-  const fitting = clusters.filter((cluster) => fits?.(cluster) ?? true);
+describe.each(MENU)('$kind in a cluster of any machines', (kind) => describeKind(kind, clusters));
+
+describe.each(JOBS_MENU)('$kind in a jobs system', (kind) => describeKind(kind, jobsClusters));
+
+function describeKind<TShape extends ClusterShape>(
+  { draw, fits }: Pick<NemesisKind<{ world: never; shape: TShape }>, 'draw' | 'fits'>,
+  all: readonly TShape[],
+): void {
+  const fitting = all.filter((cluster) => fits?.(cluster) ?? true);
 
   test('is drawn for clusters that it fits, and for one of them at least', () => {
     expect(fitting.length).toBeGreaterThan(0);
@@ -38,7 +59,7 @@ describe.each(MENU)('$kind', ({ draw, fits }) => {
 
   test('strikes nodes and places that there are, with parameters that can be kept', () => {
     for (const cluster of fitting) {
-      const known = [...allNodes(cluster), ...electedPlaces(cluster)];
+      const known = [...allNodes(cluster), ...allPlaces(cluster)];
       for (const seed of SEEDS) {
         const drawn = draw(chanceOf(seed), cluster);
         expect(known).toEqual(expect.arrayContaining([...drawn.targets]));
@@ -56,4 +77,4 @@ describe.each(MENU)('$kind', ({ draw, fits }) => {
     for (const seed of SEEDS)
       expect(draw(chanceOf(seed), cluster)).toEqual(draw(chanceOf(seed), cluster));
   });
-});
+}

@@ -1,9 +1,10 @@
 /** The moment of healing: who is in the core, what ends, and that every job does then. */
 
 import { describe, expect, test } from 'vitest';
-import { coreOf, epsilonOf } from '../../simulator/faults/healing.ts';
+import type { Nemesis } from '../../simulator/faults/nemesis.ts';
 import type { HistoryRecord } from '../../simulator/history/history.ts';
-import type { Nemesis, Plan, Topology } from '../../simulator/jobs/plan.ts';
+import { coreOf, epsilonOf } from '../../simulator/jobs/core.ts';
+import type { Plan, Topology } from '../../simulator/jobs/plan.ts';
 import { play, type Run } from '../../simulator/jobs/run.ts';
 
 const HEAL_AT_MS = 60_000;

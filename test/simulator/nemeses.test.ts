@@ -1,9 +1,10 @@
 /** Every nemesis alone, on a small cluster with two jobs: it changes something, ends, and repeats. */
 
 import { describe, expect, test } from 'vitest';
-import { MENU } from '../../simulator/faults/menu.ts';
+import type { Nemesis } from '../../simulator/faults/nemesis.ts';
 import type { HistoryRecord } from '../../simulator/history/history.ts';
-import type { Nemesis, Plan } from '../../simulator/jobs/plan.ts';
+import { JOBS_MENU } from '../../simulator/jobs/faults/menu.ts';
+import type { Plan } from '../../simulator/jobs/plan.ts';
 import { play, type Run } from '../../simulator/jobs/run.ts';
 
 type Given = Partial<Pick<Nemesis, 'atMs' | 'durMs' | 'targets' | 'params'>>;
@@ -208,11 +209,11 @@ const isTrouble = (record: HistoryRecord): boolean =>
 
 describe('every kind on the menu', () => {
   test('is tried here', () => {
-    expect(Object.keys(TRIALS).sort()).toEqual(MENU.map(({ kind }) => kind).sort());
+    expect(Object.keys(TRIALS).sort()).toEqual(JOBS_MENU.map(({ kind }) => kind).sort());
   });
 
   test('says what it does in a sentence', () => {
-    expect(MENU.filter(({ says }) => !/^[A-Z].*\.$/.test(says))).toEqual([]);
+    expect(JOBS_MENU.filter(({ says }) => !/^[A-Z].*\.$/.test(says))).toEqual([]);
   });
 });
 

@@ -1,7 +1,8 @@
 /** Invariants that are made to be broken, and plans that break them, for tests of reports. */
 
+import type { Nemesis } from '../../simulator/faults/nemesis.ts';
 import type { JobsInvariant } from '../../simulator/jobs/facts.ts';
-import { type Nemesis, PLAN_VERSION, type Plan } from '../../simulator/jobs/plan.ts';
+import { PLAN_VERSION, type Plan } from '../../simulator/jobs/plan.ts';
 import { play, type Run } from '../../simulator/jobs/run.ts';
 
 /** Broken by whatever makes a datacenter change its leader. */

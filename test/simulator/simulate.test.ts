@@ -7,8 +7,8 @@ import {
   forgetfulAccount,
   simulateTransfers,
 } from '../../examples/simulate-transfer.ts';
-import { MENU } from '../../simulator/faults/menu.ts';
 import { invariant, NEMESES, simulate } from '../../simulator/index.ts';
+import { JOBS_MENU } from '../../simulator/jobs/faults/menu.ts';
 import { readProjectFile } from '../project-files.ts';
 import { counting, kinds, neverThree, TOLD } from './counting.ts';
 
@@ -118,7 +118,7 @@ describe('faults', () => {
       return Object.fromEntries(Array.from(rows, ([, kind, says]) => [kind, `${says}.`]));
     };
     expect(toldIn(own)).toEqual(NEMESES);
-    const menu = Object.fromEntries(MENU.map(({ kind, says }) => [kind, says]));
+    const menu = Object.fromEntries(JOBS_MENU.map(({ kind, says }) => [kind, says]));
     expect({ ...toldIn(own), ...toldIn(jobs) }).toEqual(menu);
   });
 

@@ -8,10 +8,10 @@
 import { placeOf } from '../../../runtime/base/address.ts';
 import { decodeFrame, encodeFrame, encodeHello } from '../../../runtime/delivery.ts';
 import type { PeerIdentity, Transport } from '../../../runtime/ports/transport.ts';
+import { electedPlaces } from '../../faults/cluster-shape.ts';
 import type { NemesisKind } from '../../faults/nemesis-kind.ts';
-import type { Strike } from '../../faults/strike.ts';
-import { electedPlaces, isJobs } from '../../faults/targets.ts';
 import type { Chance } from '../../world/chance.ts';
+import type { JobsScene, JobsStrike } from '../scene.ts';
 
 const ROLES = ['worker', 'client', 'manager'] as const;
 /** Name of a place that no plan has. */
@@ -23,10 +23,9 @@ const SAID_MAX = 200;
 
 type Fields = Record<string, unknown>;
 
-export const byzantinePeer: NemesisKind = {
+export const byzantinePeer: NemesisKind<JobsScene> = {
   kind: 'byzantinePeer',
   says: 'A peer that has proved to be a worker, a client or a manager of another place lies in every field it may fill.',
-  fits: isJobs,
   draw: (chance, cluster) => ({
     targets: [],
     params: {
@@ -61,14 +60,14 @@ function identityOf(
 
 class Liar {
   readonly node: string;
-  readonly #strike: Strike;
+  readonly #strike: JobsStrike;
   readonly #identity: PeerIdentity & { readonly node: string };
   /** One of each event that was heard, the last one. */
   readonly #heard = new Map<string, Fields>();
   #transport: Transport | undefined;
   #counter = 1;
 
-  constructor(strike: Strike) {
+  constructor(strike: JobsStrike) {
     this.#strike = strike;
     this.#identity = identityOf(strike.word('as'), strike.word('datacenter'), strike.nemesis.id);
     this.node = this.#identity.node;
@@ -129,7 +128,7 @@ class Liar {
   }
 
   #hello(chance: Chance): string {
-    const places = this.#strike.system.datacenters;
+    const places = this.#strike.scene.system.datacenters;
     const fence = chance.pick(NUMBERS);
     const claim = chance.pick([...places, this.#identity.place]);
     return chance.is(0.5)

@@ -3,27 +3,24 @@
  * submit it themselves, and strike when it has come to the moment that matters.
  */
 
-import type { ClusterShape, NemesisKind } from '../../faults/nemesis-kind.ts';
+import { electedPlaces } from '../../faults/cluster-shape.ts';
+import type { NemesisKind } from '../../faults/nemesis-kind.ts';
 import { part } from '../../faults/partitions.ts';
-import type { Strike } from '../../faults/strike.ts';
-import {
-  allGates,
-  allWorkers,
-  electedPlaces,
-  few,
-  hasGate,
-  isJobs,
-  jobsOf,
-  othersThan,
-} from '../../faults/targets.ts';
+import { few, othersThan } from '../../faults/targets.ts';
 import type { Chance } from '../../world/chance.ts';
 import type { NetworkFault } from '../../world/network/network.ts';
 import type { PlannedJob } from '../plan.ts';
+import type { JobsScene, JobsStrike } from '../scene.ts';
+import { allGates, allWorkers, hasGate, type JobsShape } from '../shape.ts';
 
 const HOWS = ['cut', 'silent', 'clogged'] as const;
 
 /** Parts the datacenters from the gate; `clogged`: what is sent meanwhile arrives when it is over. */
-export function partFrom(strike: Strike, gate: string, places: readonly string[]): NetworkFault {
+export function partFrom(
+  strike: JobsStrike,
+  gate: string,
+  places: readonly string[],
+): NetworkFault {
   const { world } = strike;
   const far = world.nodes().filter(({ place }) => places.includes(place));
   const nodes = far.map(({ node }) => node);
@@ -39,34 +36,34 @@ export function partFrom(strike: Strike, gate: string, places: readonly string[]
   };
 }
 
-export function submit(strike: Strike, job: PlannedJob): void {
-  strike.world.pace.watch(() => strike.jobs.clients.submit(job));
+export function submit(strike: JobsStrike, job: PlannedJob): void {
+  strike.world.pace.watch(() => strike.scene.clients.submit(job));
 }
 
 /** How long a job that never ends by itself goes on after its nemesis. */
 const ENDLESS_MS = 300_000;
 
 /** As `submit`, for a job that would keep the run going for nothing: its client cancels it in the end. */
-export function submitEndless(strike: Strike, job: PlannedJob): void {
-  const { world, jobs } = strike;
+export function submitEndless(strike: JobsStrike, job: PlannedJob): void {
+  const { world, scene } = strike;
   submit(strike, job);
   strike.whenOver(() =>
-    world.at(world.now() + ENDLESS_MS, () => jobs.clients.cancel(job.to, job.jobId)),
+    world.at(world.now() + ENDLESS_MS, () => scene.clients.cancel(job.to, job.jobId)),
   );
 }
 
 /** The gate that is struck, and the datacenters that it is disconnected from, in the order of targets. */
-const drawnTargets = (chance: Chance, cluster: ClusterShape) => {
+const drawnTargets = (chance: Chance, cluster: JobsShape) => {
   const gate = chance.pick(allGates(cluster));
   return { gate, targets: [gate, ...few(chance, electedPlaces(cluster))] };
 };
 
-export const partedSubmission: NemesisKind = {
+export const partedSubmission: NemesisKind<JobsScene> = {
   kind: 'partedSubmission',
   says: 'A gate is disconnected from datacenters while it hands jobs to them, for longer than it tries.',
   fits: hasGate,
   draw: (chance, cluster) => {
-    const { gateDispatchLimitMs } = jobsOf(cluster).config;
+    const { gateDispatchLimitMs } = cluster.config;
     const forMs = Math.round(gateDispatchLimitMs * chance.scaled(1.05, 12)) + 1_000;
     return {
       targets: drawnTargets(chance, cluster).targets,
@@ -119,16 +116,13 @@ export const partedSubmission: NemesisKind = {
 };
 
 /** Picks a datacenter of several, which has a worker that can run dry, beside another that goes on. */
-export function pickStuck(chance: Chance, cluster: ClusterShape): string {
-  const { datacenters } = jobsOf(cluster).topology;
+export function pickStuck(chance: Chance, cluster: JobsShape): string {
+  const { datacenters } = cluster.topology;
   return chance.pick(Object.keys(datacenters).filter((name) => datacenters[name]?.workers !== 0));
 }
 
-const hasNeighbours = (cluster: ClusterShape): boolean =>
-  isJobs(cluster) &&
-  hasGate(cluster) &&
-  allWorkers(cluster).length > 0 &&
-  electedPlaces(cluster).length > 1;
+const hasNeighbours = (cluster: JobsShape): boolean =>
+  hasGate(cluster) && allWorkers(cluster).length > 0 && electedPlaces(cluster).length > 1;
 
 /** The longest that a run is prolonged for one nemesis. */
 const PATIENCE_MAX_MS = 2_400_000;
@@ -136,13 +130,13 @@ const PATIENCE_MAX_MS = 2_400_000;
 export const STALL_MS = 20_000;
 export const TIMEOUT_MAX_MS = 5_184_000_000;
 
-export const gateAwayAfterReport: NemesisKind = {
+export const gateAwayAfterReport: NemesisKind<JobsScene> = {
   kind: 'gateAwayAfterReport',
   says: 'A gate takes the report of a timeout, does not decide because of the others, and is away for the time of a fallback.',
   fits: hasNeighbours,
   isPatient: true,
   draw: (chance, cluster) => {
-    const { gateFallbackMs } = jobsOf(cluster).config;
+    const { gateFallbackMs } = cluster.config;
     const moreMs = chance.is(0.8) ? chance.whole(5_000, 60_000) : -1_000;
     return {
       targets: [chance.pick(allGates(cluster)), pickStuck(chance, cluster)],
@@ -154,9 +148,9 @@ export const gateAwayAfterReport: NemesisKind = {
     };
   },
   begin: (strike) => {
-    const { nemesis, world, system } = strike;
+    const { nemesis, world, scene } = strike;
     const [gate = '', stuck = ''] = nemesis.targets;
-    const { gateFallbackMs } = system.config;
+    const { gateFallbackMs } = scene.system.config;
     const jobId = `${nemesis.id}-stuck`;
     let isAway = false;
     const leave = (): void => {
@@ -188,13 +182,13 @@ export const gateAwayAfterReport: NemesisKind = {
   },
 };
 
-export const silentAfterStall: NemesisKind = {
+export const silentAfterStall: NemesisKind<JobsScene> = {
   kind: 'silentAfterStall',
   says: 'A datacenter says that nothing moves there, falls silent, and the others come to a standstill after it.',
   fits: hasNeighbours,
   isPatient: true,
   draw: (chance, cluster) => {
-    const { silentAfterMs, reportIntervalMs } = jobsOf(cluster).config;
+    const { silentAfterMs, reportIntervalMs } = cluster.config;
     const stallMs = silentAfterMs + 2 * reportIntervalMs + STALL_MS;
     return {
       targets: [chance.pick(allGates(cluster)), pickStuck(chance, cluster)],
@@ -203,9 +197,9 @@ export const silentAfterStall: NemesisKind = {
     };
   },
   begin: (strike) => {
-    const { nemesis, world, system } = strike;
+    const { nemesis, world, scene } = strike;
     const [gate = '', stuck = ''] = nemesis.targets;
-    const { reportIntervalMs } = system.config;
+    const { reportIntervalMs } = scene.system.config;
     const jobId = `${nemesis.id}-stalls`;
     const thresholdMs = 2 * reportIntervalMs + STALL_MS;
     let isSilent = false;

@@ -3,24 +3,25 @@
  * just then, or hears of it only when it has fallen back. They submit the job that this takes.
  */
 
-import type { ClusterShape, NemesisKind } from '../../faults/nemesis-kind.ts';
-import type { Strike } from '../../faults/strike.ts';
-import { allGates, allWorkers, hasGate, isJobs, jobsOf, leaderOf } from '../../faults/targets.ts';
+import type { NemesisKind } from '../../faults/nemesis-kind.ts';
+import { leaderOf } from '../../faults/targets.ts';
 import type { Chance } from '../../world/chance.ts';
+import type { JobsScene, JobsStrike } from '../scene.ts';
+import { allGates, allWorkers, hasGate, type JobsShape } from '../shape.ts';
 import { partFrom, pickStuck, STALL_MS, submitEndless, TIMEOUT_MAX_MS } from './gate-contact.ts';
 
-const hasGateAndWorker = (cluster: ClusterShape): boolean =>
-  isJobs(cluster) && hasGate(cluster) && allWorkers(cluster).length > 0;
+const hasGateAndWorker = (cluster: JobsShape): boolean =>
+  hasGate(cluster) && allWorkers(cluster).length > 0;
 
 /** The datacenter that reports, and the gate that decides. */
-const drawTargets = (chance: Chance, cluster: ClusterShape): string[] => [
+const drawTargets = (chance: Chance, cluster: JobsShape): string[] => [
   pickStuck(chance, cluster),
   chance.pick(allGates(cluster)),
 ];
 
 /** Does it once, when the gate has declared that the job of this nemesis is stuck. */
-function atDeclaration(strike: Strike, action: () => void): void {
-  const { nemesis, world, system } = strike;
+function atDeclaration(strike: JobsStrike, action: () => void): void {
+  const { nemesis, world, scene } = strike;
   const [stuck = '', gate = ''] = nemesis.targets;
   const jobId = `${nemesis.id}-declared`;
   let isDone = false;
@@ -34,14 +35,14 @@ function atDeclaration(strike: Strike, action: () => void): void {
   submitEndless(strike, {
     jobId,
     to: gate,
-    timeoutMs: Math.min(TIMEOUT_MAX_MS, 20 * system.config.gateFallbackMs),
+    timeoutMs: Math.min(TIMEOUT_MAX_MS, 20 * scene.system.config.gateFallbackMs),
     stuckThresholdMs: STALL_MS,
     datacenterTimeoutQuorum: 'any',
     workflows: [{ id: 'w1', runsMs: null, in: { [stuck]: { progressEveryMs: null } } }],
   });
 }
 
-export const takeoverAtDeclaration: NemesisKind = {
+export const takeoverAtDeclaration: NemesisKind<JobsScene> = {
   kind: 'takeoverAtDeclaration',
   says: 'The leader of a datacenter dies when a gate has declared a timeout: its successor is told what was meant for it.',
   fits: hasGateAndWorker,
@@ -60,14 +61,14 @@ export const takeoverAtDeclaration: NemesisKind = {
     }),
 };
 
-export const partedDeclaration: NemesisKind = {
+export const partedDeclaration: NemesisKind<JobsScene> = {
   kind: 'partedDeclaration',
   says: 'A gate declares a timeout and is disconnected from the datacenter that reported it, for the time of a fallback.',
   fits: hasGateAndWorker,
   isPatient: true,
   isDrawnApart: true,
   draw: (chance, cluster) => {
-    const { gateFallbackMs } = jobsOf(cluster).config;
+    const { gateFallbackMs } = cluster.config;
     const forMs = gateFallbackMs + (chance.is(0.8) ? chance.whole(5_000, 60_000) : -1_000);
     return {
       targets: drawTargets(chance, cluster),

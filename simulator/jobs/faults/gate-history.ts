@@ -3,18 +3,16 @@
  * given more time, and all of it stands in one queue when the gate is there again.
  */
 
-import type { ClusterShape, NemesisKind } from '../../faults/nemesis-kind.ts';
-import type { Strike } from '../../faults/strike.ts';
-import { allGates, allWorkers, electedPlaces, hasGate, isJobs } from '../../faults/targets.ts';
+import { electedPlaces } from '../../faults/cluster-shape.ts';
+import type { NemesisKind } from '../../faults/nemesis-kind.ts';
+import type { JobsScene, JobsStrike } from '../scene.ts';
+import { allGates, allWorkers, hasGate, type JobsShape } from '../shape.ts';
 import { partFrom, pickStuck, STALL_MS, submit, TIMEOUT_MAX_MS } from './gate-contact.ts';
 
-const fits = (cluster: ClusterShape): boolean =>
-  isJobs(cluster) &&
-  hasGate(cluster) &&
-  allWorkers(cluster).length > 0 &&
-  electedPlaces(cluster).length > 1;
+const fits = (cluster: JobsShape): boolean =>
+  hasGate(cluster) && allWorkers(cluster).length > 0 && electedPlaces(cluster).length > 1;
 
-function leave(strike: Strike, gate: string, place: string): void {
+function leave(strike: JobsStrike, gate: string, place: string): void {
   const awayMs = strike.number('awayMs');
   if (strike.word('how') === 'crash') {
     if (strike.crash(gate)) strike.after(awayMs, () => strike.restart(gate));
@@ -24,7 +22,7 @@ function leave(strike: Strike, gate: string, place: string): void {
   strike.after(awayMs, () => parted.end());
 }
 
-export const wordBehindHistory: NemesisKind = {
+export const wordBehindHistory: NemesisKind<JobsScene> = {
   kind: 'wordBehindHistory',
   says: 'A gate hears nothing while a datacenter reports a timeout and then ends the job, or is given more time than it had.',
   fits,
@@ -44,7 +42,7 @@ export const wordBehindHistory: NemesisKind = {
     };
   },
   begin: (strike) => {
-    const { nemesis, world, jobs } = strike;
+    const { nemesis, world, scene } = strike;
     const [gate = '', place = ''] = nemesis.targets;
     const jobId = `${nemesis.id}-history`;
     if (!world.node(gate).isUp) return;
@@ -66,7 +64,7 @@ export const wordBehindHistory: NemesisKind = {
     strike.after(STALL_MS / 2, () => leave(strike, gate, place));
     if (isEnd) return;
     strike.after(STALL_MS, () =>
-      world.pace.watch(() => jobs.clients.extend(place, jobId, 20 * STALL_MS)),
+      world.pace.watch(() => scene.clients.extend(place, jobId, 20 * STALL_MS)),
     );
   },
 };

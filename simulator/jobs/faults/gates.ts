@@ -4,26 +4,19 @@
  */
 
 import { JOBS_OPTIONS } from '../../../programs/jobs/configuration/options.ts';
+import { electedPlaces } from '../../faults/cluster-shape.ts';
 import type { NemesisKind } from '../../faults/nemesis-kind.ts';
-import { part } from '../../faults/partitions.ts';
-import type { Strike } from '../../faults/strike.ts';
-import {
-  allGates,
-  allManagers,
-  electedPlaces,
-  few,
-  hasGate,
-  isJobs,
-  jobsOf,
-  nodesMeant,
-} from '../../faults/targets.ts';
+import { HOWS, type How, part } from '../../faults/partitions.ts';
+import { few, nodesMeant } from '../../faults/targets.ts';
+import type { JobsScene, JobsStrike } from '../scene.ts';
+import { allGates, allManagers, hasGate } from '../shape.ts';
 
-export const gateOutage: NemesisKind = {
+export const gateOutage: NemesisKind<JobsScene> = {
   kind: 'gateOutage',
   says: 'A gate is away for just shorter or just longer than a datacenter waits for it, or for hours.',
   fits: hasGate,
   draw: (chance, cluster) => {
-    const { gateFallbackMs } = jobsOf(cluster).config;
+    const { gateFallbackMs } = cluster.config;
     const outageMs = chance.pick([gateFallbackMs - 1_000, gateFallbackMs, gateFallbackMs + 1_000]);
     const isAtReport = chance.is(0.5);
     return {
@@ -46,7 +39,7 @@ export const gateOutage: NemesisKind = {
   },
 };
 
-function takeAway(strike: Strike): void {
+function takeAway(strike: JobsStrike): void {
   const [gate = ''] = strike.nemesis.targets;
   const outageMs = strike.number('outageMs');
   if (strike.word('how') === 'crash') {
@@ -59,9 +52,23 @@ function takeAway(strike: Strike): void {
   strike.after(outageMs, () => parted.end());
 }
 
-export const isolateGateAtDeclaration: NemesisKind = {
+export const partDatacenters: NemesisKind<JobsScene> = {
+  kind: 'partDatacenters',
+  says: 'The gate does not reach some of the datacenters, which work on.',
+  fits: hasGate,
+  draw: (chance, cluster) => ({
+    targets: few(chance, electedPlaces(cluster)),
+    params: { how: chance.pick([...HOWS, 'half']) },
+  }),
+  begin: (strike) => {
+    part(strike, [[strike.scene.system.gates, nodesMeant(strike)]], strike.word('how') as How);
+  },
+};
+
+export const isolateGateAtDeclaration: NemesisKind<JobsScene> = {
   kind: 'isolateGateAtDeclaration',
   says: 'A gate is disconnected from some datacenters in the moment in which it declares a timeout.',
+  awaitsMoment: true,
   fits: hasGate,
   draw: (chance, cluster) => ({
     targets: few(chance, electedPlaces(cluster)),
@@ -80,7 +87,7 @@ export const isolateGateAtDeclaration: NemesisKind = {
   },
 };
 
-export const forgetfulGate: NemesisKind = {
+export const forgetfulGate: NemesisKind<JobsScene> = {
   kind: 'forgetfulGate',
   says: 'A gate dies and comes back with an empty disk: its datacenters tell it what it knew.',
   fits: hasGate,
@@ -99,10 +106,9 @@ export const forgetfulGate: NemesisKind = {
 /** Options that no record keeps and no bound of an invariant is made of. */
 const RELOADED = ['dispatchAckTimeoutMs', 'dispatchBackoffMinMs', 'leaseJitterMs'] as const;
 
-export const configReload: NemesisKind = {
+export const configReload: NemesisKind<JobsScene> = {
   kind: 'configReload',
   says: 'A gate or manager is started again with another configuration, in the middle of a decision.',
-  fits: isJobs,
   draw: (chance, cluster) => {
     const option = chance.pick(RELOADED);
     const { min } = JOBS_OPTIONS[option];
@@ -110,7 +116,7 @@ export const configReload: NemesisKind = {
       targets: [chance.pick([...allGates(cluster), ...allManagers(cluster)])],
       params: {
         option,
-        value: Math.max(min, Math.round(jobsOf(cluster).config[option] * chance.scaled(0.1, 1))),
+        value: Math.max(min, Math.round(cluster.config[option] * chance.scaled(0.1, 1))),
         isAtDecision: chance.is(0.7),
       },
     };
@@ -118,8 +124,8 @@ export const configReload: NemesisKind = {
   begin: (strike) => {
     const [name = ''] = strike.nemesis.targets;
     const reload = once(() => {
-      strike.system.configure(name, { [strike.word('option')]: strike.number('value') });
-      strike.whenOver(() => strike.system.configure(name, {}));
+      strike.scene.system.configure(name, { [strike.word('option')]: strike.number('value') });
+      strike.whenOver(() => strike.scene.system.configure(name, {}));
       if (strike.crash(name)) strike.after(1, () => strike.restart(name));
     });
     if (!strike.is('isAtDecision')) reload();

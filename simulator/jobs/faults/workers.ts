@@ -2,20 +2,22 @@
 
 import type { NemesisKind } from '../../faults/nemesis-kind.ts';
 import { part } from '../../faults/partitions.ts';
-import { allWorkers, few, hasWorker, isJobs, jobsOf, othersThan } from '../../faults/targets.ts';
+import { few, othersThan } from '../../faults/targets.ts';
 import { datacenterOf } from '../names.ts';
+import type { JobsScene } from '../scene.ts';
+import { allWorkers, hasWorker } from '../shape.ts';
 
 /** Jobs that one of them adds at most. */
 const OFFERS_MAX = 60;
 
-export const silentAtWork: NemesisKind = {
+export const silentAtWork: NemesisKind<JobsScene> = {
   kind: 'silentAtWork',
   says: 'Some workers fall silent for longer than they are trusted, and work for them goes on coming in.',
-  fits: (cluster) => isJobs(cluster) && hasWorker(cluster),
+  fits: hasWorker,
   isPatient: true,
   isDrawnApart: true,
   draw: (chance, cluster) => {
-    const { baseDeadlineMs, suspectGraceMs, heartbeatIntervalMs } = jobsOf(cluster).config;
+    const { baseDeadlineMs, suspectGraceMs, heartbeatIntervalMs } = cluster.config;
     const graceMs = chance.is(0.5) ? 5_000 : suspectGraceMs + 5_000;
     const silentMs = Math.min(1_200_000, baseDeadlineMs + graceMs + heartbeatIntervalMs);
     return {
@@ -41,7 +43,7 @@ export const silentAtWork: NemesisKind = {
       number += 1;
       for (const to of places)
         world.pace.watch(() =>
-          strike.jobs.clients.submit({
+          strike.scene.clients.submit({
             jobId: `${nemesis.id}-${to}-${number}`,
             to,
             timeoutMs: 600_000,

@@ -8,8 +8,9 @@
 
 import { resolveConfiguration } from '../../../programs/jobs/configuration.ts';
 import { excerpt, messageOf, RuntimeError } from '../../../runtime/base/errors.ts';
-import { kindOfNemesis } from '../../faults/menu.ts';
+import { kindOfNemesis } from '../../faults/nemesis-kind.ts';
 import { checkBounds } from '../../simulation/bounds.ts';
+import { JOBS_MENU } from '../faults/menu.ts';
 import { nodesOf } from '../names.ts';
 import { PLAN_VERSION, type Plan } from '../plan.ts';
 import { SCENARIO_LIMITS } from '../scenario/limits.ts';
@@ -93,7 +94,7 @@ function mistakesIn(plan: Plan): readonly string[] {
   const ids = plan.nemeses.map(({ id }) => id);
   if (new Set(ids).size < ids.length) mistakes.push('nemeses: two have the same id.');
   for (const [index, { kind }] of plan.nemeses.entries())
-    collect(mistakes, `nemeses[${index}].kind`, () => kindOfNemesis(kind));
+    collect(mistakes, `nemeses[${index}].kind`, () => kindOfNemesis(JOBS_MENU, kind));
   collect(mistakes, 'config', () => resolveConfiguration(plan.config));
   collect(mistakes, 'bounds', () => checkBounds(plan.bounds ?? {}));
   // Names mean nothing where there are too many nodes to look at.

@@ -2,6 +2,7 @@
  * Reductions of what goes wrong: fewer faults, a quiet network, fewer targets, shorter faults.
  */
 
+import type { Nemesis } from '../../faults/nemesis.ts';
 import {
   type Candidate,
   namesOf,
@@ -9,7 +10,7 @@ import {
   withoutParts,
 } from '../../simulation/reduction.ts';
 import { withoutFaults } from '../../world/commit-pace.ts';
-import type { Nemesis, NetworkPlan, Plan } from '../plan.ts';
+import type { NetworkPlan, Plan } from '../plan.ts';
 
 export const fewerNemeses: Reduction = {
   rank: 0,

@@ -3,9 +3,11 @@
  * say: most of them set up what they need themselves, and are drawn too seldom among all the others.
  */
 
-import type { ClusterShape, NemesisKind } from '../../faults/nemesis-kind.ts';
+import type { Nemesis } from '../../faults/nemesis.ts';
+import type { NemesisKind } from '../../faults/nemesis-kind.ts';
 import type { Chance } from '../../world/chance.ts';
-import type { Nemesis } from '../plan.ts';
+import type { JobsScene } from '../scene.ts';
+import type { JobsShape } from '../shape.ts';
 
 const PROBABILITY = 0.24;
 /** With the invariants that each is for. */
@@ -38,8 +40,8 @@ const AIMED: ReadonlyArray<readonly [kind: string, weight: number]> = [
 export function drawAimed(
   chance: Chance,
   id: string,
-  cluster: ClusterShape,
-  allowed: readonly NemesisKind[],
+  cluster: JobsShape,
+  allowed: readonly NemesisKind<JobsScene>[],
   healAtMs: number,
 ): Nemesis | undefined {
   const isDrawn = chance.is(PROBABILITY);

@@ -7,13 +7,16 @@
  */
 
 import { resolveConfiguration } from '../../../programs/jobs/configuration.ts';
+import { drawNemeses } from '../../faults/draw.ts';
 import { Edges } from '../../faults/edges.ts';
-import { kindOfNemesis, MENU } from '../../faults/menu.ts';
-import type { ClusterShape, NemesisKind } from '../../faults/nemesis-kind.ts';
+import type { Nemesis } from '../../faults/nemesis.ts';
+import { kindOfNemesis } from '../../faults/nemesis-kind.ts';
 import type { Bounds } from '../../simulation/bounds.ts';
 import { Chance } from '../../world/chance.ts';
 import { SeededRandom } from '../../world/random.ts';
-import { type Nemesis, type NetworkPlan, PLAN_VERSION, type Plan, type Topology } from '../plan.ts';
+import { JOBS_MENU } from '../faults/menu.ts';
+import { type NetworkPlan, PLAN_VERSION, type Plan, type Topology } from '../plan.ts';
+import { shapeOf } from '../shape.ts';
 import { drawAimed } from './aimed.ts';
 import { drawBook } from './book.ts';
 import { drawFlood } from './flood.ts';
@@ -35,31 +38,8 @@ export interface SwarmOptions {
   readonly tiny?: boolean;
 }
 
-const FAULT_FREE_PROBABILITY = 0.05;
 const TINY_PROBABILITY = 0.25;
-const SINGLE_PROBABILITY = 0.05;
 const ENABLED_PROBABILITY = 0.5;
-/** Kinds that wait for a moment of the run to strike in: were they short, it would hardly ever come. */
-const AWAITING: ReadonlySet<string> = new Set([
-  'boundaryJitter',
-  'crashAtDeadline',
-  'delayedDuplicate',
-  'everythingAtOnce',
-  'extensionStorm',
-  'isolateGateAtDeclaration',
-  'killAtFailpoint',
-  'killBeforeAcknowledgement',
-  'killBetweenDeclarationAndBroadcast',
-  'killBetweenGrantAndCount',
-  'lateCommit',
-  'pauseAtDeadline',
-  'splitGroup',
-  'stallAtDeadline',
-  'stepClockAtDeadline',
-  'workerDiesAfterGrant',
-]);
-/** Most faults of one run: more only hide each other. */
-const NEMESES_MAX = 8;
 const FAULT_PHASE_MS: readonly [min: number, max: number] = [60_000, 1_200_000];
 const QUIET: NetworkPlan = { delayMs: [1, 20], loss: 0, duplicate: 0, reorder: 0 };
 
@@ -75,7 +55,8 @@ export function drawPlan(seed: number, options: SwarmOptions = {}): Plan {
   const phase = chanceOf('phase');
   const drawnMs = Math.round(phase.scaled(...FAULT_PHASE_MS));
   const healAtMs = Math.min(drawnMs, Math.floor((options.untilMs ?? drawnMs) / 2));
-  const edges = new Edges(resolved);
+  const shape = shapeOf(topology, resolved);
+  const edges = new Edges([resolved.leaseMs, resolved.checkIntervalMs]);
   const workload = drawWorkload(chanceOf('workload'), {
     topology,
     config: resolved,
@@ -92,22 +73,19 @@ export function drawPlan(seed: number, options: SwarmOptions = {}): Plan {
     edges,
   });
   const steps = withSecondReports(chanceOf('secondReports'), workload);
-  const allowed = MENU.filter(({ kind }) => options.nemeses?.includes(kind) ?? true);
+  const allowed = JOBS_MENU.filter(({ kind }) => options.nemeses?.includes(kind) ?? true);
   const flood = drawFlood(chanceOf('flood'), { topology, untilMs: healAtMs });
   const drawn = drawNemeses(
     chanceOf('nemeses'),
-    { topology, config: resolved },
-    allowed.filter(({ isDrawnApart }) => isDrawnApart !== true || options.nemeses !== undefined),
+    shape,
+    allowed.filter(
+      ({ isDrawnApart, awaitsDeadlines }) =>
+        awaitsDeadlines !== true && (isDrawnApart !== true || options.nemeses !== undefined),
+    ),
     healAtMs,
     edges,
   );
-  const aimed = drawAimed(
-    chanceOf('aimed'),
-    `n${drawn.length + 1}`,
-    { topology, config: resolved },
-    allowed,
-    healAtMs,
-  );
+  const aimed = drawAimed(chanceOf('aimed'), `n${drawn.length + 1}`, shape, allowed, healAtMs);
   const faults = drawn.length > 0 && aimed !== undefined ? [...drawn, aimed] : drawn;
   const nemeses = flood?.isFaultFree === true ? [] : faults;
   const book = nemeses.length === 0 ? undefined : drawBook(chanceOf('book'), healAtMs);
@@ -137,7 +115,7 @@ function drawBounds(chance: Chance, { tiny }: SwarmOptions): Bounds | undefined 
 /** Not before a fault that wants to go on is over, unless the run is. */
 function healedAfter(nemeses: readonly Nemesis[], healAtMs: number, untilMs = Infinity): number {
   const ends = nemeses
-    .filter(({ kind }) => kindOfNemesis(kind).isPatient === true)
+    .filter(({ kind }) => kindOfNemesis(JOBS_MENU, kind).isPatient === true)
     .map(({ atMs, durMs }) => Math.min(atMs + durMs, Math.floor(untilMs / 2)));
   return Math.max(healAtMs, ...ends);
 }
@@ -173,29 +151,4 @@ function drawNetwork(chance: Chance): NetworkPlan {
     return chance.is(ENABLED_PROBABILITY) ? drawn : 0;
   };
   return { delayMs: [minMs, maxMs], loss: rate(), duplicate: rate(), reorder: rate() };
-}
-
-/** What goes wrong before `healAtMs` in a cluster; nothing, one time in twenty. */
-export function drawNemeses(
-  chance: Chance,
-  cluster: ClusterShape,
-  allowed: readonly NemesisKind[],
-  healAtMs: number,
-  edges: Edges,
-): readonly Nemesis[] {
-  const isFaultFree = chance.is(FAULT_FREE_PROBABILITY);
-  const isSingle = chance.is(SINGLE_PROBABILITY);
-  const possible = allowed.filter(({ fits }) => fits?.(cluster) ?? true);
-  if (isFaultFree || possible.length === 0) return [];
-  const enabled = chance.some(possible, ENABLED_PROBABILITY);
-  const kinds = enabled.length > 0 ? enabled : [chance.pick(possible)];
-  const count = isSingle ? 1 : chance.whole(1, NEMESES_MAX);
-  return Array.from({ length: count }, (_, index) => {
-    const { kind, draw } = chance.pick(kinds);
-    const atMs = edges.draw(chance, 0, Math.max(0, healAtMs - 1));
-    const longestMs = Math.max(1, healAtMs - atMs);
-    const drawnMs = Math.min(longestMs, Math.round(chance.scaled(10, Math.max(11, longestMs))));
-    const durMs = AWAITING.has(kind) ? longestMs : drawnMs;
-    return { id: `n${index + 1}`, kind, atMs, durMs, ...draw(chance, cluster) };
-  });
 }

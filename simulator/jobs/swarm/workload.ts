@@ -10,6 +10,7 @@ import type { Edges } from '../../faults/edges.ts';
 import type { Chance } from '../../world/chance.ts';
 import { gatesOf, workersOf } from '../names.ts';
 import type { PlannedJob, PlannedWorkflow, Step, Topology } from '../plan.ts';
+import { addJob } from './job-edges.ts';
 import { drawDeskQuestions } from './questions.ts';
 
 export interface WorkloadOptions {
@@ -48,7 +49,7 @@ const REQUESTS_MAX = 12;
 const REASONS = ['long_workflow', 'gc_pause', 'resource_contention'];
 
 export function drawWorkload(chance: Chance, options: WorkloadOptions): readonly Step[] {
-  const { jobs, edges, untilMs } = options;
+  const { jobs, edges, untilMs, config } = options;
   const weights = ACTIONS.map((action) => {
     const weight = chance.whole(1, 10);
     return [action, chance.is(SILENT_WEIGHT_PROBABILITY) ? 0 : weight] as const;
@@ -59,7 +60,7 @@ export function drawWorkload(chance: Chance, options: WorkloadOptions): readonly
   for (let number = 1; number <= jobs; number++) {
     const job = drawJob(chance, `j${number}`, options);
     const atMs = chance.is(0.5) ? 0 : edges.draw(chance, 0, Math.floor(untilMs / 3));
-    edges.addJob(job, atMs);
+    addJob(edges, config, job, atMs);
     planned.push(job);
     submissions.push({ atMs, job });
     steps.push({ atMs, do: 'submit', job });
