@@ -20,7 +20,7 @@ const { ESCAPEMENT_TEST_XSTATE: otherXState } = process.env;
 const UNIT = [
   'test/*.test.ts',
   'test/{delivery,docs,engine,machines,rehearsal,statechart,telemetry}/*.test.ts',
-  'test/{jobs/machines,simulator/invariants}/*.test.ts',
+  'test/{inspector/drawing,jobs/machines,simulator/invariants}/*.test.ts',
 ];
 
 const LANES = {

@@ -172,6 +172,12 @@ const ENTRIES: readonly Entry[] = [
       (await import('./simulate.ts')).simulateCommand(output, setExitCode),
   },
   {
+    name: 'diagram',
+    group: MACHINES,
+    description: 'Draw machines as SVG, Mermaid or DOT.',
+    load: async ({ output }) => (await import('./diagram.ts')).diagramCommand(output),
+  },
+  {
     name: 'check-upgrade',
     group: MACHINES,
     description: 'Rehearse changed machines against stored records, without touching them.',
