@@ -52,9 +52,10 @@ export default defineConfig({
     setupFiles: ['test/unheard-sockets.ts'],
     pool: 'forks',
     maxWorkers: availableParallelism(),
-    // They end what hangs. A busy machine is slow, and no test may fail for that.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // They end what hangs, and no test has one of its own: a busy machine is slow, and none may fail for that.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
   },
 });
 

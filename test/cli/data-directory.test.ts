@@ -52,7 +52,7 @@ test('info tells what is there, also beside a living owner', async () => {
     undelivered: 0,
     owner: { pid: process.pid },
   });
-}, 20_000);
+});
 
 test('dump prints a line for each actor, with its record and its history', async () => {
   const { code, out } = await data('dump', directory, '--history');
@@ -68,12 +68,12 @@ test('dump prints a line for each actor, with its record and its history', async
     'escapement.spawn',
     'order.paid',
   ]);
-}, 20_000);
+});
 
 test('verify finds nothing wrong with what is right', async () => {
   const { code, out } = await data('verify', directory, '--json');
   expect([code, JSON.parse(out)]).toEqual([0, { records: ORDERS, problems: [] }]);
-}, 20_000);
+});
 
 test('verify names a record with a wrong byte, and exits 65', async () => {
   const copy = await copyOf('one-byte');
@@ -88,7 +88,7 @@ test('verify names a record with a wrong byte, and exits 65', async () => {
     address: 'order/7@shop',
     problem: 'its checksum is wrong',
   });
-}, 20_000);
+});
 
 test('verify of a file that cannot be read exits 65, whatever that does to the process that reads it', async () => {
   const copy = await copyOf('garbage');
@@ -100,7 +100,7 @@ test('verify of a file that cannot be read exits 65, whatever that does to the p
   const { code, out, err } = await data('verify', copy);
   expect(code).toBe(65);
   expect(out + err).toMatch(/damaged|BAD/);
-}, 20_000);
+});
 
 test('compact makes the file smaller, keeps everything, and wants the directory for itself', async () => {
   const runtime = await node();
@@ -118,9 +118,9 @@ test('compact makes the file smaller, keeps everything, and wants the directory 
   await again.actor('order/1').send({ type: 'order.paid' });
   await again.stop();
   expect((await data('verify', directory)).code).toBe(0);
-}, 40_000);
+});
 
 test('a directory without a store is told apart from a bad one', async () => {
   const { code, err } = await data('info', join(root, 'nothing'));
   expect([code, err]).toEqual([65, expect.stringContaining('There is no store in')]);
-}, 20_000);
+});

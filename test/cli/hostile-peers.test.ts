@@ -18,7 +18,7 @@ import {
   type RawLink,
   webSocketFrame,
 } from '../transports/raw-caller.ts';
-import { ANYWHERE, SECRET_ENV, TIMEOUT, until } from './started-cluster.ts';
+import { ANYWHERE, SECRET_ENV, until } from './started-cluster.ts';
 import { StartedNode } from './started-node.ts';
 
 const SECRET = SECRET_ENV.ESCAPEMENT_SECRET as string;
@@ -44,7 +44,7 @@ beforeAll(async () => {
     StartedNode.serving([...args, '--listen', '127.0.0.1:0'], { env: SECRET_ENV }),
   ]);
   turns = await metric('escapement_turns_total');
-}, 60_000);
+});
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
   expect(await node.ask('GET', '/readyz')).toMatchObject({ status: 200 });
@@ -136,7 +136,7 @@ const MALFORMED: ReadonlyArray<readonly [what: string, frame: Frame]> = [
 ];
 
 describe('a peer that knows the secret', () => {
-  test.each(MALFORMED)('%s: the third frame ends it with 1008', TIMEOUT, async (_what, frame) => {
+  test.each(MALFORMED)('%s: the third frame ends it with 1008', async (_what, frame) => {
     const claim = newWorker();
     const link = await enter(claim);
     const before = await metric('escapement_peers_expelled_total');
@@ -160,7 +160,7 @@ describe('a peer that knows the secret', () => {
       'reads an actor',
       ({ place }) => ({ event: { type: 'escapement.fetch', replyTo: `ask/1@${place}` } }),
     ],
-  ])('H51, H56 is closed with 1008 at once when it %s', TIMEOUT, async (_what, more) => {
+  ])('H51, H56 is closed with 1008 at once when it %s', async (_what, more) => {
     const claim = newWorker();
     const link = await enter(claim);
     say(link, frameOf(envelopeOf(claim, more(claim))));
@@ -173,7 +173,7 @@ describe('a peer that knows the secret', () => {
     ['H38 no UTF-8', 1007, Buffer.from([0xff, 0xfe]), {}],
     ['H38 reserved bits', 1002, 'x', { reserved: 4 }],
     ['H38 no mask', 1002, 'x', { isMasked: false }],
-  ])('H37 %s is closed with %i', TIMEOUT, async (_what, code, payload, parts) => {
+  ])('H37 %s is closed with %i', async (_what, code, payload, parts) => {
     const link = await enter(newWorker());
     link.write(webSocketFrame(payload, parts));
     expect(await link.closed).toBe(code);
@@ -181,33 +181,29 @@ describe('a peer that knows the secret', () => {
 });
 
 describe('a client', () => {
-  test('H36 is closed with 1009 for a frame over 64 KiB', TIMEOUT, async () => {
+  test('H36 is closed with 1009 for a frame over 64 KiB', async () => {
     const link = await enter(newClient());
     say(link, 'x'.repeat(64 * 1024));
     expect(await link.closed).toBe(1009);
   });
 
-  test(
-    'H40 is closed with 1008 when it asks more than 100 times in a minute',
-    TIMEOUT,
-    async () => {
-      const claim = newClient();
-      const link = await enter(claim, plain);
-      // Nobody is there whom it could reach, so no machine hears of those within the limit.
-      const asked = envelopeOf(claim, { to: 'nothing/x@A', counter: 0 });
-      for (let count = 0; count < 100; count += 1) say(link, frameOf(asked));
-      say(link, frameOf());
-      await until(
-        () => metric('escapement_socket_frames_received_total', plain),
-        (frames) => frames > 100,
-      );
-      expect(link.socket.readableEnded).toBe(false);
-      say(link, frameOf(asked));
-      expect(await link.closed).toBe(1008);
-    },
-  );
+  test('H40 is closed with 1008 when it asks more than 100 times in a minute', async () => {
+    const claim = newClient();
+    const link = await enter(claim, plain);
+    // Nobody is there whom it could reach, so no machine hears of those within the limit.
+    const asked = envelopeOf(claim, { to: 'nothing/x@A', counter: 0 });
+    for (let count = 0; count < 100; count += 1) say(link, frameOf(asked));
+    say(link, frameOf());
+    await until(
+      () => metric('escapement_socket_frames_received_total', plain),
+      (frames) => frames > 100,
+    );
+    expect(link.socket.readableEnded).toBe(false);
+    say(link, frameOf(asked));
+    expect(await link.closed).toBe(1008);
+  });
 
-  test('H56 is closed with 1008 when it speaks to what is not for clients', TIMEOUT, async () => {
+  test('H56 is closed with 1008 when it speaks to what is not for clients', async () => {
     const claim = newClient();
     const link = await enter(claim);
     say(link, frameOf(envelopeOf(claim, { to: 'worker-pool/main@A' })));
@@ -224,43 +220,39 @@ describe('somebody who has proved nothing', () => {
     [426, 'with another version', { 'sec-websocket-protocol': 'escapement.2' }],
     [400, 'with a name that is none', { 'escapement-node': '../../x' }],
     [404, 'on another path', {}, '/elsewhere'],
-  ])('H35 is answered %i: %s', TIMEOUT, async (status, _what, changes, path) => {
+  ])('H35 is answered %i: %s', async (status, _what, changes, path) => {
     const answer = await ask(node.peerUrl, question(newWorker(), newNonce(), changes), path);
     sockets.push(answer.socket);
     expect(answer.status).toBe(status);
   });
 
-  test(
-    'H61 comes a thousand times at once, and nobody who is inside notices',
-    TIMEOUT,
-    async () => {
-      const inside = await enter(newWorker());
-      const port = Number(new URL(node.url).port);
-      let opened = 0;
-      for (let count = 0; count < 1_000; count += 1) {
-        const socket = connect({
-          port,
-          host: '127.0.0.1',
-          localAddress: `127.0.0.${2 + (count % 8)}`,
+  test('H61 comes a thousand times at once, and nobody who is inside notices', async () => {
+    const inside = await enter(newWorker());
+    const port = Number(new URL(node.url).port);
+    let opened = 0;
+    for (let count = 0; count < 1_000; count += 1) {
+      const socket = connect({
+        port,
+        host: '127.0.0.1',
+        localAddress: `127.0.0.${2 + (count % 8)}`,
+      });
+      sockets.push(socket);
+      socket
+        .on('error', () => {})
+        .on('connect', () => {
+          opened += 1;
         });
-        sockets.push(socket);
-        socket
-          .on('error', () => {})
-          .on('connect', () => {
-            opened += 1;
-          });
-      }
-      const received = await metric('escapement_socket_frames_received_total');
-      for (let count = 0; count < 20; count += 1) say(inside, frameOf());
-      await until(
-        () => metric('escapement_socket_frames_received_total'),
-        (frames) => frames >= received + 20,
-      );
-      await until(
-        async () => opened,
-        (all) => all === 1_000,
-      );
-      expect(await node.ask('GET', '/livez')).toMatchObject({ status: 200 });
-    },
-  );
+    }
+    const received = await metric('escapement_socket_frames_received_total');
+    for (let count = 0; count < 20; count += 1) say(inside, frameOf());
+    await until(
+      () => metric('escapement_socket_frames_received_total'),
+      (frames) => frames >= received + 20,
+    );
+    await until(
+      async () => opened,
+      (all) => all === 1_000,
+    );
+    expect(await node.ask('GET', '/livez')).toMatchObject({ status: 200 });
+  });
 });

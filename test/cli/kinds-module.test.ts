@@ -2,14 +2,14 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OwnProject } from './own-project.ts';
-import { ANYWHERE, Cluster, TIMEOUT } from './started-cluster.ts';
+import { ANYWHERE, Cluster } from './started-cluster.ts';
 
 const cluster = new Cluster();
 let project: OwnProject;
 beforeAll(async () => {
   project = await OwnProject.create();
   project.write('machines.mjs', `${ONE}export const kinds = { order };`);
-}, 60_000);
+});
 afterAll(() => project.remove());
 
 const ONE =
@@ -28,20 +28,20 @@ describe('a module of kinds', () => {
     ['a default', 'export default { order, other: { machine: order } };', ['order', 'other']],
     ['one machine', 'export default order;', ['order']],
     ['names', 'export { order }; export const version = 3;', ['order']],
-  ])('may export %s', TIMEOUT, async (name, text, kinds) => {
+  ])('may export %s', async (name, text, kinds) => {
     const node = await begun(`good-${name.replace(' ', '-')}.mjs`, ONE + text);
     expect(await node.said('node.kinds')).toMatchObject({ kinds });
     await node.said('node.listening');
   });
 
-  test('of CommonJS will do', TIMEOUT, async () => {
+  test('of CommonJS will do', async () => {
     const text =
       "const { setup } = require('xstate');\nmodule.exports = { order: setup({}).createMachine({}) };";
     const node = await begun('good.cjs', text);
     expect(await node.said('node.kinds')).toMatchObject({ kinds: ['order'] });
   });
 
-  test('says its limits, and the configuration others', TIMEOUT, async () => {
+  test('says its limits, and the configuration others', async () => {
     const text = `${ONE}export const kinds = { order }; export const limits = { mailboxMax: 7, drainMs: 1 };`;
     const node = await begun('limits.mjs', text, ['--set', 'limits.runtime.mailboxMax=9']);
     await node.said('node.listening');
@@ -67,7 +67,7 @@ describe('a module of kinds', () => {
     ['a wrong name', `${ONE}export const kinds = { 'my order': order };`, 'cannot name a kind'],
     ['nonsense', 'export const = ;', 'It cannot be loaded: '],
     ['an error', "throw new Error('no database');", 'It cannot be loaded: no database, at 1:7'],
-  ])('with %s ends the start with 78', TIMEOUT, async (name, text, reason) => {
+  ])('with %s ends the start with 78', async (name, text, reason) => {
     const node = await begun(`bad-${name.replaceAll(' ', '-')}.mjs`, text);
     const { code, err } = await node.ended;
     expect([code, err]).toEqual([78, expect.stringContaining(reason)]);
@@ -85,13 +85,13 @@ describe('a module of kinds', () => {
     [['--kinds', 'machines.mjs', '--set', 'jobs.leaseMs=9000'], 'no options of the jobs system'],
     [['--kinds', 'machines.mjs', '--set', 'limits.runtime.mailboxMin=1'], 'mailboxMin'],
     [['--kinds', 'machines.mjs', '--lease', '0s'], 'must be a duration such as 6s'],
-  ])('%s is refused before anything is opened', TIMEOUT, async (args, reason) => {
+  ])('%s is refused before anything is opened', async (args, reason) => {
     const { code, err } = await (await cluster.begin(['node', ...args], inProject())).ended;
     expect([64, 78]).toContain(code);
     expect(err).toContain(reason);
   });
 
-  test('its limits are for it alone', TIMEOUT, async () => {
+  test('its limits are for it alone', async () => {
     const args = ['manager', '--datacenter', 'A', '--set', 'limits.runtime.mailboxMax=9'];
     const { code, err } = await (await cluster.begin(args)).ended;
     expect([code, err]).toEqual([78, expect.stringContaining('a manager has no such limits')]);

@@ -98,78 +98,74 @@ describe('the files of the guide', () => {
 test.each([
   ['escapement start node', 0],
   ['a program of your own', 1],
-] as const)(
-  'nothing is lost by nodes of %s, whoever is killed',
-  { timeout: 180_000 },
-  async (_, section) => {
-    folder = await ShellFolder.create(blocks);
-    const lines = Object.fromEntries(NODES.map((name) => [name, linesOf(name)[section]]));
-    expect(Object.values(lines)).not.toContain(undefined);
-    const walk = new Walk(folder, lines as Record<NodeName, string>);
-    for (const name of NODES) walk.start(name);
-    await walk.host();
+] as const)('nothing is lost by nodes of %s, whoever is killed', async (_, section) => {
+  folder = await ShellFolder.create(blocks);
+  const lines = Object.fromEntries(NODES.map((name) => [name, linesOf(name)[section]]));
+  expect(Object.values(lines)).not.toContain(undefined);
+  const walk = new Walk(folder, lines as Record<NodeName, string>);
+  for (const name of NODES) walk.start(name);
+  await walk.host();
+  await until(
+    () => walk.hosts(7400),
+    (isThere) => isThere,
+  );
+  const commands = blocks.find(({ text }) => text.startsWith('npx escapement spawn stock'));
+  const [spawnStock = ''] = commands?.text.split('\n') ?? [];
+  expect(await folder.run(spawnStock)).toBe('stock/apples@warehouse is there\n');
+
+  const clientLine = blocks.find(({ text }) => text.startsWith('node client.js'))?.text ?? '';
+  const placed = folder.run(clientLine.replace(' 1 10 ', ` 1 ${ORDERS} `));
+  let hasEnded = false;
+  placed
+    .finally(() => {
+      hasEnded = true;
+    })
+    // Whoever waits for it hears of it.
+    .catch(() => {});
+  /** Resolves when so many orders are there, or the client has ended. */
+  const progressed = (count: number) =>
+    until(
+      () => Promise.all(SHOPS.map((port) => walk.ask(port, `/v1/explain/order/${count}@shop`))),
+      (answers) => hasEnded || answers.some(({ status }) => status === 200),
+    );
+
+  await progressed(5);
+  // The host of the shop: the standby takes over, and the killed one stands by for it.
+  const first = await walk.host();
+  const second = first === 'shop-1' ? 'shop-2' : 'shop-1';
+  await walk.kill(first);
+  expect(await walk.host()).toBe(second);
+  walk.start(first);
+  await progressed(12);
+  await walk.kill('warehouse');
+  walk.start('warehouse');
+  await progressed(20);
+  await walk.kill(second);
+  expect(await walk.host()).toBe(first);
+  walk.start(second);
+  await progressed(28);
+  await Promise.all(NODES.map((name) => walk.kill(name)));
+  for (const name of NODES) walk.start(name);
+
+  expect(await placed).toBe(
+    Array.from({ length: ORDERS }, (_order, index) => `order ${index + 1} is paid\n`).join(''),
+  );
+  const port = (await walk.host()) === 'shop-1' ? 7401 : 7402;
+  const { text } = await walk.ask(port, '/v1/actors?kind=order&state=paid&limit=500');
+  expect(JSON.parse(text).actors).toHaveLength(ORDERS);
+  const stock = await walk.ask(7400, '/v1/actors/stock/apples');
+  expect(JSON.parse(stock.text).snapshot.context).toEqual({ left: 1_000 - ORDERS });
+  const undelivered = await walk.ask(port, '/v1/undelivered');
+  expect(JSON.parse(undelivered.text).undelivered).toEqual([]);
+  // The standby tells the same, as soon as it knows the host again.
+  for (const either of SHOPS)
     await until(
-      () => walk.hosts(7400),
-      (isThere) => isThere,
+      () => walk.ask(either, section === 1 ? '/orders/7' : '/v1/actors/order/7'),
+      ({ status, text: said }) => status === 200 && /is paid\n$|"value":"paid"/.test(said),
     );
-    const commands = blocks.find(({ text }) => text.startsWith('npx escapement spawn stock'));
-    const [spawnStock = ''] = commands?.text.split('\n') ?? [];
-    expect(await folder.run(spawnStock)).toBe('stock/apples@warehouse is there\n');
-
-    const clientLine = blocks.find(({ text }) => text.startsWith('node client.js'))?.text ?? '';
-    const placed = folder.run(clientLine.replace(' 1 10 ', ` 1 ${ORDERS} `));
-    let hasEnded = false;
-    placed
-      .finally(() => {
-        hasEnded = true;
-      })
-      // Whoever waits for it hears of it.
-      .catch(() => {});
-    /** Resolves when so many orders are there, or the client has ended. */
-    const progressed = (count: number) =>
-      until(
-        () => Promise.all(SHOPS.map((port) => walk.ask(port, `/v1/explain/order/${count}@shop`))),
-        (answers) => hasEnded || answers.some(({ status }) => status === 200),
-      );
-
-    await progressed(5);
-    // The host of the shop: the standby takes over, and the killed one stands by for it.
-    const first = await walk.host();
-    const second = first === 'shop-1' ? 'shop-2' : 'shop-1';
-    await walk.kill(first);
-    expect(await walk.host()).toBe(second);
-    walk.start(first);
-    await progressed(12);
-    await walk.kill('warehouse');
-    walk.start('warehouse');
-    await progressed(20);
-    await walk.kill(second);
-    expect(await walk.host()).toBe(first);
-    walk.start(second);
-    await progressed(28);
-    await Promise.all(NODES.map((name) => walk.kill(name)));
-    for (const name of NODES) walk.start(name);
-
-    expect(await placed).toBe(
-      Array.from({ length: ORDERS }, (_order, index) => `order ${index + 1} is paid\n`).join(''),
-    );
-    const port = (await walk.host()) === 'shop-1' ? 7401 : 7402;
-    const { text } = await walk.ask(port, '/v1/actors?kind=order&state=paid&limit=500');
-    expect(JSON.parse(text).actors).toHaveLength(ORDERS);
-    const stock = await walk.ask(7400, '/v1/actors/stock/apples');
-    expect(JSON.parse(stock.text).snapshot.context).toEqual({ left: 1_000 - ORDERS });
-    const undelivered = await walk.ask(port, '/v1/undelivered');
-    expect(JSON.parse(undelivered.text).undelivered).toEqual([]);
-    // The standby tells the same, as soon as it knows the host again.
-    for (const either of SHOPS)
-      await until(
-        () => walk.ask(either, section === 1 ? '/orders/7' : '/v1/actors/order/7'),
-        ({ status, text: said }) => status === 200 && /is paid\n$|"value":"paid"/.test(said),
-      );
-    const standby = port === 7401 ? 7402 : 7401;
-    expect((await walk.ask(standby, '/v1/actors')).status).toBe(503);
-    const send = `npx escapement spawn order/last --input '{"count": 1}' --url http://127.0.0.1:${standby}`;
-    expect(await folder.run(send)).toBe('order/last@shop is there\n');
-    for (const name of NODES) expect(await walk.stop(name), name).toBe(0);
-  },
-);
+  const standby = port === 7401 ? 7402 : 7401;
+  expect((await walk.ask(standby, '/v1/actors')).status).toBe(503);
+  const send = `npx escapement spawn order/last --input '{"count": 1}' --url http://127.0.0.1:${standby}`;
+  expect(await folder.run(send)).toBe('order/last@shop is there\n');
+  for (const name of NODES) expect(await walk.stop(name), name).toBe(0);
+});

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { certificateAuthority, hasOpenssl } from '../transports/certificates.ts';
 import { OwnProject } from './own-project.ts';
-import { ANYWHERE, Cluster, TIMEOUT, until } from './started-cluster.ts';
+import { ANYWHERE, Cluster, until } from './started-cluster.ts';
 import type { StartedNode } from './started-node.ts';
 
 const cluster = new Cluster();
@@ -14,7 +14,7 @@ let project: OwnProject;
 beforeAll(async () => {
   project = await OwnProject.create();
   project.write('machines.mjs', MACHINES);
-}, 60_000);
+});
 afterAll(() => project.remove());
 
 /** A till tells a ledger in another place of every sale. */
@@ -50,7 +50,7 @@ const soldAt = async (node: StartedNode, address: string) =>
   (await node.ask('GET', `/v1/actors/${address}`)).body.snapshot?.context;
 
 describe('nodes of own kinds', () => {
-  test('talk across places, stand in for each other, and lose nothing', TIMEOUT, async () => {
+  test('talk across places, stand in for each other, and lose nothing', async () => {
     const data = cluster.freshData();
     const shop = ['--place', 'shop', '--data', data];
     const bank = await serving(own('bank', ['--data', 'memory']));
@@ -103,84 +103,79 @@ describe('nodes of own kinds', () => {
     }
   });
 
-  test(
-    'answer about their actors, and say why one does not take what it is sent',
-    TIMEOUT,
-    async () => {
-      const node = await serving(own('shop', ['--data', 'memory']));
-      for (const name of ['a', 'b', 'c'])
-        await node.ask('POST', '/v1/actors', { address: `ledger/${name}` });
-      const input = { ledger: 'ledger/nowhere@nowhere' };
-      await node.ask('POST', '/v1/actors', { address: 'till/1', input });
-      const list = async (query: string) => (await node.ask('GET', `/v1/actors?${query}`)).body;
+  test('answer about their actors, and say why one does not take what it is sent', async () => {
+    const node = await serving(own('shop', ['--data', 'memory']));
+    for (const name of ['a', 'b', 'c'])
+      await node.ask('POST', '/v1/actors', { address: `ledger/${name}` });
+    const input = { ledger: 'ledger/nowhere@nowhere' };
+    await node.ask('POST', '/v1/actors', { address: 'till/1', input });
+    const list = async (query: string) => (await node.ask('GET', `/v1/actors?${query}`)).body;
 
-      const page = await list('kind=ledger&limit=2');
-      expect(page.actors.map(({ address }: { address: string }) => address)).toEqual([
-        'ledger/a@shop',
-        'ledger/b@shop',
-      ]);
-      const rest = await list(`kind=ledger&state=open&cursor=${page.cursor}`);
-      expect(rest).toMatchObject({
-        actors: [{ address: 'ledger/c@shop', state: 'open' }],
-        cursor: null,
-      });
-      expect((await list('deadlineBefore=2h')).actors).toHaveLength(3);
-      expect((await list('deadlineBefore=1m')).actors).toHaveLength(0);
-      expect((await list('status=done')).actors).toHaveLength(0);
-      expect((await node.ask('GET', '/v1/timers')).body.timers).toHaveLength(3);
+    const page = await list('kind=ledger&limit=2');
+    expect(page.actors.map(({ address }: { address: string }) => address)).toEqual([
+      'ledger/a@shop',
+      'ledger/b@shop',
+    ]);
+    const rest = await list(`kind=ledger&state=open&cursor=${page.cursor}`);
+    expect(rest).toMatchObject({
+      actors: [{ address: 'ledger/c@shop', state: 'open' }],
+      cursor: null,
+    });
+    expect((await list('deadlineBefore=2h')).actors).toHaveLength(3);
+    expect((await list('deadlineBefore=1m')).actors).toHaveLength(0);
+    expect((await list('status=done')).actors).toHaveLength(0);
+    expect((await node.ask('GET', '/v1/timers')).body.timers).toHaveLength(3);
 
-      const { explanation } = (await node.ask('GET', '/v1/explain/ledger/a')).body;
-      expect(explanation).toContain('deadline  "audit" of (machine).open is due in');
-      const send = (address: string, body: object) =>
-        node.ask('POST', `/v1/actors/${address}`, body);
-      const refused = async (asked: ReturnType<typeof send>) => {
-        const { status, body } = await asked;
-        return [status, body.error.code];
-      };
-      expect(await refused(send('till/2', { type: 'till.sell' }))).toEqual([404, 'notFound']);
-      expect(await refused(send('nothing/1', { type: 'till.sell' }))).toEqual([404, 'notFound']);
-      expect(await refused(send('till', { type: 'till.sell' }))).toEqual([400, 'invalid']);
-      expect(await refused(send('till/1', { type: 'till.unknown' }))).toEqual([400, 'invalid']);
-      expect(await refused(send('till/1', { type: 'xstate.done' }))).toEqual([400, 'invalid']);
-      expect(await refused(send('till/1', { type: 'till.sell', replyTo: 'ask/1@x' }))).toEqual([
-        400,
-        'invalid',
-      ]);
-      expect(await refused(node.ask('POST', '/v1/actors', { address: 'till/1', input }))).toEqual([
-        409,
-        'conflict',
-      ]);
-      const again = { address: 'till/1', input, ifAbsent: true };
-      expect((await node.ask('POST', '/v1/actors', again)).status).toBe(200);
+    const { explanation } = (await node.ask('GET', '/v1/explain/ledger/a')).body;
+    expect(explanation).toContain('deadline  "audit" of (machine).open is due in');
+    const send = (address: string, body: object) => node.ask('POST', `/v1/actors/${address}`, body);
+    const refused = async (asked: ReturnType<typeof send>) => {
+      const { status, body } = await asked;
+      return [status, body.error.code];
+    };
+    expect(await refused(send('till/2', { type: 'till.sell' }))).toEqual([404, 'notFound']);
+    expect(await refused(send('nothing/1', { type: 'till.sell' }))).toEqual([404, 'notFound']);
+    expect(await refused(send('till', { type: 'till.sell' }))).toEqual([400, 'invalid']);
+    expect(await refused(send('till/1', { type: 'till.unknown' }))).toEqual([400, 'invalid']);
+    expect(await refused(send('till/1', { type: 'xstate.done' }))).toEqual([400, 'invalid']);
+    expect(await refused(send('till/1', { type: 'till.sell', replyTo: 'ask/1@x' }))).toEqual([
+      400,
+      'invalid',
+    ]);
+    expect(await refused(node.ask('POST', '/v1/actors', { address: 'till/1', input }))).toEqual([
+      409,
+      'conflict',
+    ]);
+    const again = { address: 'till/1', input, ifAbsent: true };
+    expect((await node.ask('POST', '/v1/actors', again)).status).toBe(200);
 
-      expect(await send('till/1', { type: 'till.break' })).toMatchObject({
-        status: 422,
-        body: {
-          error: { code: 'refused', message: expect.stringMatching(/broken.*\(TURN_FAILED\)/) },
-        },
-      });
-      expect((await node.ask('GET', '/v1/undelivered')).body.undelivered).toMatchObject([
-        { to: 'till/1@shop', type: 'till.break', error: { code: 'TURN_FAILED' } },
-      ]);
-      await send('till/1', { type: 'till.sell' });
-      const { waiting } = await until(
-        async () => (await node.ask('GET', '/v1/waiting')).body,
-        ({ waiting: places }) => places.length > 0,
-      );
-      expect(waiting).toMatchObject([{ place: 'nowhere', node: null, messages: 1 }]);
-      const { history } = (await node.ask('GET', '/v1/history/till/1?limit=1')).body;
-      expect(history).toMatchObject([{ event: 'till.sell' }]);
-      expect((await node.ask('GET', '/healthz')).status).toBe(200);
-      expect((await node.ask('GET', '/metrics')).body).toContain(
-        'escapement_turns_total{node="shop"',
-      );
-      expect((await node.ask('GET', '/v1/jobs')).status).toBe(404);
-    },
-  );
+    expect(await send('till/1', { type: 'till.break' })).toMatchObject({
+      status: 422,
+      body: {
+        error: { code: 'refused', message: expect.stringMatching(/broken.*\(TURN_FAILED\)/) },
+      },
+    });
+    expect((await node.ask('GET', '/v1/undelivered')).body.undelivered).toMatchObject([
+      { to: 'till/1@shop', type: 'till.break', error: { code: 'TURN_FAILED' } },
+    ]);
+    await send('till/1', { type: 'till.sell' });
+    const { waiting } = await until(
+      async () => (await node.ask('GET', '/v1/waiting')).body,
+      ({ waiting: places }) => places.length > 0,
+    );
+    expect(waiting).toMatchObject([{ place: 'nowhere', node: null, messages: 1 }]);
+    const { history } = (await node.ask('GET', '/v1/history/till/1?limit=1')).body;
+    expect(history).toMatchObject([{ event: 'till.sell' }]);
+    expect((await node.ask('GET', '/healthz')).status).toBe(200);
+    expect((await node.ask('GET', '/metrics')).body).toContain(
+      'escapement_turns_total{node="shop"',
+    );
+    expect((await node.ask('GET', '/v1/jobs')).status).toBe(404);
+  });
 });
 
 describe.skipIf(!hasOpenssl())('nodes of own kinds with certificates', () => {
-  test('let in whoever shows one for a node, and nobody for another role', TIMEOUT, async () => {
+  test('let in whoever shows one for a node, and nobody for another role', async () => {
     const authority = certificateAuthority();
     project.write('tls/ca.pem', authority.ca);
     const configure = (name: string, place: string, role: string, text: string) => {

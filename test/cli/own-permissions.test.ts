@@ -8,7 +8,7 @@ import { createRuntime } from '../../create-runtime.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { websocketTransport } from '../../transports/websocket.ts';
 import { OwnProject } from './own-project.ts';
-import { ANYWHERE, SECRET_ENV, TIMEOUT, until } from './started-cluster.ts';
+import { ANYWHERE, SECRET_ENV, until } from './started-cluster.ts';
 import { StartedNode } from './started-node.ts';
 
 const KINDS = `
@@ -54,7 +54,7 @@ beforeAll(async () => {
       (connected) => connected.length > 0,
     );
   }
-}, 60_000);
+});
 afterAll(async () => {
   for (const runtime of sockets.values()) await runtime.stop();
   await node?.kill();
@@ -83,7 +83,7 @@ const rankOf = (client: string) =>
   ROLES.indexOf(client.replace('team-', '') as (typeof ROLES)[number]);
 
 describe.each(CLIENTS)('a %s', (client) => {
-  test('looks at the actors that its token is for', TIMEOUT, async () => {
+  test('looks at the actors that its token is for', async () => {
     for (const isOwn of [true, false]) {
       const address = await newActor('order', isOwn);
       const expected = isTeam(client) && !isOwn ? 403 : 200;
@@ -100,31 +100,27 @@ describe.each(CLIENTS)('a %s', (client) => {
     }
   });
 
-  test('looks at what is about all actors with a token for all', TIMEOUT, async () => {
+  test('looks at what is about all actors with a token for all', async () => {
     for (const path of ['/v1/timers', '/v1/undelivered', '/v1/waiting', '/metrics'])
       expect((await ask(client, 'GET', path)).status, path).toBe(isTeam(client) ? 403 : 200);
   });
 
-  test.each(['order', 'ticket'])(
-    'sends to a %s, or begins one, as it may',
-    TIMEOUT,
-    async (kind) => {
-      for (const isOwn of [true, false]) {
-        const least = kind === 'ticket' ? 1 : 2;
-        const may = rankOf(client) >= least && (!isTeam(client) || isOwn);
-        const address = await newActor(kind, isOwn);
-        const sent = await ask(client, 'POST', `/v1/actors/${address}`, { type: 'visit' });
-        expect(sent.status).toBe(may ? 200 : 403);
-        expect(await stateOf(address)).toBe(may ? 'seen' : 'new');
-        const born = `${address.replace('@shop', '')}.b`;
-        const begun = await ask(client, 'POST', '/v1/actors', { address: born });
-        expect(begun.status).toBe(may ? 201 : 403);
-        expect(await stateOf(born)).toBe(may ? 'new' : undefined);
-      }
-    },
-  );
+  test.each(['order', 'ticket'])('sends to a %s, or begins one, as it may', async (kind) => {
+    for (const isOwn of [true, false]) {
+      const least = kind === 'ticket' ? 1 : 2;
+      const may = rankOf(client) >= least && (!isTeam(client) || isOwn);
+      const address = await newActor(kind, isOwn);
+      const sent = await ask(client, 'POST', `/v1/actors/${address}`, { type: 'visit' });
+      expect(sent.status).toBe(may ? 200 : 403);
+      expect(await stateOf(address)).toBe(may ? 'seen' : 'new');
+      const born = `${address.replace('@shop', '')}.b`;
+      const begun = await ask(client, 'POST', '/v1/actors', { address: born });
+      expect(begun.status).toBe(may ? 201 : 403);
+      expect(await stateOf(born)).toBe(may ? 'new' : undefined);
+    }
+  });
 
-  test('orders about an actor what an operator may', TIMEOUT, async () => {
+  test('orders about an actor what an operator may', async () => {
     for (const isOwn of [true, false]) {
       const may = rankOf(client) === 2 && (!isTeam(client) || isOwn);
       const address = await newActor('ticket', isOwn);
@@ -137,7 +133,7 @@ describe.each(CLIENTS)('a %s', (client) => {
     }
   });
 
-  test('sends over a socket what it may send over HTTP to an open kind', TIMEOUT, async () => {
+  test('sends over a socket what it may send over HTTP to an open kind', async () => {
     const socket = sockets.get(client) as Runtime;
     for (const isOwn of [true, false]) {
       const may = rankOf(client) >= 1 && (!isTeam(client) || isOwn);
@@ -158,7 +154,7 @@ describe.each(CLIENTS)('a %s', (client) => {
   });
 });
 
-test('without a token nobody gets in, over HTTP or a socket', TIMEOUT, async () => {
+test('without a token nobody gets in, over HTTP or a socket', async () => {
   expect((await node.ask('GET', '/v1/actors')).status).toBe(401);
   const unreached = new Promise<number | undefined>((resolve, reject) => {
     const transport = websocketTransport({

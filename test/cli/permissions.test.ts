@@ -22,7 +22,7 @@ import {
   type Socket,
   TERMS,
 } from './expected-permissions.ts';
-import { ANYWHERE, Cluster, SECRET_ENV, TIMEOUT, until } from './started-cluster.ts';
+import { ANYWHERE, Cluster, SECRET_ENV, until } from './started-cluster.ts';
 import type { StartedNode } from './started-node.ts';
 
 const cluster = new Cluster();
@@ -54,7 +54,7 @@ beforeAll(async () => {
     for (const client of sockets.values()) await client.stop();
     await node.kill();
   };
-}, 60_000);
+});
 
 /** A job of the team's or of others, for one question only. */
 async function newJob(isOwn: boolean): Promise<string> {
@@ -114,7 +114,7 @@ test('every row of the table is tried', () => {
 });
 
 describe.each(CLIENTS)('a %s', (client) => {
-  test.each(Object.entries(EXPECTED))('%s', { timeout: 60_000 }, async (action, row) => {
+  test.each(Object.entries(EXPECTED))('%s', async (action, row) => {
     const ways = [...(row.http ? [byHttp] : []), ...(row.socket ? [bySocket] : [])];
     for (const way of ways)
       for (const isOwn of [true, false]) {
@@ -180,46 +180,42 @@ describe('a node of the cluster that is no client', () => {
     ['worker', 'operator', 'operator'],
     ['manager', 'A.manager-2', 'A'],
     ['gate', 'gate-1', 'gate-1'],
-  ] as const)(
-    'a %s asks for what it has to know, if anything',
-    TIMEOUT,
-    async (role, name, place) => {
-      const transport = websocketTransport({
-        node: name,
-        role: role as PeerRole,
-        place,
-        peers: [node.peerUrl],
-        secret: SECRET_ENV.ESCAPEMENT_SECRET as string,
-      });
-      // A place of its own: it stands in for nobody, whatever it says it is.
-      const runtime = await createRuntime({ node: name, kinds: {}, transport, telemetry: false });
-      const jobId = await newJob(false);
-      await until(
-        async () => transport.peers(),
-        (peers) => peers.length > 0,
-      );
-      for (const question of QUESTIONS) {
-        const asked = { ...question, ...(WITH_JOB.has(question.type) && { jobId }) };
-        const answer = await runtime
-          .actor('desk/main@A')
-          .ask(asked as never, { timeoutMs: 20_000 })
-          .then(
-            () => 'answered',
-            ({ code }) => code,
-          );
-        const isForGate = role === 'gate' && OF_GATES.has(question.type);
-        expect(answer, `${role} ${question.type}`).toBe(isForGate ? 'answered' : 'NOT_ALLOWED');
-      }
-      await runtime.stop();
-      const after = await node.ask('GET', `/v1/jobs/${jobId}`, undefined, bearer('operator'));
-      expect(after.body).toMatchObject({ status: expect.not.stringMatching('cancelled') });
-      expect(after.body.extensionsMs).toBe(role === 'gate' ? 1_000 : 0);
-      const forged = await node.ask('GET', '/v1/jobs/forged', undefined, bearer('operator'));
-      expect(forged.status).toBe(404);
-    },
-  );
+  ] as const)('a %s asks for what it has to know, if anything', async (role, name, place) => {
+    const transport = websocketTransport({
+      node: name,
+      role: role as PeerRole,
+      place,
+      peers: [node.peerUrl],
+      secret: SECRET_ENV.ESCAPEMENT_SECRET as string,
+    });
+    // A place of its own: it stands in for nobody, whatever it says it is.
+    const runtime = await createRuntime({ node: name, kinds: {}, transport, telemetry: false });
+    const jobId = await newJob(false);
+    await until(
+      async () => transport.peers(),
+      (peers) => peers.length > 0,
+    );
+    for (const question of QUESTIONS) {
+      const asked = { ...question, ...(WITH_JOB.has(question.type) && { jobId }) };
+      const answer = await runtime
+        .actor('desk/main@A')
+        .ask(asked as never, { timeoutMs: 20_000 })
+        .then(
+          () => 'answered',
+          ({ code }) => code,
+        );
+      const isForGate = role === 'gate' && OF_GATES.has(question.type);
+      expect(answer, `${role} ${question.type}`).toBe(isForGate ? 'answered' : 'NOT_ALLOWED');
+    }
+    await runtime.stop();
+    const after = await node.ask('GET', `/v1/jobs/${jobId}`, undefined, bearer('operator'));
+    expect(after.body).toMatchObject({ status: expect.not.stringMatching('cancelled') });
+    expect(after.body.extensionsMs).toBe(role === 'gate' ? 1_000 : 0);
+    const forged = await node.ask('GET', '/v1/jobs/forged', undefined, bearer('operator'));
+    expect(forged.status).toBe(404);
+  });
 
-  test('a client does not send jobs in the name of a gate', TIMEOUT, async () => {
+  test('a client does not send jobs in the name of a gate', async () => {
     const gate = { gateId: 'gate-1', elapsedMs: 0, decisionEpoch: [1, 0] };
     const transport = websocketTransport({
       node: 'operator~raw',

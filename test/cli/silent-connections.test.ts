@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { limitsWithin } from '../../cli/node/descriptors.ts';
 import { BEATS_PER_LEASE } from '../../stores/directory/claim.ts';
-import { Cluster, ended, manager, sleepJob, TIMEOUT, until, worker } from './started-cluster.ts';
+import { Cluster, ended, manager, sleepJob, until, worker } from './started-cluster.ts';
 import type { StartedNode } from './started-node.ts';
 
 const cluster = new Cluster();
@@ -41,7 +41,7 @@ async function metric(node: StartedNode, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(body)?.[1]);
 }
 
-describe.skipIf(process.platform !== 'linux')('connections that say nothing', TIMEOUT, () => {
+describe.skipIf(process.platform !== 'linux')('connections that say nothing', () => {
   test('neither cost the leader its lease nor keep anybody out', async () => {
     const data = cluster.freshData();
     const few = { descriptorsMax: DESCRIPTORS_MAX };

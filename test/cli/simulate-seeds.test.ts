@@ -3,11 +3,12 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { playSeeds } from '../../cli/simulate/players.ts';
 import { progressText } from '../../cli/simulate/seeds.ts';
 import { JOBS_MENU } from '../../simulator/jobs/faults/menu.ts';
 import { Tally } from '../../simulator/simulation/tally.ts';
+import { until } from '../kit/eventually.ts';
 import { escapement } from './command-line.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'cli', 'main.ts');
@@ -38,9 +39,7 @@ function start(args: readonly string[]) {
 
 const simulate = (...args: string[]): Promise<Ended> => start(args).ended;
 
-test('plays seeds in several processes and tells what they came to', {
-  timeout: 60_000,
-}, async () => {
+test('plays seeds in several processes and tells what they came to', async () => {
   const args = ['--seeds', '4', '--until', '60s', '--processes', '2', '--json'];
   const { exitCode, out, err } = await simulate(...args);
   expect(err).toBe('');
@@ -53,7 +52,7 @@ test('plays seeds in several processes and tells what they came to', {
   expect(report['neverExercised']).toContain('MS-12');
 });
 
-test('tells after every run what was met by then', { timeout: 60_000 }, async () => {
+test('tells after every run what was met by then', async () => {
   const tally = new Tally();
   const told: string[] = [];
   await playSeeds({
@@ -93,10 +92,9 @@ function playersOf(pid: number): readonly string[] {
 
 test.runIf(process.platform === 'linux')(
   'tells what it has found when it is interrupted',
-  { timeout: 60_000 },
   async () => {
     const { child, ended } = start(['--seeds', '100000', '--until', '60s', '--json']);
-    await vi.waitUntil(() => playersOf(child.pid as number).length > 0, { timeout: 30_000 });
+    await until(() => playersOf(child.pid as number).length > 0);
     child.kill('SIGINT');
     const { exitCode, out } = await ended;
     expect(exitCode).toBe(0);
@@ -116,15 +114,13 @@ test.each([
   [['--replay', 'plan.json', '--nemesis', 'none'], '--nemesis means nothing with --replay'],
   [['scenario.yaml', '--until', '5m'], '--until means nothing with files'],
   [['scenario.yaml', '--no-report'], '--no-report means nothing with files'],
-])('%j is wrong usage', { timeout: 30_000 }, async (args, what) => {
+])('%j is wrong usage', async (args, what) => {
   const { exitCode, out, err } = await simulate(...args);
   expect([exitCode, out]).toEqual([64, '']);
   expect(err).toContain(what);
 });
 
-test('the examples of the help name kinds of trouble that there are', {
-  timeout: 30_000,
-}, async () => {
+test('the examples of the help name kinds of trouble that there are', async () => {
   const { out } = await simulate('--help');
   const named = Array.from(out.matchAll(/--nemesis (\w+)/g), ([, kind]) => kind);
   expect(named).toContain('none');

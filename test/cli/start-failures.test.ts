@@ -18,7 +18,6 @@ import {
   NOBODY,
   SECRET_ENV,
   sleepJob,
-  TIMEOUT,
 } from './started-cluster.ts';
 
 const cluster = new Cluster();
@@ -33,14 +32,14 @@ function unprivilegedFrom(): number {
 }
 
 describe('a port', () => {
-  test('of 0 is any that is free, and printed (H9)', TIMEOUT, async () => {
+  test('of 0 is any that is free, and printed (H9)', async () => {
     const node = await cluster.serving(manager(cluster.freshData()));
     expect(node.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
     expect((await node.ask('GET', '/livez')).body).toEqual({ status: 'alive' });
     expect((await node.ask('GET', '/metrics')).body).toContain('escapement_socket_links 0');
   });
 
-  test('that is taken exits 69, and nothing is left behind (H9)', TIMEOUT, async () => {
+  test('that is taken exits 69, and nothing is left behind (H9)', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { port: number };
@@ -56,7 +55,6 @@ describe('a port', () => {
 
   test.skipIf(!isRoot || unprivilegedFrom() <= 1)(
     'that this user may not have exits 77 (H9; needs root to try)',
-    TIMEOUT,
     async () => {
       const args = ['manager', '--datacenter', 'A', '--data', 'memory', '--listen', '127.0.0.1:1'];
       const { code, err } = await (await cluster.begin(args, { uid: NOBODY, cwd: '/' })).ended;
@@ -68,7 +66,6 @@ describe('a port', () => {
 
 test.skipIf(!isRoot)(
   'a configuration that this user may not read exits 77 (H1; needs root to try)',
-  TIMEOUT,
   async () => {
     const path = join(cluster.folder, 'closed.yml');
     writeFileSync(path, 'datacenter: A\n', { mode: 0o600 });
@@ -105,7 +102,7 @@ describe('handlers', () => {
     await expect(loadHandlers(written(text))).rejects.toEqual(refused);
   });
 
-  test('that cannot be loaded end the worker with 78', TIMEOUT, async () => {
+  test('that cannot be loaded end the worker with 78', async () => {
     const bad = await (await cluster.begin(module(written('export const hello = 3;')))).ended;
     expect(bad).toMatchObject({ code: 78, err: expect.stringContaining('must be a function') });
     const missing = await (await cluster.begin(module('nowhere.mjs'))).ended;
@@ -115,7 +112,7 @@ describe('handlers', () => {
     expect(missing.code).toBe(78);
   });
 
-  test('that cannot be loaded are told with their place', TIMEOUT, async () => {
+  test('that cannot be loaded are told with their place', async () => {
     const failureOf = async (text: string) =>
       (await (await cluster.begin(module(written(text)))).ended).err;
     const [thrown, misspelt] = await Promise.all([
@@ -126,34 +123,30 @@ describe('handlers', () => {
     expect(misspelt).toMatch(/cannot be loaded: .*; "node --check \S+handlers\.mjs" shows where\n/);
   });
 
-  test(
-    'run jobs; one that throws where nobody catches it ends the worker with 70',
-    TIMEOUT,
-    async () => {
-      const leader = await cluster.serving(manager(cluster.freshData()));
-      const text =
-        "export const greet = async ({ payload }) => 'hello '.concat(payload);\n" +
-        "export default { fall: () => new Promise(() => setTimeout(() => { throw new Error('fell') })) };\n";
-      const runner = await cluster.serving([...module(written(text)), '--peer', leader.peerUrl]);
-      const job = (id: string) => ({
-        jobId: id,
-        timeoutMs: 60_000,
-        workflows: [{ id, handler: id, payload: 'you' }],
-      });
-      await leader.ask('POST', '/v1/jobs', job('greet'));
-      expect((await ended(leader, 'greet')).workflows).toMatchObject([{ result: 'hello you' }]);
-      await leader.ask('POST', '/v1/jobs', job('fall'));
-      expect(await runner.ended).toMatchObject({ code: 70 });
-      expect(runner.lines.at(-1)).toMatchObject({
-        event: 'node.failed',
-        error: expect.stringContaining('fell'),
-      });
-    },
-  );
+  test('run jobs; one that throws where nobody catches it ends the worker with 70', async () => {
+    const leader = await cluster.serving(manager(cluster.freshData()));
+    const text =
+      "export const greet = async ({ payload }) => 'hello '.concat(payload);\n" +
+      "export default { fall: () => new Promise(() => setTimeout(() => { throw new Error('fell') })) };\n";
+    const runner = await cluster.serving([...module(written(text)), '--peer', leader.peerUrl]);
+    const job = (id: string) => ({
+      jobId: id,
+      timeoutMs: 60_000,
+      workflows: [{ id, handler: id, payload: 'you' }],
+    });
+    await leader.ask('POST', '/v1/jobs', job('greet'));
+    expect((await ended(leader, 'greet')).workflows).toMatchObject([{ result: 'hello you' }]);
+    await leader.ask('POST', '/v1/jobs', job('fall'));
+    expect(await runner.ended).toMatchObject({ code: 70 });
+    expect(runner.lines.at(-1)).toMatchObject({
+      event: 'node.failed',
+      error: expect.stringContaining('fell'),
+    });
+  });
 });
 
 describe('a node that cannot go on', () => {
-  test('because its data file was deleted exits 74', TIMEOUT, async () => {
+  test('because its data file was deleted exits 74', async () => {
     const data = cluster.freshData();
     const node = await cluster.serving(manager(data));
     rmSync(join(data, 'data.mdb'));
@@ -161,7 +154,7 @@ describe('a node that cannot go on', () => {
     expect(await node.ended).toMatchObject({ code: 74 });
   });
 
-  test('because another datacenter’s data is there exits 65', TIMEOUT, async () => {
+  test('because another datacenter’s data is there exits 65', async () => {
     const data = cluster.freshData();
     await (await cluster.serving(manager(data))).stop();
     const { code, err } = await (
@@ -175,7 +168,7 @@ describe('a node that cannot go on', () => {
 test.each([
   ['/dev/null', 78],
   ...(process.platform === 'linux' ? [['/proc/nowhere/data', 77] as const] : []),
-] as const)('data in %s, where no directory can be, exits %i', TIMEOUT, async (data, code) => {
+] as const)('data in %s, where no directory can be, exits %i', async (data, code) => {
   const { err, ...end } = await (await cluster.begin(manager(data))).ended;
   expect(err).toContain(data);
   expect(end.code).toBe(code);
@@ -187,7 +180,7 @@ describe('H8, H9: what nobody may start with', () => {
     [78, 'is not loopback', ['--listen', '[::]:0']],
     [64, 'with a port from 0 to 65535', ['--listen', '127.0.0.1:65536']],
     [64, 'with a port from 0 to 65535', ['--listen', '127.0.0.1:-1']],
-  ])('exits %i: %s %j', TIMEOUT, async (code, said, more) => {
+  ])('exits %i: %s %j', async (code, said, more) => {
     const node = await cluster.begin(manager(cluster.freshData(), more));
     const { err, ...end } = await node.ended;
     expect(err).toContain(said);
@@ -199,7 +192,6 @@ describe('H8, H9: what nobody may start with', () => {
 describe('the environment', () => {
   test.each(['--inspect=0.0.0.0:0', '--inspect-port=0.0.0.0:0', '--inspect-port 0.0.0.0:0'])(
     'with %s is refused (H15)',
-    TIMEOUT,
     async (option) => {
       const node = await cluster.begin(manager(cluster.freshData()), {
         env: { ...SECRET_ENV, NODE_OPTIONS: option },
@@ -243,7 +235,7 @@ describe('the environment', () => {
     (option) => expect(refused(option)).toBe(false),
   );
 
-  test('a reader of the log that goes away is no reason to end', TIMEOUT, async () => {
+  test('a reader of the log that goes away is no reason to end', async () => {
     const node = await cluster.serving(manager(cluster.freshData(), ['--log-level', 'debug']));
     node.child.stdout?.destroy();
     for (let n = 0; n < 5; n += 1) await node.ask('POST', '/v1/jobs', sleepJob(`job-${n}`, 10));

@@ -12,69 +12,56 @@ import { exchange } from '../http/raw-connection.ts';
 import { ROOT } from '../project-files.ts';
 import { certificateAuthority, hasOpenssl } from '../transports/certificates.ts';
 import { ended as commandEnded, start as startCommand } from './command-line.ts';
-import {
-  ANYWHERE,
-  Cluster,
-  ended,
-  manager,
-  sleepJob,
-  TIMEOUT,
-  until,
-  worker,
-} from './started-cluster.ts';
+import { ANYWHERE, Cluster, ended, manager, sleepJob, until, worker } from './started-cluster.ts';
 
 const cluster = new Cluster();
 
 describe('a cluster of processes', () => {
-  test(
-    'runs a job through gate, manager and worker, survives the manager, and drains',
-    TIMEOUT,
-    async () => {
-      const data = cluster.freshData();
-      const leader = await cluster.serving(
-        manager(data, ['--gates', 'gate', '--node', 'A.manager-1']),
-      );
-      const standby = await cluster.serving(
-        manager(data, ['--gates', 'gate', '--node', 'A.manager-2']),
-      );
-      await standby.said('node.standingBy');
-      const dialled = [leader, standby].flatMap(({ peerUrl }) => ['--peer', peerUrl]);
-      const gate = await cluster.serving([
-        ...['gate', '--datacenters', 'A', '--data', cluster.freshData(), ...ANYWHERE, ...dialled],
-      ]);
-      const runner = await cluster.serving(worker('A.worker-1', [leader, standby]));
-      expect(await standby.ask('GET', '/readyz')).toMatchObject({
-        status: 200,
-        body: { status: 'ready', hosting: false },
-      });
+  test('runs a job through gate, manager and worker, survives the manager, and drains', async () => {
+    const data = cluster.freshData();
+    const leader = await cluster.serving(
+      manager(data, ['--gates', 'gate', '--node', 'A.manager-1']),
+    );
+    const standby = await cluster.serving(
+      manager(data, ['--gates', 'gate', '--node', 'A.manager-2']),
+    );
+    await standby.said('node.standingBy');
+    const dialled = [leader, standby].flatMap(({ peerUrl }) => ['--peer', peerUrl]);
+    const gate = await cluster.serving([
+      ...['gate', '--datacenters', 'A', '--data', cluster.freshData(), ...ANYWHERE, ...dialled],
+    ]);
+    const runner = await cluster.serving(worker('A.worker-1', [leader, standby]));
+    expect(await standby.ask('GET', '/readyz')).toMatchObject({
+      status: 200,
+      body: { status: 'ready', hosting: false },
+    });
 
-      const first = await until(
-        () => gate.ask('POST', '/v1/jobs', sleepJob('first', 10)),
-        ({ status }) => status < 300,
-      );
-      expect(first.body).toMatchObject({ jobId: 'first', accepted: true });
-      expect(await ended(gate, 'first')).toMatchObject({ status: 'completed' });
+    const first = await until(
+      () => gate.ask('POST', '/v1/jobs', sleepJob('first', 10)),
+      ({ status }) => status < 300,
+    );
+    expect(first.body).toMatchObject({ jobId: 'first', accepted: true });
+    expect(await ended(gate, 'first')).toMatchObject({ status: 'completed' });
 
-      await gate.ask('POST', '/v1/jobs', sleepJob('second', 4_000));
-      await until(
-        () => leader.ask('GET', '/v1/jobs/second'),
-        ({ status, body }) => status === 200 && body.status === 'running',
-      );
-      await leader.kill();
-      const { fence } = await standby.said('node.hosting');
-      expect(fence).toBe(2);
-      expect(await ended(gate, 'second')).toMatchObject({ status: 'completed' });
-      expect((await standby.ask('GET', '/readyz')).body).toMatchObject({ hosting: true });
+    await gate.ask('POST', '/v1/jobs', sleepJob('second', 4_000));
+    await until(
+      () => leader.ask('GET', '/v1/jobs/second'),
+      ({ status, body }) => status === 200 && body.status === 'running',
+    );
+    await leader.kill();
+    const { fence } = await standby.said('node.hosting');
+    expect(fence).toBe(2);
+    expect(await ended(gate, 'second')).toMatchObject({ status: 'completed' });
+    expect((await standby.ask('GET', '/readyz')).body).toMatchObject({ hosting: true });
 
-      for (const node of [runner, gate, standby]) {
-        expect(await node.stop()).toEqual({ code: 0, signal: null, err: '' });
-        const events = node.lines.map(({ event }) => event);
-        expect(events.slice(-2)).toEqual(['node.draining', 'node.stopped']);
-      }
-    },
-  );
+    for (const node of [runner, gate, standby]) {
+      expect(await node.stop()).toEqual({ code: 0, signal: null, err: '' });
+      const events = node.lines.map(({ event }) => event);
+      expect(events.slice(-2)).toEqual(['node.draining', 'node.stopped']);
+    }
+  });
 
-  test('a manager that comes back has every job it accepted', TIMEOUT, async () => {
+  test('a manager that comes back has every job it accepted', async () => {
     const data = cluster.freshData();
     const before = await cluster.serving(manager(data));
     await before.ask('POST', '/v1/jobs', sleepJob('kept', 10));
@@ -85,7 +72,7 @@ describe('a cluster of processes', () => {
   });
 });
 
-test('the example of a cluster does what its handlers say', TIMEOUT, async () => {
+test('the example of a cluster does what its handlers say', async () => {
   const configured = (role: string) => [
     ...[role, '--config', join(ROOT, 'examples', 'cluster', `${role}.yml`), ...ANYWHERE],
   ];
@@ -106,7 +93,7 @@ test('the example of a cluster does what its handlers say', TIMEOUT, async () =>
 });
 
 describe.skipIf(!hasOpenssl())('a cluster with certificates', () => {
-  test('runs its jobs, and lets nobody in without one', TIMEOUT, async () => {
+  test('runs its jobs, and lets nobody in without one', async () => {
     const authority = certificateAuthority();
     const at = mkdtempSync(join(cluster.folder, 'tls-'));
     const put = (name: string, text: string) => {
@@ -160,7 +147,7 @@ describe.skipIf(!hasOpenssl())('a cluster with certificates', () => {
   });
 });
 
-test('a node answers to the names it was given, and to its own', TIMEOUT, async () => {
+test('a node answers to the names it was given, and to its own', async () => {
   const node = await cluster.serving(manager(cluster.freshData(), ['--host', 'jobs.example.com']));
   const port = Number(new URL(node.url).port);
   const statusAt = async (host: string) => {
@@ -173,7 +160,7 @@ test('a node answers to the names it was given, and to its own', TIMEOUT, async 
   expect(await statusAt('other.example.com')).toBe(421);
 });
 
-test('a program that knows a node by its address submits jobs there', TIMEOUT, async () => {
+test('a program that knows a node by its address submits jobs there', async () => {
   const leader = await cluster.serving(manager(cluster.freshData()));
   await cluster.serving(worker('A.worker-1', [leader]));
   const client = await connectClient({ url: leader.url.replace('http', 'ws') });
@@ -183,7 +170,7 @@ test('a program that knows a node by its address submits jobs there', TIMEOUT, a
 });
 
 describe('two processes', () => {
-  test('of one name and one directory: the second is refused (H10)', TIMEOUT, async () => {
+  test('of one name and one directory: the second is refused (H10)', async () => {
     const data = cluster.freshData();
     const first = await cluster.serving(manager(data));
     const second = await cluster.begin(manager(data));
@@ -199,21 +186,17 @@ describe('two processes', () => {
     expect((await standby.ask('GET', '/readyz')).status).toBe(200);
   });
 
-  test(
-    'of one name that are peers, with a directory each: the second ends (H10)',
-    TIMEOUT,
-    async () => {
-      const first = await cluster.serving(manager(cluster.freshData()));
-      const peer = ['--peer', first.url.replace('http', 'ws')];
-      const second = await cluster.begin(manager(cluster.freshData(), peer));
-      const { code, err } = await second.ended;
-      expect(err).toContain('A peer of this process is called "A.manager-1" too');
-      expect(code).toBe(73);
-      expect((await first.ask('GET', '/readyz')).status).toBe(200);
-    },
-  );
+  test('of one name that are peers, with a directory each: the second ends (H10)', async () => {
+    const first = await cluster.serving(manager(cluster.freshData()));
+    const peer = ['--peer', first.url.replace('http', 'ws')];
+    const second = await cluster.begin(manager(cluster.freshData(), peer));
+    const { code, err } = await second.ended;
+    expect(err).toContain('A peer of this process is called "A.manager-1" too');
+    expect(code).toBe(73);
+    expect((await first.ask('GET', '/readyz')).status).toBe(200);
+  });
 
-  test('of one name on the wire: the one that started later stays (H10)', TIMEOUT, async () => {
+  test('of one name on the wire: the one that started later stays (H10)', async () => {
     const leader = await cluster.serving(manager(cluster.freshData()));
     const older = await cluster.serving(worker('A.worker-1', [leader]));
     const first = await leader.said('worker.registered');

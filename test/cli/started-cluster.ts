@@ -11,7 +11,6 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { compiledProgram } from '../processes/program.ts';
 import { StartedNode, type StartOptions } from './started-node.ts';
 
-export const TIMEOUT = { timeout: 60_000 };
 /** A port that nobody else has, and no limit to how often a test may ask. */
 export const ANYWHERE: readonly string[] = [
   ...['--listen', '127.0.0.1:0', '--set', 'limits.http.requestsPerMinute=1000000'],
@@ -33,7 +32,7 @@ export class Cluster {
     beforeAll(async () => {
       this.folder = mkdtempSync(join(tmpdir(), 'escapement-start-'));
       await compiledProgram();
-    }, 60_000);
+    });
     afterEach(async () => {
       await Promise.all(this.#nodes.splice(0).map((node) => node.kill()));
     });

@@ -11,7 +11,7 @@ import { connectClient } from '../../programs/jobs/client.ts';
 import { websocketTransport } from '../../transports/websocket.ts';
 import { exchange } from '../http/raw-connection.ts';
 import { escapement } from './command-line.ts';
-import { ANYWHERE, Cluster, TIMEOUT, until, worker } from './started-cluster.ts';
+import { ANYWHERE, Cluster, until, worker } from './started-cluster.ts';
 import type { StartedNode } from './started-node.ts';
 
 const cluster = new Cluster();
@@ -85,50 +85,46 @@ const status = async (node: StartedNode, one: Client): Promise<number> =>
   (await node.ask('GET', '/v1/jobs', undefined, bearer(one))).status;
 
 describe('a token that is withdrawn', () => {
-  test(
-    'ends the connections that were opened with it, and no other of its name',
-    TIMEOUT,
-    async () => {
-      const [old, fresh] = ['old', 'new'].map((which) =>
-        client('sub', 'submitter', `${which}-token-of-sub-0001`),
-      ) as [Client, Client];
-      const configured = new Configured([ops, old, fresh]);
-      const node = await configured.start();
-      // One calls itself exactly like the client, as the names that are made never are.
-      const open = async (name: string, { token }: Client) => {
-        const transport = websocketTransport({
-          node: name,
-          role: 'client',
-          peers: [node.peerUrl],
-          token,
-        });
-        const runtime = await createRuntime({ node: name, kinds: {}, transport, telemetry: false });
-        await until(
-          async () => transport.peers().length,
-          (count) => count > 0,
-        );
-        return { transport, runtime };
-      };
-      const [exact, usual, kept] = [
-        await open('sub', old),
-        await open('sub~1', old),
-        await open('sub~2', fresh),
-      ];
-      configured.write([ops, fresh]);
-      expect(await reload(node)).toBe('node.reloaded');
-      for (const { transport } of [exact, usual])
-        await until(
-          async () => transport.peers().length,
-          (count) => count === 0,
-        );
-      expect(kept.transport.peers()).toEqual(['A.manager-1']);
-      const asked = { type: 'jobs.asked', requestId: 'r', limit: 1 } as never;
-      expect(await kept.runtime.actor('desk/main@A').ask(asked)).toMatchObject({ jobs: [] });
-      for (const { runtime } of [exact, usual, kept]) await runtime.stop();
-    },
-  );
+  test('ends the connections that were opened with it, and no other of its name', async () => {
+    const [old, fresh] = ['old', 'new'].map((which) =>
+      client('sub', 'submitter', `${which}-token-of-sub-0001`),
+    ) as [Client, Client];
+    const configured = new Configured([ops, old, fresh]);
+    const node = await configured.start();
+    // One calls itself exactly like the client, as the names that are made never are.
+    const open = async (name: string, { token }: Client) => {
+      const transport = websocketTransport({
+        node: name,
+        role: 'client',
+        peers: [node.peerUrl],
+        token,
+      });
+      const runtime = await createRuntime({ node: name, kinds: {}, transport, telemetry: false });
+      await until(
+        async () => transport.peers().length,
+        (count) => count > 0,
+      );
+      return { transport, runtime };
+    };
+    const [exact, usual, kept] = [
+      await open('sub', old),
+      await open('sub~1', old),
+      await open('sub~2', fresh),
+    ];
+    configured.write([ops, fresh]);
+    expect(await reload(node)).toBe('node.reloaded');
+    for (const { transport } of [exact, usual])
+      await until(
+        async () => transport.peers().length,
+        (count) => count === 0,
+      );
+    expect(kept.transport.peers()).toEqual(['A.manager-1']);
+    const asked = { type: 'jobs.asked', requestId: 'r', limit: 1 } as never;
+    expect(await kept.runtime.actor('desk/main@A').ask(asked)).toMatchObject({ jobs: [] });
+    for (const { runtime } of [exact, usual, kept]) await runtime.stop();
+  });
 
-  test('or of lesser rights holds as it is now, on connections too', TIMEOUT, async () => {
+  test('or of lesser rights holds as it is now, on connections too', async () => {
     const ex = client('ex', 'operator');
     const configured = new Configured([ops, ex]);
     const node = await configured.start();
@@ -146,7 +142,7 @@ describe('a token that is withdrawn', () => {
 });
 
 describe('two tokens of one client', () => {
-  test('both hold, at the start and after a reload', TIMEOUT, async () => {
+  test('both hold, at the start and after a reload', async () => {
     const second = client('ops', 'operator', 'another-token-of-ops');
     const configured = new Configured([ops]);
     const node = await configured.start();
@@ -183,9 +179,7 @@ const BAD: ReadonlyArray<readonly [what: string, clients: readonly Client[]]> = 
 ];
 
 describe('a list that is bad', () => {
-  test('is refused by the check, at the start and at a reload, which keeps the last good one', {
-    timeout: 120_000,
-  }, async () => {
+  test('is refused by the check, at the start and at a reload, which keeps the last good one', async () => {
     const configured = new Configured([ops]);
     const node = await configured.start();
     for (const [what, clients] of BAD) {
@@ -206,7 +200,7 @@ describe('a list that is bad', () => {
     ['a name of the server', 'hosts: ["a b"]\n'],
     ['a certificate', 'tls: {cert: /nowhere/cert, key: /nowhere/key}\n'],
     ['no YAML', ']\n'],
-  ])('of anything else, such as %s, changes nothing either', TIMEOUT, async (_what, more) => {
+  ])('of anything else, such as %s, changes nothing either', async (_what, more) => {
     const configured = new Configured([ops]);
     const node = await configured.start();
     configured.write([client('other', 'operator')], more);
@@ -215,7 +209,7 @@ describe('a list that is bad', () => {
     expect(await status(node, ops)).toBe(200);
   });
 
-  test('and what only a restart takes over is named', TIMEOUT, async () => {
+  test('and what only a restart takes over is named', async () => {
     const configured = new Configured([ops]);
     const node = await configured.start();
     configured.write(
@@ -229,7 +223,7 @@ describe('a list that is bad', () => {
 });
 
 describe('where there are no tokens', () => {
-  test('no page of another port may cancel a job', TIMEOUT, async () => {
+  test('no page of another port may cancel a job', async () => {
     const node = await cluster.serving([
       'manager',
       '--datacenter',
@@ -268,7 +262,7 @@ describe('where there are no tokens', () => {
 });
 
 describe('/metrics', () => {
-  test('of a worker is for clients, and without any for this machine', TIMEOUT, async () => {
+  test('of a worker is for clients, and without any for this machine', async () => {
     const lead = await cluster.serving([
       'manager',
       '--datacenter',

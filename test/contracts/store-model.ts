@@ -131,7 +131,7 @@ export function testStoreAgainstModel(open: () => Promise<StoreDriver>): void {
       ),
       { numRuns: 200 },
     );
-  }, 60_000);
+  });
 }
 
 function changesOf(rows: ReadonlyArray<readonly [string, string, string | null]>): RowChanges {

@@ -10,7 +10,7 @@ import { runCycles } from './cycles.ts';
 const SHORT = { seed: 7, killMinMs: 20, killMaxMs: 250, counters: 200, inFlight: 128 };
 
 describe('a node that is killed again and again', () => {
-  test('keeps what it acknowledged, once, through 20 kills', { timeout: 180_000 }, async () => {
+  test('keeps what it acknowledged, once, through 20 kills', async () => {
     const { recoveryMs, killedAtMs, ...report } = await runCycles({ seed: 7, cycles: 20 });
     expect(report).toMatchObject({
       ackedLost: 0,
@@ -31,13 +31,13 @@ describe('a node that is killed again and again', () => {
     expect(recoveryMs.p50).toBeGreaterThan(0);
   });
 
-  test('is found out when it forgets what it has taken', { timeout: 180_000 }, async () => {
+  test('is found out when it forgets what it has taken', async () => {
     const report = await foundOut('forgetful');
     expect(report.duplicated).toBeGreaterThan(0);
     expect(report.ackedLost).toBe(0);
   });
 
-  test('is found out when it acknowledges too early', { timeout: 180_000 }, async () => {
+  test('is found out when it acknowledges too early', async () => {
     const report = await foundOut('early');
     expect(report.ackedLost).toBeGreaterThan(0);
   });

@@ -10,7 +10,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Summary } from '../../demo/summary.ts';
 import { compiledProgram } from '../processes/program.ts';
 
-const LIMIT = { timeout: 120_000 };
 const started: ChildProcess[] = [];
 let program: string;
 let folder: string;
@@ -18,7 +17,7 @@ let folder: string;
 beforeAll(async () => {
   program = await compiledProgram();
   folder = mkdtempSync(join(tmpdir(), 'escapement-demo-'));
-}, 120_000);
+});
 afterAll(() => {
   for (const child of started) child.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
@@ -81,46 +80,40 @@ function processesOf(data: string): string[] {
 const patient = { timeout: 60_000, interval: 100 };
 
 describe('the demo', () => {
-  test(
-    'drains on the first signal, and the next start goes on with what was open',
-    LIMIT,
-    async () => {
-      const data = join(folder, 'kept');
-      // With this seed the first jobs are some that last.
-      const first = demo(data, '--seed', '5', '--rate', '10', '--no-faults');
-      await expect.poll(() => accepted(data), patient).toBeGreaterThan(15);
-      const second = demo(data);
-      const refused = await second.ended;
-      expect(refused.code).toBe(73);
-      expect(refused.err).toMatch(/^error: Another demo, process \d+, uses .* with --data\.$/m);
-      first.child.kill('SIGINT');
-      const stopped = await first.ended;
-      expect([stopped.err, stopped.code]).toEqual(['', 0]);
-      expect(stopped.out).toContain('the next start goes on with them');
+  test('drains on the first signal, and the next start goes on with what was open', async () => {
+    const data = join(folder, 'kept');
+    // With this seed the first jobs are some that last.
+    const first = demo(data, '--seed', '5', '--rate', '10', '--no-faults');
+    await expect.poll(() => accepted(data), patient).toBeGreaterThan(15);
+    const second = demo(data);
+    const refused = await second.ended;
+    expect(refused.code).toBe(73);
+    expect(refused.err).toMatch(/^error: Another demo, process \d+, uses .* with --data\.$/m);
+    first.child.kill('SIGINT');
+    const stopped = await first.ended;
+    expect([stopped.err, stopped.code]).toEqual(['', 0]);
+    expect(stopped.out).toContain('the next start goes on with them');
 
-      const { out, err, code } = await demo(data, '--seed', '7', '--duration', '10s', '--json')
-        .ended;
-      expect(err).toBe('');
-      const summary: Summary = JSON.parse(out);
-      expect([summary.wrong, summary.unexpectedExits, code]).toEqual([[], [], 0]);
-      const { jobs, faults, takeoverMs, run } = summary;
-      expect(run).toBe(2);
-      expect(jobs.resumed).toBeGreaterThan(0);
-      expect(jobs.submitted).toBeGreaterThan(10);
-      expect([jobs.open, jobs.ended]).toEqual([0, jobs.submitted + jobs.resumed]);
-      expect(faults.map(({ kind }) => kind).sort()).toEqual([
-        'gateRestarted',
-        'managerKilled',
-        'partition',
-        'workerPaused',
-      ]);
-      expect(takeoverMs).toHaveLength(1);
-    },
-  );
+    const { out, err, code } = await demo(data, '--seed', '7', '--duration', '10s', '--json').ended;
+    expect(err).toBe('');
+    const summary: Summary = JSON.parse(out);
+    expect([summary.wrong, summary.unexpectedExits, code]).toEqual([[], [], 0]);
+    const { jobs, faults, takeoverMs, run } = summary;
+    expect(run).toBe(2);
+    expect(jobs.resumed).toBeGreaterThan(0);
+    expect(jobs.submitted).toBeGreaterThan(10);
+    expect([jobs.open, jobs.ended]).toEqual([0, jobs.submitted + jobs.resumed]);
+    expect(faults.map(({ kind }) => kind).sort()).toEqual([
+      'gateRestarted',
+      'managerKilled',
+      'partition',
+      'workerPaused',
+    ]);
+    expect(takeoverMs).toHaveLength(1);
+  });
 
   test.skipIf(process.platform !== 'linux')(
     'leaves no process behind when it is killed, also none that is paused',
-    LIMIT,
     async () => {
       const data = join(folder, 'killed');
       const { child, said, ended } = demo(data, '--duration', '10s', '--rate', '5');
@@ -135,7 +128,7 @@ describe('the demo', () => {
     },
   );
 
-  test('touches no folder that it did not make', LIMIT, async () => {
+  test('touches no folder that it did not make', async () => {
     const data = join(folder, 'of-somebody');
     mkdirSync(data);
     writeFileSync(join(data, 'thesis.txt'), 'all my work');

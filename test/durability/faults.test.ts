@@ -16,7 +16,6 @@ import { type CommitterResult, type CommitterRun, runCommitter, whyNotTraced } f
 const EXIT_IO = 74;
 const FIRST_COMMITS = 3;
 const COMMITS = 30;
-const TIMEOUT = { timeout: 60_000 };
 const reason = whyNotTraced();
 
 /**
@@ -71,7 +70,7 @@ describe.skipIf(reason !== undefined)(`a disk that fails${because()}`, () => {
     ['every sync from one on', 'fdatasync:error=EIO:when=8+'],
     ['a write', 'writev:error=EIO:when=8'],
     ['a write that is cut short', 'writev:retval=4096:when=8'],
-  ])('ends the process: %s', TIMEOUT, async (_, inject) => {
+  ])('ends the process: %s', async (_, inject) => {
     const directory = await newData();
     const result = await runFaulty(directory, inject);
     expect(result.exitCode).toBe(EXIT_IO);
@@ -88,7 +87,7 @@ describe.skipIf(reason !== undefined)(`a disk that fails${because()}`, () => {
     ['writes beyond a quota', 'writev:error=EDQUOT:when=8..9'],
     ['a write that has to be made later', 'fdatasync:error=ENOSPC:when=8'],
     ['a file system that has become read-only', 'writev:error=EROFS:when=8..9'],
-  ])('refuses groups where there is no room, and goes on: %s', TIMEOUT, async (_, inject) => {
+  ])('refuses groups where there is no room, and goes on: %s', async (_, inject) => {
     const directory = await newData();
     const result = await runFaulty(directory, inject);
     expect(result.exitCode, result.errors).toBe(0);
@@ -99,7 +98,7 @@ describe.skipIf(reason !== undefined)(`a disk that fails${because()}`, () => {
     await expectKept(directory, result);
   });
 
-  test('ends the process: every write from one on', TIMEOUT, async () => {
+  test('ends the process: every write from one on', async () => {
     const directory = await newData();
     const result = await runFaulty(directory, 'pwrite64:error=EIO:when=8+');
     expect(ENDS).toContain(result.exitCode);
@@ -107,7 +106,7 @@ describe.skipIf(reason !== undefined)(`a disk that fails${because()}`, () => {
     await expectKept(directory, result);
   });
 
-  test('is the same whichever write it is', TIMEOUT, async () => {
+  test('is the same whichever write it is', async () => {
     const directory = await newData();
     const codes = new Set<number | string>();
     let kept = FIRST_COMMITS;
@@ -145,7 +144,7 @@ describe('a data file that goes away under a running node', () => {
       },
     ],
     ['moved away with its directory', (directory) => renameSync(directory, `${directory}-moved`)],
-  ])('ends the process: %s', TIMEOUT, async (_, lose) => {
+  ])('ends the process: %s', async (_, lose) => {
     const result = await untilLost(lose);
     expect(result.exitCode).toBe(EXIT_IO);
     expect(result.errors).toMatch(/data\.mdb was (deleted|replaced) while it was open/);
@@ -154,7 +153,7 @@ describe('a data file that goes away under a running node', () => {
   });
 });
 
-test('a full file system refuses groups until there is room again', TIMEOUT, async (context) => {
+test('a full file system refuses groups until there is room again', async (context) => {
   const mounted = mountSmall();
   if (mounted === undefined) return context.skip('a small file system cannot be mounted here');
   const filler = join(mounted, 'filler');

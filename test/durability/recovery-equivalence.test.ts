@@ -187,4 +187,4 @@ test('deaths at any commit change nothing of states and histories, and each mess
   );
   // So that it cannot pass by dying never.
   expect(deaths).toBeGreaterThan(0);
-}, 30_000);
+});

@@ -5,8 +5,9 @@
  * dies. The tests look at what the second process made of it.
  */
 
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { upTo } from '../delivery/talkers.ts';
+import { eventually } from '../kit/eventually.ts';
 import type { Ring } from './recovery-machines.ts';
 import { type RecoveryProcess, RecoverySite } from './recovery-process.ts';
 
@@ -15,7 +16,7 @@ const AHEAD_MS = 5_000;
 /** A deadline that began again with the second process would be later than that. */
 const LATENESS_MAX_MS = 1_000;
 
-describe('after the first process was killed, the second', { timeout: 30_000 }, () => {
+describe('after the first process was killed, the second', () => {
   const site = new RecoverySite();
   const armedAt = new Map<string, number>();
   let second: RecoveryProcess;
@@ -41,7 +42,7 @@ describe('after the first process was killed, the second', { timeout: 30_000 }, 
       await first.spawn(`workshop/${key}`);
     await first.send('workshop/paid', { type: 'job.charge', amount: 1 } as never);
     await first.finishCharges();
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect((await first.actor('workshop/paid')).record.effects).toBeUndefined(),
     );
     await first.send('workshop/unpaid', { type: 'job.charge', amount: 2 } as never);
@@ -62,13 +63,13 @@ describe('after the first process was killed, the second', { timeout: 30_000 }, 
     await momentAfter(armedAt.get('x') ?? 0);
     second = site.start(node);
     hostedAt = (await second.hosts()).at;
-  }, 30_000);
+  });
 
   afterAll(() => site.clear());
 
   test('lets missed deadlines come at once, in their order and with their own moments', async () => {
     expect(killedAt).toBeLessThan(armedAt.get('y') ?? 0);
-    await vi.waitFor(async () => expect(await ringsOf('x')).toHaveLength(1));
+    await eventually(async () => expect(await ringsOf('x')).toHaveLength(1));
     const rings = await Promise.all(['y', 'z', 'x'].map(ringsOf));
     expect(rings.map(([ring]) => ring?.dueAt)).toEqual(
       ['y', 'z', 'x'].map((key) => armedAt.get(key)),
@@ -105,7 +106,7 @@ describe('after the first process was killed, the second', { timeout: 30_000 }, 
     ]);
     expect(site.notes('print')).toHaveLength(1);
     await second.finishCharges();
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect((await second.actor('workshop/unpaid')).record.effects).toBeUndefined(),
     );
   });
@@ -118,13 +119,10 @@ describe('after the first process was killed, the second', { timeout: 30_000 }, 
   });
 
   test('lets a deadline ahead come at its own moment, not later, and a cancelled one never', async () => {
-    await vi.waitFor(
-      async () => {
-        expect(await ringsOf('ahead')).toHaveLength(1);
-        expect(await ringsOf('rearmed')).toHaveLength(1);
-      },
-      { timeout: 2 * AHEAD_MS },
-    );
+    await eventually(async () => {
+      expect(await ringsOf('ahead')).toHaveLength(1);
+      expect(await ringsOf('rearmed')).toHaveLength(1);
+    });
     for (const key of ['ahead', 'rearmed']) {
       const [ring] = await ringsOf(key);
       expect(ring?.dueAt).toBe(armedAt.get(key));
@@ -173,14 +171,11 @@ test('two nodes that are killed together while they talk lose nothing and repeat
     }
     const last = site.start(...nodes);
     await last.hosts('there');
-    const said = await vi.waitFor(
-      async () => {
-        const { context, record } = await last.actor<{ said: Record<string, number> }>('speaker/s');
-        expect(record.outbox).toBeUndefined();
-        return context.said['listener/l@there'] ?? 0;
-      },
-      { timeout: 10_000 },
-    );
+    const said = await eventually(async () => {
+      const { context, record } = await last.actor<{ said: Record<string, number> }>('speaker/s');
+      expect(record.outbox).toBeUndefined();
+      return context.said['listener/l@there'] ?? 0;
+    });
     const { context } = await last.actor<{ heard: object }>('listener/l', 'there');
     expect(context.heard).toEqual({ s: upTo(said) });
     expect(said).toBeGreaterThanOrEqual(3 * acknowledged);
@@ -188,9 +183,9 @@ test('two nodes that are killed together while they talk lose nothing and repeat
   } finally {
     await site.clear();
   }
-}, 30_000);
+});
 
 /** Nothing tells of a moment that passes while nobody lives to see it. */
 async function momentAfter(at: number): Promise<void> {
-  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(at), { timeout: 10_000 });
+  await eventually(() => expect(Date.now()).toBeGreaterThan(at));
 }

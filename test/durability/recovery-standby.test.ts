@@ -5,10 +5,11 @@
 
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDataDirectory } from '../../stores/directory/data-directory.ts';
 import { directoryLease } from '../../stores/directory/lease.ts';
 import { socketNameOf } from '../../stores/directory/socket.ts';
+import { eventually } from '../kit/eventually.ts';
 import type { Ring } from './recovery-machines.ts';
 import { type RecoveryProcess, RecoverySite } from './recovery-process.ts';
 import { recoveryDirectory } from './recovery-store.ts';
@@ -28,7 +29,7 @@ async function lead(leaseMs: number, standbys: number) {
   await leader.spawn('pulse/1');
   await leader.spawn('workshop/1');
   await leader.send('workshop/1', { type: 'job.charge', amount: 1 } as never);
-  await vi.waitFor(() => expect(site.notes('beat').length).toBeGreaterThan(3));
+  await eventually(() => expect(site.notes('beat').length).toBeGreaterThan(3));
   return { site, leader, fence, waiting };
 }
 
@@ -40,14 +41,11 @@ async function arm(on: RecoveryProcess, key: string, delayMs: number): Promise<n
 }
 
 async function ringOf(on: RecoveryProcess, key: string): Promise<Ring> {
-  const rings = await vi.waitFor(
-    async () => {
-      const seen = await on.actor<{ rings: readonly Ring[] }>(`alarm/${key}`);
-      expect(seen.context.rings).toHaveLength(1);
-      return seen.context.rings;
-    },
-    { timeout: 10_000 },
-  );
+  const rings = await eventually(async () => {
+    const seen = await on.actor<{ rings: readonly Ring[] }>(`alarm/${key}`);
+    expect(seen.context.rings).toHaveLength(1);
+    return seen.context.rings;
+  });
   return rings[0] as Ring;
 }
 
@@ -64,7 +62,7 @@ async function expectTakenOver(
 ): Promise<void> {
   expect(nextFence).toBeGreaterThan(fence);
   const beats = () => site.notes('beat').map(({ pid }) => pid);
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(beats().filter((pid) => pid === next.pid).length).toBeGreaterThan(9),
   );
   // First all of the one, then all of the other: the first never acted again.
@@ -80,7 +78,7 @@ async function expectTakenOver(
   expect(new Set(charges.map(({ effectId }) => effectId)).size).toBe(1);
 }
 
-describe('the leader of a directory', { timeout: 30_000 }, () => {
+describe('the leader of a directory', () => {
   test('that is killed is followed at once by one of two, and deadlines keep their moments', async () => {
     const all = await lead(60_000, 2);
     const dueAt = await arm(all.leader, 'soon', 1_500);
@@ -124,7 +122,7 @@ describe('the leader of a directory', { timeout: 30_000 }, () => {
     const all = await lead(leaseMs, 1);
     // A performer that is still at work is waited for as long as `drainMs` says.
     await all.leader.finishCharges();
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect((await all.leader.actor('workshop/1')).record.effects).toBeUndefined(),
     );
     const dueAt = await arm(all.leader, 'soon', 1_500);
@@ -163,4 +161,4 @@ test('a standby that comes a moment too early after a death tries again soon, ho
   });
   expect(connections).toBe(3);
   expect(performance.now() - startedAt).toBeLessThan(2_000);
-}, 30_000);
+});

@@ -13,7 +13,6 @@ import { checkTrace, type TraceVerdict } from './trace.ts';
 import { runCommitter, TRACED_CALLS, whyNotTraced } from './traced.ts';
 
 const COMMITS = 100;
-const TIMEOUT = { timeout: 60_000 };
 /** So long that whoever does not wait for a sync is ahead of it, on the fastest disk too. */
 const SLOW_SYNC = 'inject=fdatasync:delay_enter=10000';
 const reason = whyNotTraced();
@@ -33,7 +32,7 @@ async function traced(options: CommitterOptions): Promise<TraceVerdict> {
 }
 
 describe.skipIf(reason !== undefined)(`a trace of ${COMMITS} commits${because()}`, () => {
-  test('has every write synced before the acknowledgement that shows it', TIMEOUT, async () => {
+  test('has every write synced before the acknowledgement that shows it', async () => {
     const { faults, acknowledgements, writes, syncs } = await traced({});
     expect(faults).toEqual([]);
     expect(acknowledgements).toBe(COMMITS);
@@ -41,12 +40,12 @@ describe.skipIf(reason !== undefined)(`a trace of ${COMMITS} commits${because()}
     expect(writes).toBeGreaterThanOrEqual(2 * COMMITS);
   });
 
-  test('gives a store away that acknowledges before it hands over', TIMEOUT, async () => {
+  test('gives a store away that acknowledges before it hands over', async () => {
     const { faults } = await traced({ plant: 'early' });
     expect(faults.length).toBeGreaterThan(COMMITS / 2);
   });
 
-  test('gives a store away that does not wait for a sync', TIMEOUT, async () => {
+  test('gives a store away that does not wait for a sync', async () => {
     const { faults } = await traced({ plant: 'unsynced' });
     expect(faults.length).toBeGreaterThan(COMMITS / 2);
   });

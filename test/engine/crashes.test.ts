@@ -160,7 +160,7 @@ test('after any crash an actor is where its acknowledged events left it, or furt
     ),
     { numRuns: 60 },
   );
-}, 20_000);
+});
 
 /** All that was acknowledged is there, in the order of sending, and nothing that was never sent. */
 function expectPossible(tokens: readonly string[], { sent }: Model): void {

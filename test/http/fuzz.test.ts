@@ -86,7 +86,7 @@ describe.each(Object.entries(programs))('%s answers', (_, start) => {
     await program.stop();
   });
 
-  test('any path, query and method', { timeout: 60_000 }, async () => {
+  test('any path, query and method', async () => {
     await fc.assert(
       fc.asyncProperty(method, path, query, async (verb, where, asked) => {
         const { status, head, body } = await exchange(
@@ -100,7 +100,7 @@ describe.each(Object.entries(programs))('%s answers', (_, start) => {
     expect(faults).toEqual([]);
   });
 
-  test('any body', { timeout: 60_000 }, async () => {
+  test('any body', async () => {
     const job = fc.record(
       {
         jobId: fc.oneof(fc.constant('j1'), fc.anything()),

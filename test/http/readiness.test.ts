@@ -32,7 +32,6 @@ describe('a manager whose store refuses every commit', () => {
     ['by its fence', new RuntimeError('FENCE_STALE', 'Fence 9 is known.'), 'fenceRefused', false],
   ] as const)(
     '%s says why, and is ready again when a commit succeeds',
-    { timeout: 60_000 },
     async (_why, refusal, reason, hosting) => {
       const store = new RefusingStore(memoryStore());
       const events: unknown[] = [];
@@ -88,7 +87,6 @@ const disk = smallDisk();
 
 test.skipIf(disk === undefined)(
   'a process on a disk that is full, and is not any more',
-  { timeout: 120_000 },
   async () => {
     const { path, remove } = disk as NonNullable<typeof disk>;
     const data = join(path, 'data');

@@ -40,7 +40,7 @@ let at: Endpoint;
 beforeAll(async () => {
   manager = await startManager({ datacenter: 'A', store: lmdbStore(folder), clock: ofDesk });
   at = await listen(manager, { clock: ofApi });
-}, 120_000);
+});
 afterAll(async () => {
   await close(at.server, at.handler);
   await manager.stop();
@@ -80,4 +80,4 @@ test('a large body is read in slices, a page of actors and one of jobs are', asy
   const ofAll = ofDesk.turns - before - ofOne;
   expect([few.jobs.length, jobs.jobs.length]).toEqual([1, JOBS + 1]);
   expect(ofAll - ofOne).toBeGreaterThanOrEqual(1);
-}, 120_000);
+});

@@ -33,7 +33,6 @@ describe('H25', () => {
     ['a datacenter', () => served.atManager],
   ])(
     'exactly 16 MiB with 10,000 workflows are taken, one byte more is not: %s',
-    { timeout: 60_000 },
     async (name, at: () => Endpoint) => {
       const jobId = `large-${name.replaceAll(' ', '-')}`;
       const body = submission(jobId, 16 * MIB, 10_000);
@@ -57,7 +56,6 @@ describe('H25', () => {
     ['a datacenter', () => served.atManager],
   ])(
     'a job of more dependencies than a record is to have is refused, with the figure: %s',
-    { timeout: 60_000 },
     async (name, at: () => Endpoint) => {
       const each = 127;
       const workflows = Array.from({ length: 400 }, (__, index) => ({

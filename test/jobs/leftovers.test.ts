@@ -158,7 +158,7 @@ describe('after a mixed run', () => {
     expect(cluster.recorder.notes('timeout.repaired')).toEqual([]);
     expect(cluster.recorder.errors()).toEqual([]);
     await cluster.stop();
-  }, 60_000);
+  });
 });
 
 test('credit that a job did not want any more is not remembered for it', async () => {

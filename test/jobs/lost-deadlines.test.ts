@@ -84,7 +84,7 @@ test.each([
     const client = await connectClient({ client: 'c', to: 'A', transport: network.join('c') });
     await client.submit({ jobId: 'j1', ...terms, workflows: [{ id: 'w1', handler: 'wait' }] });
     const running = () => manager.runtime.waits(JOB)?.state.includes('"running"');
-    await expect.poll(running, { timeout: 60_000 }).toBe(true);
+    await expect.poll(running).toBe(true);
     disk.lose();
     // Others take its room in memory.
     for (let n = 2; n < 12; n += 1)
@@ -94,12 +94,10 @@ test.each([
         workflows: [{ id: 'w1', handler: 'wait' }],
       });
     const repairs = () => lines.filter(({ event }) => event === 'timeout.repaired');
-    await expect
-      .poll(repairs, { timeout: 60_000 })
-      .toMatchObject([{ jobId: 'j1', timer: deadline }]);
+    await expect.poll(repairs).toMatchObject([{ jobId: 'j1', timer: deadline }]);
     expect(disk.lost).toBe(1);
     const status = async () => (await client.get('j1'))?.reason;
-    await expect.poll(status, { timeout: 60_000 }).toBe(reason);
+    await expect.poll(status).toBe(reason);
     expect(manager.counters.value('timeout_repairs_total', { timer: deadline })).toBe(1);
     expect(repairs()).toHaveLength(1);
     await client.stop();
@@ -150,10 +148,10 @@ test.each([
     });
     const { runtime } = isOfGate ? gate : manager;
     const running = () => manager.runtime.waits('workflow/j1/w1@A')?.state;
-    await expect.poll(running, { timeout: 60_000 }).toBe('RUNNING');
+    await expect.poll(running).toBe('RUNNING');
     if (deadline === 'confirmLimit') await client.cancel('j1');
     const waits = () => runtime.waits(address)?.deadlines.map((id) => id.split('.')[2]);
-    await expect.poll(waits, { timeout: 60_000 }).toContain(deadline);
+    await expect.poll(waits).toContain(deadline);
     disk.lose();
     // Others take its room in memory.
     for (let n = 2; n < 12; n += 1)
@@ -162,10 +160,10 @@ test.each([
         timeoutMs: 600_000,
         workflows: [{ id: 'w1', handler: 'wait' }],
       });
-    await expect.poll(() => notes, { timeout: 60_000 }).not.toEqual([]);
+    await expect.poll(() => notes).not.toEqual([]);
     disk.lose(false);
     expect(notes[0]).toMatchObject({ actor: address, timer: deadline });
-    await expect.poll(waits, { timeout: 60_000 }).toContain(deadline);
+    await expect.poll(waits).toContain(deadline);
     await client.stop();
     for (const one of [worker, gate, manager]) one.runtime.crash();
   },

@@ -73,7 +73,7 @@ beforeAll(async () => {
   });
   served = await listen(manager);
   servedAtGate = await listen(gate);
-}, 60_000);
+});
 afterAll(async () => {
   for (const { server, handler } of [served, servedAtGate]) await close(server, handler);
   for (const program of [gate, manager]) program.runtime.crash();
@@ -156,4 +156,4 @@ test('a thousand questions by clients, HTTP and a gate commit nothing and are no
   // What is to be done still is.
   await atManager.cancel('own');
   expect(commits).toBeGreaterThan(before.commits);
-}, 120_000);
+});

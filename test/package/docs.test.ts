@@ -18,8 +18,6 @@ import { blocksOf, ShellFolder } from './shell-snippets.ts';
 
 const AGENTS_LINES_MAX = 40;
 /** Some programs simulate a cluster. */
-const TIMEOUT = { timeout: 30_000 };
-
 const SNIPPETS_FOLDER = join(ROOT, 'test', '.tmp', 'docs');
 const pages = listProjectFiles().filter((path) => /^(README|docs\/[a-z-]+)\.md$/.test(path));
 const snippets = pages.flatMap(findSnippets);
@@ -39,7 +37,7 @@ describe('the programs in the documents', () => {
     expect(snippets.length).toBeGreaterThan(0);
   });
 
-  test('compile', { timeout: 60_000 }, () => {
+  test('compile', () => {
     const settings = { extends: '../../../tsconfig.json', include: ['**/*.ts'] };
     writeFileSync(join(SNIPPETS_FOLDER, 'tsconfig.json'), JSON.stringify(settings));
     const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -52,16 +50,12 @@ describe('the programs in the documents', () => {
   });
 
   for (const { page, name, prints } of snippets) {
-    test(
-      `${page}: ${name} runs${prints === undefined ? '' : ' and prints what it says'}`,
-      TIMEOUT,
-      async () => {
-        const log = vi.spyOn(console, 'log').mockImplementation(() => {});
-        await import(/* @vite-ignore */ pathToFileURL(join(SNIPPETS_FOLDER, page, name)).href);
-        const printed = log.mock.calls.map((values) => values.join(' ')).join('\n');
-        if (prints !== undefined) expect(`${printed}\n`).toBe(prints);
-      },
-    );
+    test(`${page}: ${name} runs${prints === undefined ? '' : ' and prints what it says'}`, async () => {
+      const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+      await import(/* @vite-ignore */ pathToFileURL(join(SNIPPETS_FOLDER, page, name)).href);
+      const printed = log.mock.calls.map((values) => values.join(' ')).join('\n');
+      if (prints !== undefined) expect(`${printed}\n`).toBe(prints);
+    });
   }
 });
 
@@ -80,7 +74,7 @@ describe('the commands in the documents', () => {
     expect(programs.map(({ path }) => path)).toContain('README.md');
   });
 
-  test.each(programs)('$path: they print what it says', { timeout: 120_000 }, async (program) => {
+  test.each(programs)('$path: they print what it says', async (program) => {
     const folder = await ShellFolder.create(program.blocks);
     try {
       const printed = await folder.run(program.text);

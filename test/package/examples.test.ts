@@ -98,9 +98,7 @@ test('jobs: one is done, one gets more time, one is ended by the gate in both da
   expect(stuck.at(-1)).toBe('25.001 s laptop timedOut, datacenterTimeout, 0 ms added');
 });
 
-test('simulate-transfer: money is made out of nothing, until accounts remember what they booked', {
-  timeout: 60_000,
-}, async () => {
+test('simulate-transfer: money is made out of nothing, until accounts remember what they booked', async () => {
   const lines = await linesOf(simulateTransfer);
   const text = lines.join('\n');
   expect(lines[0]).toBe('a transfer of 10 € by itself: 90 € and 110 €');
@@ -113,9 +111,7 @@ test('simulate-transfer: money is made out of nothing, until accounts remember w
   expect(careful).toMatch(/^40 runs[^\n]+\nNo invariant was broken\.$/);
 });
 
-test('standby: the second process goes on with what the first had on disk', {
-  timeout: 30_000,
-}, async () => {
+test('standby: the second process goes on with what the first had on disk', async () => {
   const lines = await linesOf(standby);
   const until = /until (\S+)/.exec(lines[2] ?? '')?.[1];
   expect(until).toMatch(/^\d\d:\d\d:\d\d\.\d{3}$/);

@@ -12,10 +12,8 @@ beforeAll(async () => {
   // Whoever tries one has what it is written for, and tsx where it is TypeScript.
   for (const name of ['tsx', 'express', 'fastify'])
     symlinkSync(join(ROOT, 'node_modules', name), join(installed.project, 'node_modules', name));
-}, 300_000);
+});
 afterAll(() => installed?.remove());
-const TIMEOUT = { timeout: 60_000 };
-
 const examples = readdirSync(join(ROOT, 'examples')).filter((name) => name.endsWith('.ts'));
 const example = (name: string) => installed.file(join('examples', name));
 const typeScript = ['--import', 'tsx'];
@@ -24,7 +22,6 @@ const typeScript = ['--import', 'tsx'];
 const serving = 'http-server.ts';
 test.each(examples.filter((name) => name !== serving))(
   '%s runs where it was installed',
-  { timeout: 120_000 },
   async (name) => {
     const ran = await installed.run(process.execPath, ...typeScript, example(name));
     expect(ran.stderr).toBe('');
@@ -32,7 +29,7 @@ test.each(examples.filter((name) => name !== serving))(
   },
 );
 
-test(`${serving} can be loaded there`, TIMEOUT, async () => {
+test(`${serving} can be loaded there`, async () => {
   const program = `
 const { createShopServer } = await import(${JSON.stringify(example(serving))});
 console.log(typeof createShopServer);`;
@@ -41,7 +38,7 @@ console.log(typeof createShopServer);`;
   expect(stdout).toBe('function\n');
 });
 
-test('own-kinds runs there as a node, which ends with its parent', TIMEOUT, async () => {
+test('own-kinds runs there as a node, which ends with its parent', async () => {
   const args = ['--data', 'memory', '--listen', '127.0.0.1:0', '--json', '--exit-with-parent'];
   const line = `npx --no escapement start node --kinds ${example('own-kinds/machines.js')} ${args.join(' ')}`;
   const { stdout } = await installed.run('sh', '-c', `${line} < /dev/null`);

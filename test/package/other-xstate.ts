@@ -28,7 +28,7 @@ for (const start of [createRuntime, () => testRuntime({ kinds: {} })])
   const aside = () => join(installed().project, 'node_modules', 'xstate-as-installed');
 
   for (const [version, text] of Object.entries(others))
-    test(`is told so at the start: ${version}`, { timeout: 30_000 }, async () => {
+    test(`is told so at the start: ${version}`, async () => {
       renameSync(folder(), aside());
       try {
         mkdirSync(folder());

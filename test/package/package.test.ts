@@ -11,8 +11,6 @@ import { ROOT, readProjectFile } from '../project-files.ts';
 import { InstalledPackage, type Printed } from './installed-package.ts';
 import { describeOtherXState } from './other-xstate.ts';
 
-const TIMEOUT = { timeout: 30_000 };
-
 /** What each entry must have, as users write it; one that is not listed here fails the first test. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   escapement: ['createRuntime', 'directoryLease', 'lmdbStore', 'RuntimeError'],
@@ -31,7 +29,7 @@ let installed: InstalledPackage;
 
 beforeAll(async () => {
   installed = await InstalledPackage.install();
-}, 300_000);
+});
 afterAll(() => installed?.remove());
 
 test('every entry of package.json is looked at here', () => {
@@ -99,7 +97,7 @@ async function outcomeOf(name: string, program: string): Promise<Outcome> {
 }
 
 describe('a program', () => {
-  test('of modules and one of CommonJS find what the other stored', TIMEOUT, async () => {
+  test('of modules and one of CommonJS find what the other stored', async () => {
     const imported = await outcomeOf('program.mjs', durableProgram('import'));
     expect(imported).toMatchObject({ value: 'paid', expired: 'expired' });
     expect(imported.known).toEqual(['order/import@node-1']);
@@ -114,7 +112,7 @@ describe('a program', () => {
   });
 
   /** `require` refuses a module when anything it imports awaits at the top level. */
-  test('may require every file, the program of the command line excepted', TIMEOUT, async () => {
+  test('may require every file, the program of the command line excepted', async () => {
     const program = `
 const { readdirSync } = require('node:fs');
 const { join } = require('node:path');
@@ -201,7 +199,7 @@ export async function runJob(): Promise<string> {
   };
 
   for (const [name, options] of Object.entries(settings)) {
-    test(`are found with ${name}, and hold`, TIMEOUT, async () => {
+    test(`are found with ${name}, and hold`, async () => {
       installed.write('types.ts', program);
       // What a CommonJS project sees; only Node's own resolution tells the two apart.
       if (name === 'nodenext') installed.write('types.cts', program);
@@ -228,7 +226,7 @@ export async function runJob(): Promise<string> {
 describe('the command line', () => {
   const main = () => installed.file('dist/cli/main.js');
 
-  test('runs with npx in a project that has nothing else', TIMEOUT, async () => {
+  test('runs with npx in a project that has nothing else', async () => {
     const { stdout } = await installed.run('npx', '--no', 'escapement', 'version', '--json');
     const { version } = JSON.parse(readProjectFile('package.json'));
     expect(JSON.parse(stdout)).toMatchObject({
@@ -238,7 +236,7 @@ describe('the command line', () => {
     });
   });
 
-  test('submits and watches a job with npx, in that project', TIMEOUT, async () => {
+  test('submits and watches a job with npx, in that project', async () => {
     const served = await serve();
     try {
       const { url } = served.atGate;
@@ -269,7 +267,7 @@ describe('the command line', () => {
     );
   });
 
-  test('says to compile a TypeScript module where Node does not run it', TIMEOUT, async () => {
+  test('says to compile a TypeScript module where Node does not run it', async () => {
     const kinds = installed.write('kinds.ts', 'export const kinds: object = {};\n');
     const args = ['check-upgrade', '-', kinds, '--data', 'nowhere'];
     const run = installed.run(process.execPath, main(), ...args);

@@ -7,8 +7,8 @@
  * jobs do not all end in the simulator within seconds of the processes' time is passed over.
  */
 
-import { nodesIn, nodesOf } from '../../simulator/jobs/names.ts';
 import type { Nemesis } from '../../simulator/faults/nemesis.ts';
+import { nodesIn, nodesOf } from '../../simulator/jobs/names.ts';
 import type { Plan, Step, Topology } from '../../simulator/jobs/plan.ts';
 import type { ScenarioResult } from '../../simulator/jobs/scenario/result.ts';
 import { drawPlan } from '../../simulator/jobs/swarm/draw-plan.ts';

@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from '../project-files.ts';
 
-const TIMEOUT = { timeout: 30_000 };
-
 /** Runs one of the programs beside this file and gives what it printed. */
 async function run(program: string, ...args: readonly string[]): Promise<unknown> {
   const file = join(import.meta.dirname, program);
@@ -27,7 +25,7 @@ async function run(program: string, ...args: readonly string[]): Promise<unknown
   return JSON.parse(printed);
 }
 
-test('without an SDK the api is not even looked for', TIMEOUT, async () => {
+test('without an SDK the api is not even looked for', async () => {
   expect(await run('without-api.ts')).toEqual({
     turns: 1,
     automatic: 0,
@@ -35,7 +33,7 @@ test('without an SDK the api is not even looked for', TIMEOUT, async () => {
   });
 });
 
-test('with an SDK and without the api a runtime starts all the same', TIMEOUT, async () => {
+test('with an SDK and without the api a runtime starts all the same', async () => {
   expect(await run('without-api.ts', 'registered')).toEqual({
     turns: 1,
     automatic: 1,
@@ -43,6 +41,6 @@ test('with an SDK and without the api a runtime starts all the same', TIMEOUT, a
   });
 });
 
-test('a subscriber that throws harms no turn, and Node tells the process', TIMEOUT, async () => {
+test('a subscriber that throws harms no turn, and Node tells the process', async () => {
   expect(await run('throwing-subscriber.ts')).toEqual({ value: 'b', heard: 2, uncaught: 2 });
 });

@@ -48,7 +48,7 @@ test('every machine of the project has a plan', () => {
 });
 
 describe('the engine walks every path as the pure machine does', () => {
-  test.each(plans)('$machine.id', { timeout: 120_000 }, async (plan) => {
+  test.each(plans)('$machine.id', async (plan) => {
     const walked = await walkPaths(plan);
     expect(faultsOf(walked), summaryOf(plan, walked)).toEqual([]);
   });

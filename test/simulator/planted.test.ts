@@ -165,7 +165,7 @@ describe('a hunt', () => {
       { id: 'P0', found: false },
     ]);
     expect(findings[2]).toMatchObject({ played: 3, hits: 0, invariant: null });
-  }, 120_000);
+  });
 
   test('plays the plan that a plant names, and nothing else', async () => {
     const plan = 'written-GA-8.json';
@@ -176,7 +176,7 @@ describe('a hunt', () => {
       { ...played, found: true, firstSeed: 1, hits: 1, invariant: 'GA-8' },
       { ...played, found: false, firstSeed: null, hits: 0, invariant: null },
     ]);
-  }, 60_000);
+  });
 
   test('leaves the sources as they are, and no folder behind', () => {
     const plant = PLANTS[0] as Plant;
@@ -187,5 +187,5 @@ describe('a hunt', () => {
     copies.remove();
     expect(existsSync(folder)).toBe(false);
     // All sources are copied, on a machine that may have other things to do.
-  }, 30_000);
+  });
 });

@@ -27,8 +27,6 @@ import { play } from '../../simulator/jobs/run.ts';
 import { ROOT } from '../project-files.ts';
 import { nemesis, noTimeout, planOf } from './report-fixtures.ts';
 
-const TIMEOUT = { timeout: 30_000 };
-
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'escapement-report-'));
@@ -75,7 +73,7 @@ const plan = planOf({
 });
 
 describe('replaying a plan', () => {
-  test('plays it as it was played, and says that all held', TIMEOUT, async () => {
+  test('plays it as it was played, and says that all held', async () => {
     const { traceHash } = await play(plan);
     const { code, out } = await replay(planText(plan));
     expect(code).toBe(0);
@@ -84,7 +82,7 @@ describe('replaying a plan', () => {
     expect(out).toContain('submit j1 to A, timeout 20 s');
   });
 
-  test('traces every record as a line', TIMEOUT, async () => {
+  test('traces every record as a line', async () => {
     const { history } = await play(plan);
     const { out } = await replay(planText(plan), { trace: true });
     expect(out.split('\n').filter((line) => /^#\d+ T=/.test(line))).toHaveLength(
@@ -92,7 +90,7 @@ describe('replaying a plan', () => {
     );
   });
 
-  test('prints JSON and nothing else', TIMEOUT, async () => {
+  test('prints JSON and nothing else', async () => {
     const { out } = await replay(planText(plan), { json: true, trace: true });
     const result = JSON.parse(out);
     expect(result).toMatchObject({ seed: 11, holds: true, violations: [] });
@@ -108,7 +106,7 @@ describe('replaying a plan', () => {
       planText({ ...plan, nemeses: [nemesis('n1', 'lateFrames', { atMs: 1 })] }),
       /cannot be played/,
     ],
-  ])('H19: refuses %s with exit 65', TIMEOUT, async (_, text, message) => {
+  ])('H19: refuses %s with exit 65', async (_, text, message) => {
     const { code, out } = await replay(text);
     expect(code).toBe(65);
     expect(out).toMatch(message);
@@ -116,7 +114,7 @@ describe('replaying a plan', () => {
 });
 
 describe('the report of a plan on disk', () => {
-  test('is a folder, and its plan can be replayed', TIMEOUT, async () => {
+  test('is a folder, and its plan can be replayed', async () => {
     const { output, text } = caught();
     const into = join(folder, 'failure');
     const late = planOf({ steps: [{ ...submission, atMs: 7 }], nemeses: [], untilMs: null });
@@ -151,7 +149,7 @@ describe('the report of a plan on disk', () => {
     expect(existsSync(join(ROOT, 'test', entry))).toBe(true);
   });
 
-  test('H20: writes over nothing, and follows no link', TIMEOUT, async () => {
+  test('H20: writes over nothing, and follows no link', async () => {
     const outside = join(folder, 'outside');
     mkdirSync(outside);
     const into = join(folder, 'failure');
@@ -170,7 +168,7 @@ describe('the report of a plan on disk', () => {
     expect(readdirSync(`${into}-4`)).toContain('plan.json');
   });
 
-  test('is none, and leaves no files, when nothing breaks', TIMEOUT, async () => {
+  test('is none, and leaves no files, when nothing breaks', async () => {
     const { output, text } = caught();
     const into = join(folder, 'failure');
     expect(await writeReport({ plan, invariant: 'TS-1', folder: into }, output)).toBe(false);

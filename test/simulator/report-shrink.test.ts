@@ -9,8 +9,6 @@ import { withoutParts } from '../../simulator/simulation/reduction.ts';
 import { commitMsOf } from '../../simulator/world/commit-pace.ts';
 import { nemesis, noNewLeader, noTimeout, planOf, playing } from './report-fixtures.ts';
 
-const TIMEOUT = { timeout: 30_000 };
-
 /** A player that knows without playing; for what only concerns the search. */
 const judging =
   (breaks: (plan: Plan) => readonly string[]) =>
@@ -31,7 +29,7 @@ const SIX = [
 ];
 
 describe('shrinking a plan', () => {
-  test('leaves the one nemesis of six that matters', TIMEOUT, async () => {
+  test('leaves the one nemesis of six that matters', async () => {
     const steps: Plan['steps'] = [
       { atMs: 0, do: 'submit', job: { jobId: 'j1', to: 'A', timeoutMs: 60_000, workflows: [] } },
       { atMs: 1_000, do: 'get', jobId: 'j1', to: 'A' },
@@ -51,7 +49,7 @@ describe('shrinking a plan', () => {
     expect(shrunk?.passing[0]?.plan.nemeses).toEqual([]);
   });
 
-  test('keeps the job that breaks it, with the workflow it needs', TIMEOUT, async () => {
+  test('keeps the job that breaks it, with the workflow it needs', async () => {
     const work = (id: string) => ({ id, runsMs: 100 });
     const submit = (jobId: string, runsMs: number) => ({
       atMs: 100,
@@ -79,7 +77,7 @@ describe('shrinking a plan', () => {
     expect(indifferent?.plan).not.toHaveProperty('commitMs');
   });
 
-  test('a fault after the end does to a run what the pace of disks does', TIMEOUT, async () => {
+  test('a fault after the end does to a run what the pace of disks does', async () => {
     const late = planOf({ nemeses: [nemesis('n1', 'slowDisk', { atMs: 70_000, targets: ['B'] })] });
     const slow = await play(late);
     const paced = await play(planOf({ commitMs: [1, 3] }));

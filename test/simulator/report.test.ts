@@ -13,8 +13,6 @@ import { inertJson } from '../../simulator/timeline/page.ts';
 import { timeline } from '../../simulator/timeline/timeline.ts';
 import { nemesis, noNewLeader, noTimeout, planOf } from './report-fixtures.ts';
 
-const TIMEOUT = { timeout: 30_000 };
-
 const submit = (jobId: string, to: string): Plan['steps'][number] => ({
   atMs: 100,
   do: 'submit',
@@ -40,7 +38,7 @@ async function timedOut(changes: Partial<Plan> = {}): Promise<[Run, HistoryRecor
 }
 
 describe('why it broke', () => {
-  test('goes back over messages and deadlines to the client that asked', TIMEOUT, async () => {
+  test('goes back over messages and deadlines to the client that asked', async () => {
     const [run, ended] = await timedOut();
     const { lines, records } = because(run.history.records, violationAt(ended));
     const text = lines.join('\n');
@@ -56,7 +54,7 @@ describe('why it broke', () => {
     );
   });
 
-  test('tells what befell the message on the way', TIMEOUT, async () => {
+  test('tells what befell the message on the way', async () => {
     const steps: Plan['steps'] = [
       submit('j1', 'gate-1'),
       {
@@ -73,14 +71,14 @@ describe('why it broke', () => {
     expect(lines.join('\n')).toMatch(/timeout\.declared to [AB]\/manager-1 held/);
   });
 
-  test('leaves out the middle of a long chain, and says how much', TIMEOUT, async () => {
+  test('leaves out the middle of a long chain, and says how much', async () => {
     const [run, ended] = await timedOut();
     const { lines } = because(run.history.records, violationAt(ended), { linesMax: 5 });
     expect(lines).toHaveLength(5);
     expect(lines.some((line) => /… \d+ more/.test(line))).toBe(true);
   });
 
-  test('begins with the actor that is spoken of when it was seen at the end', TIMEOUT, async () => {
+  test('begins with the actor that is spoken of when it was seen at the end', async () => {
     const [run, ended] = await timedOut();
     const what = `${(ended as { address: string }).address} has not ended`;
     const { lines } = because(run.history.records, { ...violationAt(ended), what, record: null });
@@ -93,44 +91,40 @@ describe('a report', () => {
   const report = (plan: Plan, invariant: string) =>
     reportFailure({ plan, invariant, invariants, folder: './out', confirmations: 3 });
 
-  test(
-    'has seed, violation, replay, size, causes and the nearest passing run',
-    TIMEOUT,
-    async () => {
-      const nemeses = [
-        nemesis('n1', 'slowNodes', { targets: ['B.worker-1'], params: { factor: 2 } }),
-        nemesis('n2', 'crashNodes', { targets: ['A.manager-1'], durMs: 40_000 }),
-      ];
-      const plan = planOf({ nemeses, steps: [submit('j1', 'B')], seed: 4711 });
-      const made = await report(plan, 'XX-1');
-      const text = made?.lines.join('\n') ?? '';
-      expect(text).toContain('FAIL XX-1  seed=4711');
-      expect(text).toContain('replay:  escapement simulate --replay ./out/plan.json --trace');
-      expect(text).toMatch(
-        /minimal: 0 jobs, 0 workflows, 1 datacenter, 1 node, 1 fault, \d+ events {3}\[shrunk, \d+ tries, reproduced 3\/3\]/,
-      );
-      expect(text).toContain(
-        'nearest passing run: the same without n2 (crashNodes); every invariant holds',
-      );
-      expect(text).toMatch(/there: #\d+ T=00:00:0/);
-      const again = await play(readPlan(made?.files['plan.json'] ?? '', 'plan.json'), {
-        invariants,
-      });
-      const first = await play(made?.plan as Plan, { invariants });
-      expect(again.traceHash).toBe(first.traceHash);
-      expect(again.judgement.violations[0]?.invariant).toBe('XX-1');
-      expect(readPlan(made?.files['original-plan.json'] ?? '', 'plan.json')).toEqual(plan);
-      expect(made?.files['repro.test.ts']).toContain("from 'escapement/simulator'");
-      const history = made?.files['history.jsonl']?.trimEnd().split('\n') ?? [];
-      expect(JSON.parse(history[0] ?? '')).toEqual({
-        format: 1,
-        records: history.length - 1,
-        leftOut: { before: 0, after: 0 },
-      });
-    },
-  );
+  test('has seed, violation, replay, size, causes and the nearest passing run', async () => {
+    const nemeses = [
+      nemesis('n1', 'slowNodes', { targets: ['B.worker-1'], params: { factor: 2 } }),
+      nemesis('n2', 'crashNodes', { targets: ['A.manager-1'], durMs: 40_000 }),
+    ];
+    const plan = planOf({ nemeses, steps: [submit('j1', 'B')], seed: 4711 });
+    const made = await report(plan, 'XX-1');
+    const text = made?.lines.join('\n') ?? '';
+    expect(text).toContain('FAIL XX-1  seed=4711');
+    expect(text).toContain('replay:  escapement simulate --replay ./out/plan.json --trace');
+    expect(text).toMatch(
+      /minimal: 0 jobs, 0 workflows, 1 datacenter, 1 node, 1 fault, \d+ events {3}\[shrunk, \d+ tries, reproduced 3\/3\]/,
+    );
+    expect(text).toContain(
+      'nearest passing run: the same without n2 (crashNodes); every invariant holds',
+    );
+    expect(text).toMatch(/there: #\d+ T=00:00:0/);
+    const again = await play(readPlan(made?.files['plan.json'] ?? '', 'plan.json'), {
+      invariants,
+    });
+    const first = await play(made?.plan as Plan, { invariants });
+    expect(again.traceHash).toBe(first.traceHash);
+    expect(again.judgement.violations[0]?.invariant).toBe('XX-1');
+    expect(readPlan(made?.files['original-plan.json'] ?? '', 'plan.json')).toEqual(plan);
+    expect(made?.files['repro.test.ts']).toContain("from 'escapement/simulator'");
+    const history = made?.files['history.jsonl']?.trimEnd().split('\n') ?? [];
+    expect(JSON.parse(history[0] ?? '')).toEqual({
+      format: 1,
+      records: history.length - 1,
+      leftOut: { before: 0, after: 0 },
+    });
+  });
 
-  test('is none when nothing breaks', TIMEOUT, async () => {
+  test('is none when nothing breaks', async () => {
     expect(await report(planOf(), 'XX-2')).toBeUndefined();
   });
 });
@@ -138,7 +132,7 @@ describe('a report', () => {
 describe('the timeline', () => {
   const HOSTILE = '</script><img src=x onerror=alert(1)><!--\u2028"\'&';
 
-  test('has nothing of the data but as inert JSON', TIMEOUT, async () => {
+  test('has nothing of the data but as inert JSON', async () => {
     const [run, ended] = await timedOut();
     run.history.add(`A.${HOSTILE}`, {
       type: 'log',

@@ -13,7 +13,7 @@ import { play } from '../../simulator/jobs/run.ts';
 
 const RECORD = join(import.meta.dirname, 'record');
 
-test.each(readdirSync(RECORD))('%s is clean', { timeout: 60_000 }, async (name) => {
+test.each(readdirSync(RECORD))('%s is clean', async (name) => {
   const plan = readPlan(readFileSync(join(RECORD, name), 'utf8'), name);
   expect((await play(plan)).judgement.violations).toEqual([]);
 });

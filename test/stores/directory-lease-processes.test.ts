@@ -10,8 +10,9 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BEATS_PER_LEASE } from '../../stores/directory/claim.ts';
+import { eventually, until } from '../kit/eventually.ts';
 import {
   FEW_DESCRIPTORS,
   OwnerProcess,
@@ -57,7 +58,7 @@ function first(
   );
 }
 
-describe('a holder that ends', { timeout: 60_000 }, () => {
+describe('a holder that ends', () => {
   test.each(['release', 'exit', 'SIGKILL'] as const)('by %s is followed at once', async (end) => {
     const { start, turns } = open();
     const holder = start(LONG_MS);
@@ -103,7 +104,7 @@ describe('a holder that ends', { timeout: 60_000 }, () => {
 });
 
 describe.skipIf(process.platform === 'win32')('a holder without descriptors', () => {
-  test('goes on beating, and its standby waits', { timeout: 60_000 }, async () => {
+  test('goes on beating, and its standby waits', async () => {
     const LEASE_MS = 3_000;
     const directory = testDirectory();
     const holder = new OwnerProcess('lease', directory, { leaseMs: LEASE_MS }, FEW_DESCRIPTORS);
@@ -116,145 +117,134 @@ describe.skipIf(process.platform === 'win32')('a holder without descriptors', ()
     // Two lease times: a holder that cannot beat has been killed by then.
     const isOver = () =>
       !holder.isAlive || Number(ownerIn(directory).beat) >= before + 2 * BEATS_PER_LEASE;
-    await vi.waitUntil(isOver, { timeout: 50_000, interval: 100 });
+    await until(isOver);
     expect(holder.isAlive).toBe(true);
     expect(holder.events()).toEqual(['acquired', 'exhausted']);
     expect(standby.events()).toEqual(['stands by']);
   });
 });
 
-describe.skipIf(process.platform !== 'linux')(
-  'a holder that is stopped',
-  { timeout: 60_000 },
-  () => {
-    const LEASE_MS = 1_000;
+describe.skipIf(process.platform !== 'linux')('a holder that is stopped', () => {
+  const LEASE_MS = 1_000;
 
-    test('is killed, and the standby leads', async () => {
-      const { start, turns } = open();
-      const holder = start(LEASE_MS);
-      const { fence = 0 } = await holder.hears('acquired');
-      const standbys = [start(LEASE_MS), start(LEASE_MS)];
-      await Promise.all(standbys.map((one) => one.hears('stands by')));
-      const startedAt = performance.now();
-      const following = first(standbys, 'acquired');
-      await holder.kill('SIGSTOP');
-      const [, told] = await following;
-      const tookMs = performance.now() - startedAt;
-      expect(await holder.exited).toBe('SIGKILL');
-      expect(told.fence).toBeGreaterThan(fence);
-      // It beat last up to a third of the lease time before it was stopped.
-      expect(tookMs).toBeGreaterThan((LEASE_MS * 2) / 3 - 50);
-      expect(tookMs).toBeLessThan(LEASE_MS * 2.5);
-      turns();
-    });
+  test('is killed, and the standby leads', async () => {
+    const { start, turns } = open();
+    const holder = start(LEASE_MS);
+    const { fence = 0 } = await holder.hears('acquired');
+    const standbys = [start(LEASE_MS), start(LEASE_MS)];
+    await Promise.all(standbys.map((one) => one.hears('stands by')));
+    const startedAt = performance.now();
+    const following = first(standbys, 'acquired');
+    await holder.kill('SIGSTOP');
+    const [, told] = await following;
+    const tookMs = performance.now() - startedAt;
+    expect(await holder.exited).toBe('SIGKILL');
+    expect(told.fence).toBeGreaterThan(fence);
+    // It beat last up to a third of the lease time before it was stopped.
+    expect(tookMs).toBeGreaterThan((LEASE_MS * 2) / 3 - 50);
+    expect(tookMs).toBeLessThan(LEASE_MS * 2.5);
+    turns();
+  });
 
-    test('and cannot be killed finds out when it continues', async () => {
-      const { start, turns } = open();
-      const holder = start(LEASE_MS, { kill: 'never' });
-      const { fence = 0 } = await holder.hears('acquired');
-      const standby = start(LEASE_MS, { kill: 'never' });
-      await standby.hears('stands by');
+  test('and cannot be killed finds out when it continues', async () => {
+    const { start, turns } = open();
+    const holder = start(LEASE_MS, { kill: 'never' });
+    const { fence = 0 } = await holder.hears('acquired');
+    const standby = start(LEASE_MS, { kill: 'never' });
+    await standby.hears('stands by');
+    await holder.kill('SIGSTOP');
+    await standby.logs(/cannot be killed from here: end it by hand/);
+    expect(holder.isAlive).toBe(true);
+    expect(standby.events()).toEqual(['stands by']);
+    const following = first([holder, standby], 'acquired');
+    await holder.kill('SIGCONT');
+    expect(await holder.hears('lost')).toMatchObject({ isHeld: false });
+    const [, told] = await following;
+    expect(told.fence).toBeGreaterThan(fence);
+    turns();
+  });
+
+  test('is not killed when its pid or start time does not fit', async () => {
+    const { directory, start } = open();
+    const holder = start(LEASE_MS);
+    await holder.hears('acquired');
+    const standby = start(LEASE_MS);
+    await standby.hears('stands by');
+    // However slow this is, nobody looks at the silent holder before the file is as it should be.
+    await standby.kill('SIGSTOP');
+    await holder.kill('SIGSTOP');
+    // What the file says now is of an earlier process: nobody knows who has the socket.
+    writeOwner(directory, { ...ownerIn(directory), startTicks: '1' });
+    const bystander = start(LEASE_MS);
+    await bystander.hears('stands by');
+    writeOwner(directory, { ...ownerIn(directory), pidNamespace: 'pid:[1]', pid: bystander.pid });
+    await standby.kill('SIGCONT');
+    await standby.logs(/cannot be killed from here: end it by hand/);
+    expect([holder.isAlive, bystander.isAlive]).toEqual([true, true]);
+  });
+
+  test.skipIf(!canUnshare())('in a network of its own is killed as well', async () => {
+    const { start, turns } = open();
+    const holder = start(LEASE_MS, {}, [UNSHARE, '--net']);
+    const { fence = 0 } = await holder.hears('acquired');
+    const standby = start(LEASE_MS);
+    await standby.hears('stands by');
+    await holder.kill('SIGSTOP');
+    const told = await standby.hears('acquired');
+    expect(await holder.exited).toBe('SIGKILL');
+    expect(told.fence).toBeGreaterThan(fence);
+    turns();
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('processes that stop and go', () => {
+  test('a holder and its standby that were paused together kill nobody', async () => {
+    const leaseMs = 1_000;
+    const { start, turns } = open();
+    const holder = start(leaseMs);
+    await holder.hears('acquired');
+    const standby = start(leaseMs);
+    await standby.hears('stands by');
+    await Promise.all([holder.kill('SIGSTOP'), standby.kill('SIGSTOP')]);
+    await sleep(2 * leaseMs);
+    const following = first([holder, standby], 'acquired');
+    // The standby is a little ahead, and sees a file that has not changed for a long time.
+    await standby.kill('SIGCONT');
+    await sleep(leaseMs / 10);
+    await holder.kill('SIGCONT');
+    expect(await holder.hears('lost')).toMatchObject({ isHeld: false });
+    await following;
+    expect([holder.isAlive, standby.isAlive]).toEqual([true, true]);
+    turns();
+  });
+
+  test('never hold at the same time, however long they pause', async () => {
+    const leaseMs = 600;
+    const { start, turns } = open();
+    const all: OwnerProcess[] = [];
+    const live = () => all.filter((one) => one.isAlive);
+    for (const pauseMs of [100, 500, 590, 610, 650, 700, 1_000, 1_200, 400]) {
+      while (live().length < 3) all.push(start(leaseMs));
+      const holder = await holderAmong(all);
       await holder.kill('SIGSTOP');
-      await standby.logs(/cannot be killed from here: end it by hand/);
-      expect(holder.isAlive).toBe(true);
-      expect(standby.events()).toEqual(['stands by']);
-      const following = first([holder, standby], 'acquired');
+      await sleep(pauseMs);
       await holder.kill('SIGCONT');
-      expect(await holder.hears('lost')).toMatchObject({ isHeld: false });
-      const [, told] = await following;
-      expect(told.fence).toBeGreaterThan(fence);
-      turns();
-    });
-
-    test('is not killed when its pid or start time does not fit', async () => {
-      const { directory, start } = open();
-      const holder = start(LEASE_MS);
-      await holder.hears('acquired');
-      const standby = start(LEASE_MS);
-      await standby.hears('stands by');
-      // However slow this is, nobody looks at the silent holder before the file is as it should be.
-      await standby.kill('SIGSTOP');
-      await holder.kill('SIGSTOP');
-      // What the file says now is of an earlier process: nobody knows who has the socket.
-      writeOwner(directory, { ...ownerIn(directory), startTicks: '1' });
-      const bystander = start(LEASE_MS);
-      await bystander.hears('stands by');
-      writeOwner(directory, { ...ownerIn(directory), pidNamespace: 'pid:[1]', pid: bystander.pid });
-      await standby.kill('SIGCONT');
-      await standby.logs(/cannot be killed from here: end it by hand/);
-      expect([holder.isAlive, bystander.isAlive]).toEqual([true, true]);
-    });
-
-    test.skipIf(!canUnshare())('in a network of its own is killed as well', async () => {
-      const { start, turns } = open();
-      const holder = start(LEASE_MS, {}, [UNSHARE, '--net']);
-      const { fence = 0 } = await holder.hears('acquired');
-      const standby = start(LEASE_MS);
-      await standby.hears('stands by');
-      await holder.kill('SIGSTOP');
-      const told = await standby.hears('acquired');
-      expect(await holder.exited).toBe('SIGKILL');
-      expect(told.fence).toBeGreaterThan(fence);
-      turns();
-    });
-  },
-);
-
-describe.skipIf(process.platform !== 'linux')(
-  'processes that stop and go',
-  { timeout: 60_000 },
-  () => {
-    test('a holder and its standby that were paused together kill nobody', async () => {
-      const leaseMs = 1_000;
-      const { start, turns } = open();
-      const holder = start(leaseMs);
-      await holder.hears('acquired');
-      const standby = start(leaseMs);
-      await standby.hears('stands by');
-      await Promise.all([holder.kill('SIGSTOP'), standby.kill('SIGSTOP')]);
-      await sleep(2 * leaseMs);
-      const following = first([holder, standby], 'acquired');
-      // The standby is a little ahead, and sees a file that has not changed for a long time.
-      await standby.kill('SIGCONT');
-      await sleep(leaseMs / 10);
-      await holder.kill('SIGCONT');
-      expect(await holder.hears('lost')).toMatchObject({ isHeld: false });
-      await following;
-      expect([holder.isAlive, standby.isAlive]).toEqual([true, true]);
-      turns();
-    });
-
-    test('never hold at the same time, however long they pause', async () => {
-      const leaseMs = 600;
-      const { start, turns } = open();
-      const all: OwnerProcess[] = [];
-      const live = () => all.filter((one) => one.isAlive);
-      for (const pauseMs of [100, 500, 590, 610, 650, 700, 1_000, 1_200, 400]) {
-        while (live().length < 3) all.push(start(leaseMs));
-        const holder = await holderAmong(all);
-        await holder.kill('SIGSTOP');
-        await sleep(pauseMs);
-        await holder.kill('SIGCONT');
-      }
-      await holderAmong(all);
-      const told = all.flatMap((one) => one.told.flatMap(({ fence }) => fence ?? []));
-      expect(new Set(told).size).toBe(told.length);
-      expect(told.length).toBeGreaterThan(1);
-      expect(turns().every((fence) => told.includes(fence))).toBe(true);
-    });
-  },
-);
+    }
+    await holderAmong(all);
+    const told = all.flatMap((one) => one.told.flatMap(({ fence }) => fence ?? []));
+    expect(new Set(told).size).toBe(told.length);
+    expect(told.length).toBeGreaterThan(1);
+    expect(turns().every((fence) => told.includes(fence))).toBe(true);
+  });
+});
 
 /** Resolves with the one that was told last that it holds. */
 function holderAmong(processes: readonly OwnerProcess[]): Promise<OwnerProcess> {
-  return vi.waitFor(
-    () => {
-      const holders = processes.filter((one) => one.isAlive && one.events().at(-1) === 'acquired');
-      expect(holders).toHaveLength(1);
-      return holders[0] as OwnerProcess;
-    },
-    { timeout: 20_000 },
-  );
+  return eventually(() => {
+    const holders = processes.filter((one) => one.isAlive && one.events().at(-1) === 'acquired');
+    expect(holders).toHaveLength(1);
+    return holders[0] as OwnerProcess;
+  });
 }
 
 function canUnshare(): boolean {

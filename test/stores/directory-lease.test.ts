@@ -1,11 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Logger } from '../../runtime/base/limits.ts';
 import type { Lease, LeaseClaim } from '../../runtime/ports/lease.ts';
 import { localLease } from '../../runtime/system/local-lease.ts';
 import { directoryLease } from '../../stores/directory/lease.ts';
 import { DirectoryLock } from '../../stores/directory/lock.ts';
+import { eventually } from '../kit/eventually.ts';
 import { testDirectory } from './owner-processes.ts';
 
 /** Asks for `name` and notes what it is told. */
@@ -21,7 +22,7 @@ function hold(lease: Lease, name = 'place') {
 }
 
 const isHeld = (held: { claim: LeaseClaim }) =>
-  vi.waitFor(() => expect(held.claim.isHeld()).toBe(true), { timeout: 5_000, interval: 5 });
+  eventually(() => expect(held.claim.isHeld()).toBe(true));
 
 function stall(durationMs: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
@@ -46,7 +47,7 @@ describe('a holder', () => {
     const held = hold(directoryLease(directory, { leaseMs: 150 }));
     await isHeld(held);
     stall(200);
-    await vi.waitFor(() => expect(held.log).toContain('acquired 2'));
+    await eventually(() => expect(held.log).toContain('acquired 2'));
     expect(held.log[1]).toBe('lost');
   });
 
@@ -77,7 +78,7 @@ describe('a holder', () => {
     const good = hold(lease, 'b');
     await isHeld(good);
     stall(200);
-    await vi.waitFor(() => expect(good.log).toContain('lost'));
+    await eventually(() => expect(good.log).toContain('lost'));
     expect(errors.slice(0, 2)).toMatchObject([{ error: 'broken' }, { error: 'broken' }]);
   });
 
@@ -87,7 +88,7 @@ describe('a holder', () => {
     await isHeld(held);
     const store = await DirectoryLock.acquire(directory, 'store');
     stall(200);
-    await vi.waitFor(() => expect(held.log).toContain('acquired 2'));
+    await eventually(() => expect(held.log).toContain('acquired 2'));
     expect(store.confirm()).toBe(true);
     store.release();
     expect(held.claim.isHeld()).toBe(true);
@@ -100,15 +101,15 @@ describe('two leases on one directory in one process', () => {
     const first = hold(directoryLease(directory, { leaseMs: 200 }));
     await isHeld(first);
     const second = hold(directoryLease(directory, { leaseMs: 200 }));
-    await vi.waitFor(() => expect(second.log).toEqual(['stands by']));
+    await eventually(() => expect(second.log).toEqual(['stands by']));
     stall(300);
-    await vi.waitFor(() => expect(first.log).toContain('lost'));
-    await vi.waitFor(() => expect([...first.log, ...second.log]).toContain('acquired 2'));
+    await eventually(() => expect(first.log).toContain('lost'));
+    await eventually(() => expect([...first.log, ...second.log]).toContain('acquired 2'));
     first.claim.release();
     await isHeld(second);
     const store = await DirectoryLock.acquire(directory, 'store');
     const third = hold(directoryLease(directory, { leaseMs: 200 }));
-    await vi.waitFor(() => expect(third.log).toEqual(['stands by']));
+    await eventually(() => expect(third.log).toEqual(['stands by']));
     // The store keeps the socket: there is no end of a connection to wait for.
     second.claim.release();
     await isHeld(third);
@@ -147,7 +148,7 @@ describe('the fence', () => {
     const error = (fields: object) => errors.push((fields as { error: string }).error);
     const logger: Logger = { debug: quiet, info: quiet, warn: quiet, error };
     const held = hold(directoryLease(directory, { leaseMs: 150, logger }));
-    await vi.waitFor(() => expect(held.log).toEqual(['stands by']));
+    await eventually(() => expect(held.log).toEqual(['stands by']));
     expect(errors).toEqual([expect.stringMatching(/lease\.json is damaged or of a newer/)]);
     expect(readFileSync(path, 'utf8')).toBe(text);
     rmSync(path);

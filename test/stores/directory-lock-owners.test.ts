@@ -5,11 +5,12 @@ import { once } from 'node:events';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import { systemClock } from '../../runtime/system/clock.ts';
 import { DirectoryLock } from '../../stores/directory/lock.ts';
 import { thisProcess } from '../../stores/directory/process-identity.ts';
+import { eventually } from '../kit/eventually.ts';
 import { OwnerProcess, ownerIn, testDirectory, UNSHARE, writeOwner } from './owner-processes.ts';
 
 const acquire = DirectoryLock.acquire;
@@ -70,7 +71,7 @@ describe.each(Object.entries(FOREIGN))('an owner on %s', (_, fields) => {
       writeOwner(directory, owner({ ...fields, beat: String(beats) }));
     }, 20);
     onTestFinished(() => clearInterval(beating));
-    await vi.waitFor(() => expect(beats).toBeGreaterThan(0));
+    await eventually(() => expect(beats).toBeGreaterThan(0));
     await expect(acquire(directory, 'store', { leaseMs: 1_000 })).rejects.toMatchObject({
       code: 'STORE_LOCKED',
     });
@@ -144,7 +145,7 @@ describe('an owner that lost the directory', () => {
     locks.push(await acquire(directory, 'store', options));
     if (how === 'without its file') rmSync(join(directory, 'owner.json'));
     else writeOwner(directory, owner({ id: 'usurper' }));
-    await vi.waitFor(() => expect(reasons).toHaveLength(2));
+    await eventually(() => expect(reasons).toHaveLength(2));
     expect(reasons[0]).toMatch(/has another owner, or its owner.json was removed/);
     expect(locks.map((lock) => lock.confirm())).toEqual([false, false]);
     for (const lock of locks) lock.release();
@@ -165,14 +166,14 @@ describe('an owner that lost the directory', () => {
     const directory = testDirectory();
     const lock = await acquire(directory, 'store', { leaseMs: 100 });
     const { id } = ownerIn(directory);
-    await vi.waitFor(() => expect(Number(ownerIn(directory)['beat'])).toBeGreaterThan(3));
+    await eventually(() => expect(Number(ownerIn(directory)['beat'])).toBeGreaterThan(3));
     expect(ownerIn(directory).id).toBe(id);
     expect(lock.beatAgeMs()).toBeLessThan(1_000);
     lock.release();
   });
 });
 
-describe.skipIf(!canUnshare())('containers that share a volume', { timeout: 60_000 }, () => {
+describe.skipIf(!canUnshare())('containers that share a volume', () => {
   const walls = {
     'a network of its own': [UNSHARE, '--net'],
     'a network and pids of its own': [UNSHARE, '--net', '--pid', '--fork', '--kill-child'],
@@ -202,7 +203,7 @@ async function bystander() {
   });
   await once(child, 'spawn');
   const pid = child.pid as number;
-  const stat = await vi.waitFor(() => spawnSync('cat', [`/proc/${pid}/stat`]).stdout.toString());
+  const stat = await eventually(() => spawnSync('cat', [`/proc/${pid}/stat`]).stdout.toString());
   const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   return { pid, fields: { pid, startTicks } };
 }

@@ -11,7 +11,7 @@ const [MOUNT, UNMOUNT] = ['mount', 'umount'] as const;
 /** Nobody waits for so long: what works with it did not have to watch anybody. */
 const HOUR_MS = 3_600_000;
 
-describe('between processes', { timeout: 60_000 }, () => {
+describe('between processes', () => {
   test('the lock is for one, and the other is told for whom', async () => {
     const directory = testDirectory();
     const owner = new OwnerProcess('lock', directory, { node: 'manager-1' });
@@ -138,7 +138,7 @@ describe('within a process', () => {
   });
 });
 
-describe('what cannot be locked', { timeout: 60_000 }, () => {
+describe('what cannot be locked', () => {
   test('a file in its place, or on the way to it', async () => {
     const file = join(testDirectory(), 'file');
     writeFileSync(file, '');

@@ -3,9 +3,10 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createRuntime, inProcessNetwork, lmdbStore, type Transport } from '../../index.ts';
 import { listener, speaker } from '../delivery/talkers.ts';
+import { until } from '../kit/eventually.ts';
 
 const KINDS = { speaker, listener };
 
@@ -87,10 +88,10 @@ test('an old copy acts again only under a greater fence, stored first', async ()
 
   // Fences 1 to 4 were used before; the copy knows 1 and takes 2 at first.
   const { runtime, log } = await shop('copy');
-  await vi.waitUntil(() => log.includes('acquired 5'));
+  await until(() => log.includes('acquired 5'));
   const teller = await runtime.spawn('speaker/new', { input: { self: 'speaker/new@shop' } });
   await teller.send({ type: 'speak', to: ['listener/1@hub'], count: 2 });
-  await vi.waitUntil(() => Object.keys(heard()).length > 0);
+  await until(() => Object.keys(heard()).length > 0);
   expect(heard()).toEqual({ 'speaker/new@shop': [1, 2] });
   expect(log.filter((line) => line.startsWith('acquired'))).toEqual(['acquired 5']);
   await runtime.stop();
@@ -108,10 +109,10 @@ test('what it says under its old fence is refused, and taken once when it has a 
   said.isSilent = true;
   const { runtime, log } = await shop('copy');
   await runtime.actor('speaker/1').send({ type: 'speak', to: ['listener/1@hub'], count: 2 });
-  await vi.waitUntil(() => said.refused >= 3);
+  await until(() => said.refused >= 3);
   expect([heard(), runtime.isHosting, log]).toEqual([{}, true, []]);
   said.isSilent = false;
-  await vi.waitUntil(() => Object.keys(heard()).length > 0, { timeout: 5_000 });
+  await until(() => Object.keys(heard()).length > 0);
   expect(heard()).toEqual({ 'speaker/1@shop': [1, 2] });
   expect(log).toEqual(['lost 2', 'acquired 4']);
   await runtime.stop();
@@ -127,11 +128,11 @@ test('an old copy of a place that somebody else hosts stays down until that one 
 
   const old = await shop('copy', 'shop-old');
   // Told so again each time it asks.
-  await vi.waitUntil(() => said.outranked >= 5, { timeout: 5_000 });
+  await until(() => said.outranked >= 5);
   expect(old.runtime.isHosting).toBe(false);
   expect([rightful.runtime.isHosting, rightful.log]).toEqual([true, []]);
   await rightful.runtime.stop();
-  await vi.waitUntil(() => old.log.includes('acquired 6'), { timeout: 5_000 });
+  await until(() => old.log.includes('acquired 6'));
   expect(old.log.filter((line) => line.startsWith('acquired'))).toEqual(['acquired 6']);
   await old.runtime.stop();
   await close();

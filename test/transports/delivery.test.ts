@@ -6,6 +6,7 @@ import { encodeFrame } from '../../runtime/delivery/frame.ts';
 import type { TransportListener } from '../../runtime/ports/transport.ts';
 import { type WebSocketOptions, websocketTransport } from '../../transports/websocket.ts';
 import { KINDS } from '../delivery/clerk.ts';
+import { eventually } from '../kit/eventually.ts';
 import { tcpProxy } from './tcp-proxy.ts';
 
 const SECRET = 'known to both of these two nodes only';
@@ -42,7 +43,7 @@ async function peer(url: string, options: Partial<WebSocketOptions>) {
   const told: TransportListener = { peerUp: vi.fn(), peerDown: vi.fn(), frameReceived: vi.fn() };
   await socket.start(told);
   ends.push(() => socket.stop());
-  await vi.waitFor(() => expect(told.peerUp).toHaveBeenCalled());
+  await eventually(() => expect(told.peerUp).toHaveBeenCalled());
   const say = (from: string, to: string, event: object) =>
     socket.send(
       'shop',
@@ -52,7 +53,7 @@ async function peer(url: string, options: Partial<WebSocketOptions>) {
 }
 
 const untilAway = (told: TransportListener) =>
-  vi.waitFor(() => expect(told.peerDown).toHaveBeenCalledWith('shop'), { timeout: 5_000 });
+  eventually(() => expect(told.peerDown).toHaveBeenCalledWith('shop'));
 
 const heard = (number: number) => ({ type: 'heard', from: 'peer', number });
 
@@ -62,7 +63,7 @@ describe('a peer on a socket', () => {
     const { told, say } = await peer(url, { role: 'worker' });
     say('worker/1@A.worker-1', 'listener/l@shop', heard(1));
     const context = () => runtime.actor('listener/l').getSnapshot().context;
-    await vi.waitFor(() => expect(context().heard).toEqual({ peer: [1] }));
+    await eventually(() => expect(context().heard).toEqual({ peer: [1] }));
     say('worker/1@A.worker-2', 'listener/l@shop', heard(2));
     say('worker/1@A.worker-1', 'listener/l@shop', heard(3));
     await untilAway(told);
@@ -85,7 +86,7 @@ describe('a peer on a socket', () => {
     const { told, say } = await peer(url, { node: 'ann~1', role: 'client', token: 'let-me-in' });
     const from = 'session:1@ann~1';
     say(from, 'clerk/c@shop', { type: 'now', replyTo: 'ask/1@ann~1' });
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(told.frameReceived).toHaveBeenCalledWith(
         'shop',
         expect.stringContaining('here you are'),
@@ -150,16 +151,16 @@ describe('actors of another node over sockets', () => {
     const far = office.actor('listener/l@shop');
     const counts: number[] = [];
     far.subscribe(({ context }) => counts.push((context.heard.peer ?? []).length));
-    await vi.waitFor(() => expect(counts).toEqual([0]), { timeout: 20_000 });
+    await eventually(() => expect(counts).toEqual([0]));
     expect(await office.explain('listener/l@shop')).toContain('listener/l@shop is "listening"');
     await runtime.actor('listener/l').send(heard(1) as never);
-    await vi.waitFor(() => expect(counts).toEqual([0, 1]), { timeout: 20_000 });
+    await eventually(() => expect(counts).toEqual([0, 1]));
     expect(await office.fetchHistory('listener/l@shop')).toHaveLength(2);
     wire.cut();
-    await vi.waitFor(() => expect(socket.peers()).toEqual([]), { timeout: 20_000 });
+    await eventually(() => expect(socket.peers()).toEqual([]));
     await runtime.actor('listener/l').send(heard(2) as never);
     wire.heal();
-    await vi.waitFor(() => expect(counts).toEqual([0, 1, 2]), { timeout: 20_000 });
+    await eventually(() => expect(counts).toEqual([0, 1, 2]));
   });
 
   test('are not for a client, which is told so and not sent away', async () => {
@@ -172,7 +173,7 @@ describe('actors of another node over sockets', () => {
     });
     const ann = await createRuntime({ node: 'ann', transport: socket });
     ends.push(() => ann.stop());
-    await vi.waitFor(() => expect(socket.peers()).toEqual(['shop']), { timeout: 20_000 });
+    await eventually(() => expect(socket.peers()).toEqual(['shop']));
     const clerk = ann.actor('clerk/c@shop' as never);
     const refusals: unknown[] = [];
     (clerk as { subscribe(observer: object): void }).subscribe({
@@ -181,7 +182,7 @@ describe('actors of another node over sockets', () => {
     await expect(ann.explain('clerk/c@shop' as never)).rejects.toMatchObject({
       code: 'NOT_ALLOWED',
     });
-    await vi.waitFor(() => expect(refusals).toEqual(['NOT_ALLOWED']));
+    await eventually(() => expect(refusals).toEqual(['NOT_ALLOWED']));
     expect(socket.peers()).toEqual(['shop']);
     expect(runtime.metrics()).toMatchObject({ peersOverstepped: 0, peersExpelled: 0 });
   });

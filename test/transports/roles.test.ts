@@ -80,7 +80,7 @@ describe.skipIf(!hasOpenssl())('a certificate', () => {
       ['A.worker-1', 'node', 'A.worker-1'],
     ] as const)
       expect(await meetAs(tls, node, role, place)).toBe('403: the certificate says something else');
-  }, 60_000);
+  });
 
   test('that says a role, a place and a name is good for these alone', async () => {
     const tls = tlsOf('edge-7', 'escapement:manager/A/edge-7');
@@ -93,7 +93,7 @@ describe.skipIf(!hasOpenssl())('a certificate', () => {
       ['edge-8', 'manager', 'A'],
     ] as const)
       expect(await meetAs(tls, node, role, place)).toBe('403: the certificate says something else');
-  }, 60_000);
+  });
 
   test('of a listener has to say what the listener says, too', async () => {
     const refusal = await meetAs(
@@ -104,7 +104,7 @@ describe.skipIf(!hasOpenssl())('a certificate', () => {
       tlsOf('A.manager-1', 'escapement:worker/A.manager-1/A.manager-1'),
     );
     expect(refusal).toBe('its certificate says something else');
-  }, 60_000);
+  });
 
   test('of a worker is shown no token', async () => {
     const shown: Array<string | undefined> = [];
@@ -126,7 +126,7 @@ describe.skipIf(!hasOpenssl())('a certificate', () => {
     expect(shown).toEqual([]);
     expect(await client(tlsOf('A.manager-1', 'escapement:manager/A/A.manager-1'))).toBeUndefined();
     expect([...new Set(shown)]).toEqual(['the-token-of-ann']);
-  }, 60_000);
+  });
 });
 
 describe('a secret for each role', () => {
@@ -199,7 +199,7 @@ describe('a boot epoch', () => {
     }
     const refusal = await meet({ secret: SECRET, bootEpoch: ahead }, { ...worker, secret: SECRET });
     expect(refusal).toMatch(/^the boot epoch is too far ahead/);
-  }, 30_000);
+  });
 
   test('may be ahead by as much as its limit', async () => {
     const limits = { bootAheadMaxMs: 10 * DAY_MS };

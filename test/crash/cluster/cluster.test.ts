@@ -8,11 +8,10 @@ import { describe, expect, test } from 'vitest';
 import { runClusterCycles } from './cluster-cycles.ts';
 import { ClusterTally } from './cluster-tally.ts';
 
-const TIMEOUT = { timeout: 240_000 };
 const NOTHING = { lost: [], unfinished: [], changed: [], wrong: [], fences: [] };
 
 describe('a cluster whose nodes are killed again and again', () => {
-  test('keeps every accepted job, with one end, through ten kills', TIMEOUT, async () => {
+  test('keeps every accepted job, with one end, through ten kills', async () => {
     const report = await runClusterCycles({ cycles: 10, seed: 3 });
     expect(report).toMatchObject({ ...NOTHING, refused: [], unwanted: [], hasHeld: true });
     // Otherwise nothing was tried.
@@ -21,7 +20,7 @@ describe('a cluster whose nodes are killed again and again', () => {
     expect(report.takeoverMs.count + report.restartMs.count).toBeGreaterThan(0);
   });
 
-  test('is found out when its gate keeps jobs in memory', TIMEOUT, async () => {
+  test('is found out when its gate keeps jobs in memory', async () => {
     const report = await runClusterCycles({
       cycles: 1,
       seed: 1,

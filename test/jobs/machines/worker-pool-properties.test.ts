@@ -171,7 +171,7 @@ test('between two turns nothing that waits would fit on a worker that may be use
     ),
     { numRuns: 100 },
   );
-}, 60_000);
+});
 
 test('of those that want the same, whoever was accepted first runs first, however few are in memory', () => {
   fc.assert(
@@ -206,4 +206,4 @@ test('of those that want the same, whoever was accepted first runs first, howeve
     ),
     { numRuns: 200 },
   );
-}, 60_000);
+});
