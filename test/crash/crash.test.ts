@@ -41,6 +41,11 @@ describe('a node that is killed again and again', () => {
     const report = await foundOut('early');
     expect(report.ackedLost).toBeGreaterThan(0);
   });
+  test('is reported when it ends by itself, and the load ends with it', async () => {
+    const killedLater = { killMinMs: 60_000, killMaxMs: 60_000 };
+    const run = runCycles({ ...SHORT, ...killedLater, cycles: 1, plant: 'quitting' });
+    await expect(run).rejects.toThrow('The victim ended by itself (1)');
+  });
 });
 
 /** Kills until the fault shows, which takes one kill at the right moment: mostly in the first run. */

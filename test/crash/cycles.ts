@@ -85,6 +85,7 @@ class Rig {
   readonly #recoveriesMs: number[] = [];
   readonly #killedAtMs: number[] = [];
   #runtime: Runtime | undefined;
+  #load: Load | undefined;
   #victim: VictimProcess | undefined;
   #firstAck: (() => void) | undefined;
 
@@ -111,6 +112,7 @@ class Rig {
         this.#firstAck?.();
       },
     });
+    this.#load = load;
     const moments = random.stream('kills');
     for (let cycle = 1; cycle <= cycles; cycle += 1) {
       await this.#killWithin(victim, moments.next());
@@ -136,6 +138,7 @@ class Rig {
   }
 
   async end(): Promise<void> {
+    this.#load?.stop();
     this.#victim?.kill();
     this.#runtime?.crash();
     await this.#victim?.over;

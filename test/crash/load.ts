@@ -72,8 +72,13 @@ export class Load {
 
   /** No further adds; resolves when all that are in flight are acknowledged. */
   async end(): Promise<void> {
-    this.#isOver = true;
+    this.stop();
     await Promise.all(this.#runs);
+  }
+
+  /** No further adds: a run that has failed would be refused each of them at once, for ever. */
+  stop(): void {
+    this.#isOver = true;
   }
 
   async #run(): Promise<void> {

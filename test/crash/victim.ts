@@ -1,11 +1,12 @@
 /**
  * The process that the crash rig kills: a node on an LMDB directory, with counters.
  *
- *   victim.js DIRECTORY NODE [--plant=early|forgetful]
+ *   victim.js DIRECTORY NODE [--plant=early|forgetful|quitting]
  *
  * Frames and orders come over the channel to the process that started it, and it ends when that
  * channel does. A plant is a fault for proving that the rig finds it: `early` acknowledges what is
- * not stored, `forgetful` stores everything but what it has taken.
+ * not stored, `forgetful` stores everything but what it has taken, `quitting`
+ * ends by itself at its first charge.
  */
 
 import { createRuntime, lmdbStore } from '../../index.ts';
@@ -45,8 +46,12 @@ runtime.register('counter', counterMachine, {
   perform: {
     charge: {
       durable: true,
-      run: ({ params: { token }, effectId }) =>
-        runtime.actor(`sink/0@${PARENT}`).send({ type: 'sink.charged', token, effectId } as never),
+      run: ({ params: { token }, effectId }) => {
+        if (plant === '--plant=quitting') process.exit(1);
+        return runtime
+          .actor(`sink/0@${PARENT}`)
+          .send({ type: 'sink.charged', token, effectId } as never);
+      },
     },
   },
 });
