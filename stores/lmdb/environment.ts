@@ -47,6 +47,12 @@ const TEXT_KEYS = {
     source.latin1Slice(start, end),
 };
 
+/**
+ * Free pages, read in each transaction: a list kept by the binding (3.5.6) may not fit the file, and then it refuses
+ * commits or aborts. Among more than these it is cheaper to write to the end of the file.
+ */
+export const FREE_PAGES = { maxFreeSpaceToRetain: 0, maxFreeSpaceToLoad: 4_000 };
+
 export interface EnvironmentOptions {
   readonly isReadOnly: boolean;
   /** The file is mapped for this size at once: otherwise it would be mapped again and again as it grows. */
@@ -114,6 +120,7 @@ export class Environment {
         eventTurnBatching: false,
         // Writing begins while a group is handed over, not at the next turn of the event loop.
         ...({ batchStartThreshold: 16, txnStartThreshold: 1 } as object),
+        ...(FREE_PAGES as object),
         ...({ permissionsMode: FILE_MODE } as object),
         // On Windows the file would have that size from the start.
         ...(sizeBytesMax !== undefined && platform() !== 'win32' && { mapSize: sizeBytesMax }),
