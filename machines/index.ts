@@ -17,11 +17,6 @@ export {
 } from './jobs/gate-job.ts';
 export { type JobContext, type JobEvent, type JobInput, jobMachine } from './jobs/job.ts';
 export {
-  type LeadershipEvent,
-  type LeadershipInput,
-  leadershipMachine,
-} from './jobs/leadership.ts';
-export {
   type SubmissionPageEvent,
   type SubmissionPageInput,
   submissionPageMachine,
@@ -46,4 +41,9 @@ export {
   type WorkflowInput,
   workflowMachine,
 } from './jobs/workflow.ts';
+export {
+  type LeadershipEvent,
+  type LeadershipInput,
+  leadershipMachine,
+} from './leadership.ts';
 export { type ReminderEvent, type ReminderInput, reminderMachine } from './reminder.ts';

@@ -63,11 +63,3 @@ export interface WorkerRules {
   readonly orphanGraceMs: number;
   readonly cancelGraceMs: number;
 }
-
-/** Rules by which `leadership` keeps its lease. */
-export interface LeaseRules {
-  readonly leaseMs: number;
-  readonly leaseRenewMs: number;
-  readonly leaseMarginMs: number;
-  readonly leaseJitterMs: number;
-}

@@ -11,10 +11,10 @@ import type {
   GateRules,
   HealthRules,
   JobRules,
-  LeaseRules,
   WorkerRules,
   WorkflowRules,
 } from '../../machines/jobs/rules.ts';
+import type { LeaseRules } from '../../machines/leadership.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { findMistakes } from './configuration/checks.ts';
 import { JOBS_OPTIONS, type JobsConfiguration } from './configuration/options.ts';

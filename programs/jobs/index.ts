@@ -26,7 +26,6 @@ export type {
   ExtensionReason,
 } from '../../machines/jobs/messages/worker.ts';
 export type { NoteName, NoteParams } from '../../machines/jobs/notes.ts';
-export type { LeaseRules } from '../../machines/jobs/rules.ts';
 export type {
   Authority,
   FailureReason,
@@ -37,6 +36,8 @@ export type {
   TimeoutReason,
   WorkflowStatus,
 } from '../../machines/jobs/words.ts';
+export type { LeaseRules } from '../../machines/leadership.ts';
+export { type ElectedLeaseOptions, electedLease } from '../elected-lease.ts';
 export { type LocalClientOptions, localClient } from './client/local-client.ts';
 export {
   type ClientByTransport,
@@ -51,7 +52,6 @@ export {
 export { type JobsConfiguration, leaseRules, resolveConfiguration } from './configuration.ts';
 export type { Counters, Labels } from './counters.ts';
 export type { ClientGrant, ClientRole } from './desk/permissions.ts';
-export { type ElectedLeaseOptions, electedLease } from './elected-lease.ts';
 export { type Gate, type GateOptions, startGate } from './gate.ts';
 export { type Manager, type ManagerOptions, startManager } from './manager.ts';
 export {

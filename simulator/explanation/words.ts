@@ -5,8 +5,6 @@
  * business of the code that prints it.
  */
 
-import { toShownName } from '../jobs/names.ts';
-
 /** `00:07:31.204`; below zero, while the cluster comes up, with a minus. */
 export function moment(atMs: number): string {
   const ms = Math.abs(Math.trunc(atMs));
@@ -28,9 +26,9 @@ export function length(ms: number): string {
   return `${ms.toLocaleString('en-GB')} ms`;
 }
 
-/** `A/manager-1`; the cluster for what has no node. */
+/** `A/manager-1` for the node `A.manager-1` of the place `A`; the cluster for what has no node. */
 export function nodeName(node: string): string {
-  return node === '' ? 'cluster' : toShownName(node);
+  return node === '' ? 'cluster' : node.replace(/\.([a-z]+-\d+)$/, '/$1');
 }
 
 /** `1,204 records`, `1 record`. */

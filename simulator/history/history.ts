@@ -9,7 +9,6 @@
  */
 
 import type { ErrorShape } from '../../runtime/base/errors.ts';
-import type { DeskQuestion } from '../jobs/plan.ts';
 import { TraceHash } from './trace-hash.ts';
 
 /** The life of a node. */
@@ -166,7 +165,8 @@ export interface CallFact {
   readonly type: 'call';
   readonly call: string;
   readonly to: string;
-  readonly request: 'submit' | 'get' | 'cancel' | 'extend' | DeskQuestion['kind'];
+  /** Name of what is asked for. */
+  readonly request: string;
   readonly jobId: string;
   readonly body: unknown;
 }

@@ -5,9 +5,9 @@
  * to be read once more, and the garbage collector moves every one of them twice.
  */
 
-import type { HistoryRecord } from '../history/history.ts';
 import type { Coverage } from '../simulation/coverage.ts';
-import type { FaultFigures, RunFigures } from '../simulation/tally.ts';
+import { FaultCounts } from '../simulation/fault-counts.ts';
+import type { RunFigures } from '../simulation/tally.ts';
 import { MarkWatch } from './marks.ts';
 import type { Plan } from './plan.ts';
 import { play } from './run.ts';
@@ -39,33 +39,4 @@ export async function runPlan(plan: Plan, coverage: Coverage): Promise<RunFigure
     faults: faults.figures(),
     marks: marks?.reached ?? [],
   };
-}
-
-/** Faults by kind, and how many of them changed something. */
-export function faultsOf(records: readonly HistoryRecord[]): RunFigures['faults'] {
-  const faults = new FaultCounts();
-  for (const record of records) faults.see(record);
-  return faults.figures();
-}
-
-class FaultCounts {
-  readonly #injected = new Map<string, number>();
-  readonly #effective = new Map<string, Set<string>>();
-
-  see(record: HistoryRecord): void {
-    if (record.type !== 'fault') return;
-    const { kind, id, change } = record;
-    if (change === 'began') this.#injected.set(kind, (this.#injected.get(kind) ?? 0) + 1);
-    if (change === 'hit')
-      this.#effective.set(kind, (this.#effective.get(kind) ?? new Set()).add(id));
-  }
-
-  figures(): Readonly<Record<string, FaultFigures>> {
-    return Object.fromEntries(
-      [...this.#injected].map(([kind, times]) => [
-        kind,
-        { injected: times, effective: this.#effective.get(kind)?.size ?? 0 },
-      ]),
-    );
-  }
 }

@@ -6,12 +6,12 @@
  * the world's board of leases and share its disk; a worker has none.
  */
 
+import { electedLease } from '../../programs/elected-lease.ts';
 import {
   type JobsConfiguration,
   leaseRules,
   resolveConfiguration,
 } from '../../programs/jobs/configuration.ts';
-import { electedLease } from '../../programs/jobs/elected-lease.ts';
 import { startGate } from '../../programs/jobs/gate.ts';
 import { startManager } from '../../programs/jobs/manager.ts';
 import { startWorker } from '../../programs/jobs/worker.ts';

@@ -8,9 +8,8 @@
  */
 
 import { createRuntime } from '../../create-runtime.ts';
-import type { LeaseRules } from '../../machines/jobs/rules.ts';
-import { leaseRules, resolveConfiguration } from '../../programs/jobs/configuration.ts';
-import { electedLease } from '../../programs/jobs/elected-lease.ts';
+import type { LeaseRules } from '../../machines/leadership.ts';
+import { electedLease } from '../../programs/elected-lease.ts';
 import type { KindOptions } from '../../runtime/actor.ts';
 import type { KindOptionsOf } from '../../runtime/api.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
@@ -52,7 +51,12 @@ export interface ClusterOptions<TKinds extends KindMap = KindMap> {
 }
 
 /** How the nodes of a place elect their host. */
-export const LEASE: LeaseRules = leaseRules(resolveConfiguration({}));
+const LEASE: LeaseRules = {
+  leaseMs: 6_000,
+  leaseRenewMs: 2_000,
+  leaseMarginMs: 500,
+  leaseJitterMs: 1_000,
+};
 
 /** What is known of it before it runs. @throws {RuntimeError} OPTION_INVALID */
 export function shapeOf({ kinds, places }: ClusterOptions): ClusterShape {

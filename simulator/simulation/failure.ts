@@ -4,11 +4,11 @@
  */
 
 import { because } from '../explanation/because.ts';
+import { partingLines } from '../explanation/parting.ts';
 import { tell } from '../explanation/record-words.ts';
 import { brief, count, length, moment } from '../explanation/words.ts';
 import type { Nemesis } from '../faults/nemesis.ts';
 import type { HistoryRecord } from '../history/history.ts';
-import { partingLines } from '../jobs/report/nearest-passing.ts';
 import type { ShownRun } from '../timeline/records.ts';
 import { timeline } from '../timeline/timeline.ts';
 import type { SimulationPlan } from './plan.ts';

@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { allNodes, allPlaces, type ClusterShape } from '../faults/cluster-shape.ts';
-import { nemesisSchema, rangeMs } from '../jobs/report/plan-schema.ts';
+import { nemesisSchema, rangeMs } from '../faults/nemesis-schema.ts';
 import { CLIENT } from './cluster.ts';
 import type { SimulationPlan } from './plan.ts';
 

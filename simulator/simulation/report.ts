@@ -2,8 +2,8 @@
 
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { count } from '../explanation/words.ts';
-import { faultsOf } from '../jobs/run-plan.ts';
 import { type Failure, failureOf, textOf, timelineOf } from './failure.ts';
+import { faultsOf } from './fault-counts.ts';
 import type { SimulationRun } from './run.ts';
 import type { Shrunk } from './shrink.ts';
 import { type FaultFigures, Tally } from './tally.ts';

@@ -7,11 +7,11 @@
  * held without some of what is left it keeps the run that was the same for longest.
  */
 
+import { type PassingRun, partingOf } from '../explanation/parting.ts';
 import type { Nemesis } from '../faults/nemesis.ts';
-import { type PassingRun, partingOf } from '../jobs/report/nearest-passing.ts';
 import { withoutFaults } from '../world/commit-pace.ts';
+import { namesOf, withoutParts } from './parts.ts';
 import type { SimulationPlan } from './plan.ts';
-import { namesOf, withoutParts } from './reduction.ts';
 import type { SimulationRun } from './run.ts';
 
 /** Runs that it takes at most. */

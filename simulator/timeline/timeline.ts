@@ -7,8 +7,8 @@
  */
 
 import type { Because } from '../explanation/because.ts';
+import type { PassingRun } from '../explanation/parting.ts';
 import type { Violation } from '../invariants/invariant.ts';
-import type { PassingRun } from '../jobs/report/nearest-passing.ts';
 import { timelinePage } from './page.ts';
 import { type ShownRun, timelineRun } from './records.ts';
 

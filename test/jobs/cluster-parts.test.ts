@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { setup } from 'xstate';
 import { createRuntime } from '../../create-runtime.ts';
-import { electedLease } from '../../programs/jobs/elected-lease.ts';
+import { electedLease } from '../../programs/elected-lease.ts';
 import {
   type HandlerScript,
   type ScriptedContext,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { electedLease } from '../../programs/jobs/elected-lease.ts';
+import { electedLease } from '../../programs/elected-lease.ts';
 import { SILENT_LOGGER } from '../../runtime/base/limits.ts';
 import type { LeaseBoard } from '../../runtime/ports/lease-store.ts';
 import { SimulatedClock } from '../../simulator/world/clock.ts';

@@ -76,7 +76,7 @@ export const trackRecordPlants: readonly Plant[] = [
     says: 'A board of leases out of reach is told in the log once a second by every manager.',
     edits: [
       {
-        file: 'programs/jobs/elected-lease.ts',
+        file: 'programs/elected-lease.ts',
         find: 'if (isReached) this.#logger.warn(',
         replace: 'this.#logger.warn(',
       },

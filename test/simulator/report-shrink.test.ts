@@ -5,7 +5,7 @@ import type { Violation } from '../../simulator/invariants/invariant.ts';
 import type { Plan } from '../../simulator/jobs/plan.ts';
 import { shrink } from '../../simulator/jobs/report/shrink.ts';
 import { play, type Run } from '../../simulator/jobs/run.ts';
-import { withoutParts } from '../../simulator/simulation/reduction.ts';
+import { withoutParts } from '../../simulator/simulation/parts.ts';
 import { commitMsOf } from '../../simulator/world/commit-pace.ts';
 import { nemesis, noNewLeader, noTimeout, planOf, playing } from './report-fixtures.ts';
 

@@ -6,26 +6,14 @@
  * same; that a fault was begun or not, which is what was changed, does not count.
  */
 
-import { tell } from '../../explanation/record-words.ts';
-import { moment, nodeName, short } from '../../explanation/words.ts';
-import type { HistoryRecord } from '../../history/history.ts';
-import type { Candidate } from '../../simulation/reduction.ts';
+import { type PassingRun as AnyPassingRun, partingOf } from '../../explanation/parting.ts';
 import type { Plan } from '../plan.ts';
 import type { Run } from '../run.ts';
+import type { Candidate } from './reduction.ts';
 import { fewerNemeses } from './reductions-faults.ts';
 import type { Player } from './shrink.ts';
 
-export interface PassingRun<TRun = Run> {
-  readonly run: TRun;
-  /** What was changed, in words. */
-  readonly change: string;
-  readonly parting: Parting | undefined;
-}
-
-export interface Parting {
-  readonly failing: HistoryRecord | undefined;
-  readonly passing: HistoryRecord | undefined;
-}
+export type PassingRun = AnyPassingRun<Run>;
 
 /** Number of passing runs that are compared. */
 const COMPARED_MAX = 3;
@@ -74,38 +62,4 @@ function hasSameJob(plan: Plan, { plan: own, judgement }: Run): boolean {
   const isKept = (all: readonly string[], some: readonly string[]): boolean =>
     some.every((one) => all.includes(one));
   return isKept(jobsOf(plan), jobsOf(own)) && isKept(faultsOf(plan), faultsOf(own));
-}
-
-/** Undefined when there is no difference. */
-export function partingOf(
-  failing: readonly HistoryRecord[],
-  passing: readonly HistoryRecord[],
-): Parting | undefined {
-  const ones = failing.filter(isOwn);
-  const others = passing.filter(isOwn);
-  for (let at = 0; at < Math.max(ones.length, others.length); at += 1) {
-    const [one, other] = [ones[at], others[at]];
-    if (one === undefined || other === undefined || textOf(one) !== textOf(other))
-      return { failing: one, passing: other };
-  }
-  return undefined;
-}
-
-export function partingLines({ failing, passing }: Parting): readonly string[] {
-  return [`there: ${words(failing)}`, `here:  ${words(passing)}`];
-}
-
-function words(record: HistoryRecord | undefined): string {
-  if (record === undefined) return 'nothing more';
-  const { index, atMs, node } = record;
-  return `#${index} T=${moment(atMs)} ${nodeName(node)} ${short(tell(record), 180)}`;
-}
-
-function isOwn({ type }: HistoryRecord): boolean {
-  return type !== 'fault';
-}
-
-function textOf(record: HistoryRecord): string {
-  const { index: _, ...rest } = record;
-  return JSON.stringify('context' in rest ? { ...rest, context: undefined } : rest);
 }

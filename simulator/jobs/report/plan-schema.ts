@@ -7,6 +7,7 @@
 
 import { z } from 'zod';
 import { JOB_STATUSES } from '../../../machines/jobs/words.ts';
+import { nemesisSchema, rangeMs } from '../../faults/nemesis-schema.ts';
 import { DATACENTER_PATTERN } from '../names.ts';
 import { PLAN_VERSION } from '../plan.ts';
 import { SCENARIO_LIMITS } from '../scenario/limits.ts';
@@ -20,10 +21,6 @@ const name = z.string().min(1).max(NAME_LENGTH_MAX);
 const names = z.array(name).max(nodesMax);
 const atMs = z.number().min(0).max(untilMaxMs);
 const durationMs = z.number().min(0).max(untilMaxMs);
-/** The shorter one first. */
-export const rangeMs = z
-  .tuple([durationMs, durationMs])
-  .refine(([minMs, maxMs]) => minMs <= maxMs, 'the first is at most the second');
 const skewMs = z.number().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
 const share = z.number().min(0).max(1);
 const count = z.int().min(0).max(10_000);
@@ -131,15 +128,6 @@ const step = z.discriminatedUnion('do', [
   z.strictObject({ atMs, do: z.literal('skew'), node: name, byMs: skewMs }),
   z.strictObject({ atMs, do: z.literal('inject'), to: name, message: fields }),
 ]);
-
-export const nemesisSchema = z.strictObject({
-  id: name,
-  kind: name,
-  atMs,
-  durMs: durationMs,
-  targets: names,
-  params: z.record(name, z.union([z.number(), z.string().max(NAME_LENGTH_MAX), z.boolean()])),
-});
 
 const datacenter = z.strictObject({
   managers: z.int().min(1).max(nodesMax),

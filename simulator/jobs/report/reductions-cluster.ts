@@ -3,9 +3,10 @@
  * order of what is due at once.
  */
 
-import { namesOf, type Reduction, withoutParts } from '../../simulation/reduction.ts';
+import { namesOf, withoutParts } from '../../simulation/parts.ts';
 import type { DatacenterTopology, Plan, Topology } from '../plan.ts';
 import { pruned } from './pruned.ts';
+import type { Reduction } from './reduction.ts';
 
 export const fewerDatacenters: Reduction = {
   rank: 4,

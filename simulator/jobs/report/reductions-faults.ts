@@ -3,14 +3,10 @@
  */
 
 import type { Nemesis } from '../../faults/nemesis.ts';
-import {
-  type Candidate,
-  namesOf,
-  type Reduction,
-  withoutParts,
-} from '../../simulation/reduction.ts';
+import { namesOf, withoutParts } from '../../simulation/parts.ts';
 import { withoutFaults } from '../../world/commit-pace.ts';
 import type { NetworkPlan, Plan } from '../plan.ts';
+import type { Candidate, Reduction } from './reduction.ts';
 
 export const fewerNemeses: Reduction = {
   rank: 0,

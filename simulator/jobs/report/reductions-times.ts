@@ -3,8 +3,8 @@
  */
 
 import type { Violation } from '../../invariants/invariant.ts';
-import type { Reduction } from '../../simulation/reduction.ts';
 import type { Plan, PlannedWorkflow, Step } from '../plan.ts';
+import type { Reduction } from './reduction.ts';
 
 /** A shorter run says nothing about why, only that it had not yet happened. */
 const SHORTER_RANK = 9;

@@ -2,9 +2,10 @@
  * Reductions of what the cluster is asked to do: fewer jobs, fewer steps, fewer and simpler workflows.
  */
 
-import { namesOf, type Reduction, withoutParts } from '../../simulation/reduction.ts';
+import { namesOf, withoutParts } from '../../simulation/parts.ts';
 import type { Plan, PlannedJob, PlannedWorkflow, Step } from '../plan.ts';
 import { jobOf, pruned } from './pruned.ts';
+import type { Reduction } from './reduction.ts';
 
 /** A job goes with all that concerns it. */
 export const fewerJobs: Reduction = {

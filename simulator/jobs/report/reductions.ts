@@ -2,7 +2,7 @@
  * All reductions, in the order in which they are tried: what makes further tries cheap comes first.
  */
 
-import type { Reduction } from '../../simulation/reduction.ts';
+import type { Reduction } from './reduction.ts';
 import {
   defaultConfig,
   fewerDatacenters,

@@ -4,10 +4,11 @@
  */
 
 import type { Because } from '../../explanation/because.ts';
+import { partingLines } from '../../explanation/parting.ts';
 import { count, moment, nodeName, short } from '../../explanation/words.ts';
 import type { Violation } from '../../invariants/invariant.ts';
 import type { Run } from '../run.ts';
-import { type PassingRun, partingLines } from './nearest-passing.ts';
+import type { PassingRun } from './nearest-passing.ts';
 import { sizeOf, sizeWords } from './plan-size.ts';
 import { planLines, swarmWords } from './plan-words.ts';
 import type { Shrunk } from './shrink.ts';

@@ -9,9 +9,9 @@
 
 import { RuntimeError } from '../../../runtime/base/errors.ts';
 import type { Violation } from '../../invariants/invariant.ts';
-import type { Candidate } from '../../simulation/reduction.ts';
 import type { Plan } from '../plan.ts';
 import type { Run } from '../run.ts';
+import type { Candidate } from './reduction.ts';
 import { REDUCTIONS } from './reductions.ts';
 
 /** Plays a plan; only what concerns the invariant has to be judged. */

@@ -2,12 +2,12 @@
  * The nodes of a cluster: which there are, and what starts each of them.
  */
 
+import { electedLease } from '../../../programs/elected-lease.ts';
 import {
   type JobsConfiguration,
   leaseRules,
   resolveConfiguration,
 } from '../../../programs/jobs/configuration.ts';
-import { electedLease } from '../../../programs/jobs/elected-lease.ts';
 import { type Gate, startGate } from '../../../programs/jobs/gate.ts';
 import { type Manager, startManager } from '../../../programs/jobs/manager.ts';
 import type { HandlerContext } from '../../../programs/jobs/worker/handlers.ts';

@@ -8,7 +8,7 @@ import type { AnyStateMachine } from 'xstate';
 import * as machines from '../../../machines/index.ts';
 import { datacenterMachine } from '../../../machines/jobs/datacenter.ts';
 import { allNodes, type StateNode } from '../../../runtime/statechart/xstate-sets.ts';
-import { readProjectFile } from '../../project-files.ts';
+import { listProjectFiles, readProjectFile } from '../../project-files.ts';
 
 const isMachine = (one: unknown): one is AnyStateMachine =>
   typeof one === 'object' && one !== null && '__xstatenode' in one;
@@ -17,10 +17,13 @@ const all = [...Object.values(machines), datacenterMachine]
   .filter(isMachine)
   .filter(({ id }) => id !== 'reminder');
 
+const paths = listProjectFiles();
+
 const nameOf = (id: string): string => id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 const headerOf = (id: string): string => {
-  const text = readProjectFile(`machines/jobs/${nameOf(id)}.ts`);
+  const path = `machines/jobs/${nameOf(id)}.ts`;
+  const text = readProjectFile(paths.includes(path) ? path : path.replace('jobs/', ''));
   return text.slice(0, text.indexOf('*/'));
 };
 

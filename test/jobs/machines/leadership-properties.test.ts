@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { initialTransition, transition } from 'xstate';
-import { type LeadershipEvent, leadershipMachine } from '../../../machines/jobs/leadership.ts';
+import { type LeadershipEvent, leadershipMachine } from '../../../machines/leadership.ts';
 import { rules } from './leadership-scene.ts';
 
 describe('whatever leadership hears', () => {

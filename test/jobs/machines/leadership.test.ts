@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { initialTransition, transition } from 'xstate';
-import { type LeadershipEvent, leadershipMachine } from '../../../machines/jobs/leadership.ts';
+import { type LeadershipEvent, leadershipMachine } from '../../../machines/leadership.ts';
 import { begin, lead, leading, rules } from './leadership-scene.ts';
 
 describe('a follower', () => {

@@ -1,6 +1,6 @@
 /** The paths of a manager's leadership: a board that answers in time, late, with no, or not at all. */
 
-import { leadershipMachine } from '../../../machines/jobs/leadership.ts';
+import { leadershipMachine } from '../../../machines/leadership.ts';
 import type { PathPlan } from '../../paths/plan.ts';
 
 const rules = { leaseMs: 6_000, leaseRenewMs: 2_000, leaseMarginMs: 500, leaseJitterMs: 1_000 };

@@ -1,25 +1,4 @@
-/**
- * A reduction: one way of making a plan simpler, as candidates to be tried one after the other.
- *
- * Guarantees: every candidate is simpler than the plan in a way that comes to an end, so that taking
- * candidates until none is left always ends. Whether it still fails nobody here knows.
- */
-
-import type { Violation } from '../invariants/invariant.ts';
-import type { Plan } from '../jobs/plan.ts';
-
-export interface Candidate {
-  readonly plan: Plan;
-  /** In words, after "the same": `without n3 (isolateLeader)`. */
-  readonly change: string;
-}
-
-export interface Reduction {
-  /** How much what it takes away says about the failure: a plan that passes without one fault says most. */
-  readonly rank: number;
-  /** The boldest first. */
-  readonly candidates: (plan: Plan, violation: Violation) => Iterable<Candidate>;
-}
+/** Parts of a list to be left out, the largest first, and their names for people. */
 
 /**
  * The list with parts taken out of it: all, then halves, quarters, and so on to each one alone.

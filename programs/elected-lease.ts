@@ -9,20 +9,23 @@
  * it, otherwise within a renewal's pause.
  */
 
-import { createRuntime } from '../../create-runtime.ts';
-import { type LeadershipEvent, leadershipMachine } from '../../machines/jobs/leadership.ts';
-import type { LeaseRules } from '../../machines/jobs/rules.ts';
-import type { Performer } from '../../runtime/actor.ts';
-import { messageOf } from '../../runtime/base/errors.ts';
-import { checkFence } from '../../runtime/base/fence.ts';
-import type { InspectionReader } from '../../runtime/base/inspection.ts';
-import { type Logger, SILENT_LOGGER } from '../../runtime/base/limits.ts';
-import type { Sent } from '../../runtime/machine.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Lease, LeaseClaim, LeaseHolder } from '../../runtime/ports/lease.ts';
-import type { LeaseBoard } from '../../runtime/ports/lease-store.ts';
-import type { Random } from '../../runtime/ports/random.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import { createRuntime } from '../create-runtime.ts';
+import {
+  type LeadershipEvent,
+  type LeaseRules,
+  leadershipMachine,
+} from '../machines/leadership.ts';
+import type { Performer } from '../runtime/actor.ts';
+import { messageOf } from '../runtime/base/errors.ts';
+import { checkFence } from '../runtime/base/fence.ts';
+import type { InspectionReader } from '../runtime/base/inspection.ts';
+import { type Logger, SILENT_LOGGER } from '../runtime/base/limits.ts';
+import type { Sent } from '../runtime/machine.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import type { Lease, LeaseClaim, LeaseHolder } from '../runtime/ports/lease.ts';
+import type { LeaseBoard } from '../runtime/ports/lease-store.ts';
+import type { Random } from '../runtime/ports/random.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 
 export interface ElectedLeaseOptions {
   /** Name of this node among those who stand for election. */
@@ -114,7 +117,7 @@ class ElectedClaim implements LeaseClaim {
       node,
       clock,
       random,
-      // That it hosts its own actor is no news of the datacenter.
+      // That it hosts its own actor is no news of the place.
       logger: { ...SILENT_LOGGER, ...this.#alarms() },
       telemetry: false,
       ...(inspect !== undefined && { inspect }),

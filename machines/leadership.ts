@@ -1,5 +1,5 @@
 /**
- * Leadership of a datacenter, as one of its managers sees it: a lease that is asked for, kept and lost.
+ * Leadership of a place, as one of its nodes sees it: a lease that is asked for, kept and lost.
  *
  *   follower ──after pause, board.changed──▶ acquiring ──lease.granted (fence f)──▶ leading
  *      ▲  ◀─────lease.refused, board.failed, no answer────┘                            │
@@ -18,8 +18,15 @@
  */
 
 import { assign, setup } from 'xstate';
-import type { Born, Timed } from '../../runtime/machine.ts';
-import type { LeaseRules } from './rules.ts';
+import type { Born, Timed } from '../runtime/machine.ts';
+
+/** Rules by which it keeps its lease. */
+export interface LeaseRules {
+  readonly leaseMs: number;
+  readonly leaseRenewMs: number;
+  readonly leaseMarginMs: number;
+  readonly leaseJitterMs: number;
+}
 
 /** An answer names the request it belongs to; `jitter` is a number from 0 to below 1. */
 export type LeadershipEvent = Timed<
