@@ -19,14 +19,7 @@
 
 import { assign, setup } from 'xstate';
 import type { Born, Timed } from '../runtime/machine.ts';
-
-/** Rules by which it keeps its lease. */
-export interface LeaseRules {
-  readonly leaseMs: number;
-  readonly leaseRenewMs: number;
-  readonly leaseMarginMs: number;
-  readonly leaseJitterMs: number;
-}
+import type { LeaseRules } from './lease-rules.ts';
 
 /** An answer names the request it belongs to; `jitter` is a number from 0 to below 1. */
 export type LeadershipEvent = Timed<

@@ -14,7 +14,7 @@ import type {
   WorkerRules,
   WorkflowRules,
 } from '../../machines/jobs/rules.ts';
-import type { LeaseRules } from '../../machines/leadership.ts';
+import type { LeaseRules } from '../../machines/lease-rules.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { findMistakes } from './configuration/checks.ts';
 import { JOBS_OPTIONS, type JobsConfiguration } from './configuration/options.ts';

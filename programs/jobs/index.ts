@@ -36,7 +36,7 @@ export type {
   TimeoutReason,
   WorkflowStatus,
 } from '../../machines/jobs/words.ts';
-export type { LeaseRules } from '../../machines/leadership.ts';
+export type { LeaseRules } from '../../machines/lease-rules.ts';
 export { type ElectedLeaseOptions, electedLease } from '../elected-lease.ts';
 export { type LocalClientOptions, localClient } from './client/local-client.ts';
 export {

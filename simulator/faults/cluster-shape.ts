@@ -4,7 +4,7 @@
  * A system in a pretend world describes itself in these words; its own faults may know more of it.
  */
 
-import type { LeaseRules } from '../../machines/leadership.ts';
+import type { LeaseRules } from '../../machines/lease-rules.ts';
 
 export interface PlaceShape {
   /** Nodes that can host the place; several elect their leader. */

@@ -8,7 +8,7 @@
  */
 
 import { createRuntime } from '../../create-runtime.ts';
-import type { LeaseRules } from '../../machines/leadership.ts';
+import type { LeaseRules } from '../../machines/lease-rules.ts';
 import { electedLease } from '../../programs/elected-lease.ts';
 import type { KindOptions } from '../../runtime/actor.ts';
 import type { KindOptionsOf } from '../../runtime/api.ts';

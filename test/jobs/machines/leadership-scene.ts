@@ -1,7 +1,7 @@
 /** A manager whose board answers when the test does, on virtual time. */
 
-import type { LeaseRules } from '../../../machines/leadership.ts';
 import { type LeadershipEvent, leadershipMachine } from '../../../machines/leadership.ts';
+import type { LeaseRules } from '../../../machines/lease-rules.ts';
 import type { Sent } from '../../../runtime/machine.ts';
 import { testRuntime } from '../../../simulator/testing.ts';
 
