@@ -10,11 +10,8 @@
  */
 
 import { createRuntime } from '../create-runtime.ts';
-import {
-  type LeadershipEvent,
-  type LeaseRules,
-  leadershipMachine,
-} from '../machines/leadership.ts';
+import { type LeadershipEvent, leadershipMachine } from '../machines/leadership.ts';
+import type { LeaseRules } from '../machines/lease-rules.ts';
 import type { Performer } from '../runtime/actor.ts';
 import { messageOf } from '../runtime/base/errors.ts';
 import { checkFence } from '../runtime/base/fence.ts';
