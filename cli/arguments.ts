@@ -3,7 +3,7 @@
 import { InvalidArgumentError } from 'commander';
 import { ID_PATTERN } from '../machines/jobs/addresses.ts';
 import { wholeAddress } from '../runtime/base/address.ts';
-import { parseDuration } from '../simulator/duration.ts';
+import { DURATION, durationMs } from '../runtime/base/duration.ts';
 
 /** A whole number of 0 or more, in digits. */
 export function parseCount(text: string): number {
@@ -19,15 +19,9 @@ export function collect(text: string, before: readonly string[] = []): readonly 
 
 /** Milliseconds, of a duration such as 30s, 5m or 1h30m. */
 export function parseDurationMs(text: string): number {
-  // A bare number would leave open what it counts.
-  if (!/^\d+$/.test(text.trim())) {
-    try {
-      return parseDuration(text);
-    } catch {
-      // What it should be is said below.
-    }
-  }
-  throw new InvalidArgumentError('It must be a duration such as 500ms, 30s, 5m, 1h30m or 2d.');
+  const ms = durationMs(text);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError(`It must be ${DURATION}.`);
 }
 
 /** The same, but nothing can take no time. */

@@ -4,7 +4,7 @@
  * Units are part of the name (`Ms`, `Bytes`). Each says what happens when it is reached.
  */
 
-import { RuntimeError } from '../runtime/base/errors.ts';
+import { resolveOptions, wholeNumbers } from '../runtime/base/option.ts';
 
 export interface HttpLimits {
   /** Requests of one client in a minute; a further one is answered 429. Default 100. */
@@ -99,18 +99,9 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   keepAliveMs: 5_000,
 };
 
+export const HTTP_LIMITS = wholeNumbers(DEFAULT_HTTP_LIMITS);
+
 /** Fills in defaults and rejects nonsense early. @throws {RuntimeError} OPTION_INVALID */
 export function resolveHttpLimits(limits: Partial<HttpLimits> = {}): HttpLimits {
-  const resolved: HttpLimits = { ...DEFAULT_HTTP_LIMITS, ...limits };
-  for (const [name, value] of Object.entries(resolved)) {
-    if (!Object.hasOwn(DEFAULT_HTTP_LIMITS, name)) {
-      const known = Object.keys(DEFAULT_HTTP_LIMITS).join(', ');
-      const what = `There is no limit of HTTP called "${name}". Known: ${known}.`;
-      throw new RuntimeError('OPTION_INVALID', what);
-    }
-    if (Number.isSafeInteger(value) && value >= 1) continue;
-    const what = `Limit "${name}" must be a positive integer, got ${value}.`;
-    throw new RuntimeError('OPTION_INVALID', what);
-  }
-  return resolved;
+  return resolveOptions<HttpLimits>(limits, HTTP_LIMITS, [], 'Limits of HTTP: ');
 }

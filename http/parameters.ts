@@ -1,7 +1,7 @@
 /** Parameters in queries and headers: text that means a number, a duration, an id. */
 
 import { type ZodType, z } from 'zod';
-import { parseDuration } from '../simulator/duration.ts';
+import { durationMs } from '../runtime/base/duration.ts';
 import { invalid } from './refusal.ts';
 
 /** `30s`, `1h30m`, or whole milliseconds. */
@@ -9,12 +9,10 @@ export const duration = z
   .string()
   .max(32)
   .transform((text, context) => {
-    try {
-      return parseDuration(text);
-    } catch {
-      context.addIssue({ code: 'custom', message: 'Write 250ms, 15m, 1h30m or milliseconds' });
-      return z.NEVER;
-    }
+    const ms = durationMs(/^\d+$/.test(text) ? Number(text) : text);
+    if (ms !== undefined) return ms;
+    context.addIssue({ code: 'custom', message: 'Write 250ms, 15m, 1h30m or milliseconds' });
+    return z.NEVER;
   });
 
 /** Number of entries that a page has at most. */

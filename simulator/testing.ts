@@ -13,6 +13,7 @@ import type { KindOptions } from '../runtime/actor.ts';
 import type { KindOptionsOf } from '../runtime/api.ts';
 import { type ActorHandle, createHandle, type HandleHost } from '../runtime/api.ts';
 import { wholeAddress } from '../runtime/base/address.ts';
+import { parseDuration } from '../runtime/base/duration.ts';
 import { type Logger, type RuntimeLimits, resolveLimits } from '../runtime/base/limits.ts';
 import { noTransport } from '../runtime/delivery.ts';
 import type { Lease } from '../runtime/ports/lease.ts';
@@ -27,7 +28,6 @@ import {
 } from '../runtime/runtime.ts';
 import { localLease } from '../runtime/system/local-lease.ts';
 import { memoryStore } from '../stores/memory.ts';
-import { parseDuration } from './duration.ts';
 import { SimulatedClock } from './world/clock.ts';
 import { SeededRandom } from './world/random.ts';
 import { TEST_LOGGER } from './world/test-logger.ts';
@@ -216,7 +216,7 @@ function drain(): Promise<void> {
   return new Promise((resolve) => nextTurn(resolve));
 }
 
-export { parseDuration } from './duration.ts';
+export { parseDuration } from '../runtime/base/duration.ts';
 export { SimulatedClock } from './world/clock.ts';
 export { SeededRandom } from './world/random.ts';
 export type { ActorHandle, AnyStateMachine };

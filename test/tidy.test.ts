@@ -13,7 +13,7 @@ import { folderOf, listProjectFiles, readProjectFile } from './project-files.ts'
 const LINES_MAX = 300;
 
 /** Folders whose code may run in a simulation: no clock, no chance, no environment of its own. */
-const PURE_FOLDERS = new Set(['machines', 'runtime', 'programs', 'simulator', 'stores']);
+const PURE_FOLDERS = new Set(['machines', 'runtime', 'programs', 'reading', 'simulator', 'stores']);
 const SOURCE_FOLDERS = new Set([
   ...PURE_FOLDERS,
   '',

@@ -8,21 +8,21 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { CORES_MAX } from '../../machines/jobs/messages/client.ts';
+import { TIMEOUT_MS_MAX } from '../../machines/jobs/messages/fields.ts';
 import { QUORUMS } from '../../machines/jobs/words.ts';
 import type { NewJob, NewWorkflow } from '../../programs/jobs/client.ts';
-import { Field } from '../../simulator/jobs/scenario/field.ts';
-import { SCENARIO_LIMITS } from '../../simulator/jobs/scenario/limits.ts';
-import { Mistakes } from '../../simulator/jobs/scenario/mistakes.ts';
-import { readSource } from '../../simulator/jobs/scenario/source.ts';
+import { JOBS_OPTIONS } from '../../programs/jobs/configuration/options.ts';
+import { Field } from '../../reading/field.ts';
+import { Issues } from '../../reading/issues.ts';
+import { readSource, SOURCE_LIMITS } from '../../reading/source.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { grouped } from '../render/output.ts';
 
 /** As much as a node takes. */
 const BYTES_MAX = 16 * 1024 * 1024;
-const SIXTY_DAYS_MS = 5_184_000_000;
-const TIMEOUT = { min: 1, max: SIXTY_DAYS_MS };
-const THRESHOLD = { min: 1_000, max: SIXTY_DAYS_MS };
-const CORES = { min: 1, max: 1_024 };
+const TIMEOUT = { min: 1, max: TIMEOUT_MS_MAX };
+const CORES = { min: 1, max: CORES_MAX };
 
 const JOB_KEYS = {
   id: false,
@@ -61,12 +61,12 @@ export async function readJobFile(path: string, input: Readable | undefined): Pr
 
 /** @throws {RuntimeError} SCENARIO_INVALID */
 export function parseJobFile(text: string, file: string): PartialJob {
-  const mistakes = new Mistakes(text, file);
-  const limits = { ...SCENARIO_LIMITS, charactersMax: BYTES_MAX };
-  const source = readSource(text, mistakes, limits);
-  mistakes.throwIfAny();
-  const job = source && readJob(new Field(source, '', mistakes));
-  mistakes.throwIfAny();
+  const issues = new Issues(text, file);
+  const limits = { ...SOURCE_LIMITS, charactersMax: BYTES_MAX };
+  const source = readSource(text, issues, limits);
+  issues.throwIfAny();
+  const job = source && readJob(new Field(source, '', issues));
+  issues.throwIfAny();
   return job as PartialJob;
 }
 
@@ -82,9 +82,11 @@ function readJob(field: Field): PartialJob | undefined {
   const timeoutMs = one(keys.timeoutMs, keys.timeout)?.duration(TIMEOUT);
   const targets = one(keys.targetDatacenters, keys.datacenters);
   const targetDatacenters = targets?.items().flatMap((item) => item.id() ?? []);
-  const stuckThresholdMs = one(keys.stuckThresholdMs, keys.stuckThreshold)?.duration(THRESHOLD);
+  const stuckThresholdMs = one(keys.stuckThresholdMs, keys.stuckThreshold)?.duration(
+    JOBS_OPTIONS.stuckThresholdMs,
+  );
   const allStuck = one(keys.allStuckThresholdMs, keys.allStuckThreshold);
-  const allStuckThresholdMs = allStuck?.duration(THRESHOLD);
+  const allStuckThresholdMs = allStuck?.duration(JOBS_OPTIONS.allStuckThresholdMs);
   const datacenterTimeoutQuorum = keys.datacenterTimeoutQuorum?.word(QUORUMS);
   const failFast = keys.failFast?.flag();
   const enforce = keys.enforce?.flag();

@@ -1,34 +1,19 @@
 /**
  * Configuration file: read whole, parsed once, and every value with the place where it stands.
  *
- * Guarantees: a file over the limit is refused before it is read, and what is read is YAML of the
- * plain schema: no tags, every key once, a bounded number of aliases, and no key that could
- * reach a prototype. What is wrong is told by line and column. It knows no settings.
+ * Guarantees: a file over the limit is refused before it is read; what is wrong is told by line and
+ * column. What a text may be is in reading/source.ts. It knows no settings.
  */
 
 import { readFileSync, statSync } from 'node:fs';
-import {
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  Lexer,
-  LineCounter,
-  type Node,
-  parseDocument,
-} from 'yaml';
-import { excerpt, messageOf } from '../../runtime/base/errors.ts';
+import { positionsIn } from '../../reading/issues.ts';
+import { readSource } from '../../reading/source.ts';
+import { placesIn, plainOf, type SourceValue } from '../../reading/value.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
-import { ConfigurationError, type Origin } from './origin.ts';
+import { ConfigurationError, type Issue, type Origin } from './origin.ts';
 
 const FILE_BYTES_MAX = 1024 * 1024;
-/** Values that one file can make by aliases: enough for people, too few for a bomb. */
-const ALIASES_MAX = 100;
-const DEPTH_MAX = 32;
-/** Marks by which the lexer describes the text, and which are not in it: document, flow error, scalar. */
-const MARKS = new Set(['\u0002', '\u0018', '\u001f']);
-const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
-
 export interface ConfigurationFile {
   readonly values: Readonly<Record<string, unknown>>;
   /** Origin of each value, by its path. */
@@ -42,112 +27,33 @@ export function readConfigurationFile(path: string, file: string = path): Config
 
 /** @throws {ConfigurationError} */
 function parseConfiguration(text: string, file: string): ConfigurationFile {
-  const lines = new LineCounter();
-  const at = (offset: number): Origin => {
-    const { line, col } = lines.linePos(offset);
-    return { from: 'file', file, line: Math.max(1, line), column: Math.max(1, col) };
+  const found: Issue[] = [];
+  const position = positionsIn(text);
+  const at = (offset: number): Origin => ({ from: 'file', file, ...position(offset) });
+  const refuse = (): void => {
+    if (found.length > 0) throw new ConfigurationError(found);
   };
-  const refuse = (path: string, what: string, offset: number): ConfigurationError =>
-    new ConfigurationError([{ path, what, origin: at(offset) }]);
-  const nul = text.indexOf('\0');
-  if (nul !== -1) {
-    parseLines(text, lines);
-    throw refuse('', 'there is a NUL byte in the file', nul);
-  }
-  const tooDeep = findTooDeep(text);
-  if (tooDeep !== undefined) {
-    parseLines(text, lines);
-    throw refuse('', 'it is nested too deeply', tooDeep);
-  }
-  const document = parsed(text, lines);
-  const [trouble] = [...document.errors, ...document.warnings];
-  if (trouble !== undefined) throw refuse('', sentence(trouble.message), trouble.pos[0]);
-  const root = document.contents as Node | null;
-  if (root === null) return { values: {}, origins: new Map() };
-  if (!isMap(root)) throw refuse('', 'a configuration is a list of "key: value"', offsetOf(root));
-  const origins = new Map<string, Origin>();
-  place(root, '', 0, { origins, at, refuse });
-  try {
-    return { values: document.toJS({ maxAliasCount: ALIASES_MAX }), origins };
-  } catch (thrown) {
-    // The one thing that is only found out while the values are built.
-    throw refuse('', `there are too many aliases: ${messageOf(thrown)}`, offsetOf(root));
-  }
-}
-
-function parsed(text: string, lineCounter: LineCounter) {
-  return parseDocument(text, {
-    lineCounter,
-    schema: 'core',
-    version: '1.2',
-    merge: false,
-    uniqueKeys: true,
-    stringKeys: true,
-    prettyErrors: false,
-    logLevel: 'silent',
+  const source = readSource(text, {
+    get any() {
+      return found.length > 0;
+    },
+    add: (offset, path, what) => found.push({ path, what, origin: at(offset) }),
+    throwIfAny: refuse,
   });
-}
-
-/** Place at which brackets within brackets are too many: the parser would call itself for each. */
-function findTooDeep(text: string): number | undefined {
-  let depth = 0;
-  let offset = 0;
-  for (const lexeme of new Lexer().lex(text)) {
-    if (lexeme === '[' || lexeme === '{') depth += 1;
-    if (lexeme === ']' || lexeme === '}') depth -= 1;
-    if (depth > DEPTH_MAX) return offset;
-    if (!MARKS.has(lexeme)) offset += lexeme.length;
+  refuse();
+  if (source?.kind === 'scalar' && source.scalar === null)
+    return { values: {}, origins: new Map() };
+  if (source?.kind !== 'map') {
+    found.push({ path: '', what: 'must be a map of settings', origin: at(source?.at ?? 0) });
+    refuse();
   }
-  return undefined;
-}
-
-interface Placing {
-  readonly origins: Map<string, Origin>;
-  readonly at: (offset: number) => Origin;
-  readonly refuse: (path: string, what: string, offset: number) => ConfigurationError;
-}
-
-/** Walks the tree as it is written: an alias is looked at where it is defined. */
-function place(node: unknown, path: string, depth: number, placing: Placing): void {
-  const { origins, at, refuse } = placing;
-  const offset = offsetOf(node);
-  if (depth > DEPTH_MAX) throw refuse(path, 'it is nested too deeply', offset);
-  if (path !== '' && !origins.has(path)) origins.set(path, at(offset));
-  const below = path === '' ? '' : `${path}.`;
-  if (isSeq(node)) {
-    for (const [index, item] of node.items.entries())
-      place(item, `${below}${index}`, depth + 1, placing);
-  }
-  if (!isMap(node)) return;
-  for (const { key, value } of node.items) {
-    const name = isScalar(key) ? key.value : undefined;
-    if (typeof name !== 'string')
-      throw refuse(
-        path,
-        `a key is a plain word, got ${isAlias(key) ? 'an alias' : 'something else'}`,
-        offsetOf(key),
-      );
-    if (FORBIDDEN_KEYS.has(name))
-      throw refuse(path, `a key cannot be ${excerpt(name)}`, offsetOf(key));
-    // What is wrong with a value is mostly wrong with its line: the key is where it begins.
-    origins.set(`${below}${name}`, at(offsetOf(key)));
-    place(value, `${below}${name}`, depth + 1, placing);
-  }
-}
-
-function offsetOf(node: unknown): number {
-  return (node as Node | null | undefined)?.range?.[0] ?? 0;
-}
-
-/** For a text that the parser does not get to see. */
-function parseLines(text: string, lines: LineCounter): void {
-  lines.addNewLine(0);
-  for (let next = text.indexOf('\n'); next !== -1; next = text.indexOf('\n', next + 1))
-    lines.addNewLine(next + 1);
-}
-
-function sentence(message: string): string {
-  return message.split('\n', 1)[0] as string;
+  const origins = Array.from(placesIn(source as SourceValue), ([path, offset]) => {
+    return [path, at(offset)] as const;
+  });
+  return {
+    values: plainOf(source as SourceValue) as Record<string, unknown>,
+    origins: new Map(origins),
+  };
 }
 
 function readBounded(path: string, file: string): Buffer {

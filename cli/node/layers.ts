@@ -11,7 +11,8 @@ import { dirname, resolve } from 'node:path';
 import { JOBS_OPTIONS } from '../../programs/jobs/configuration/options.ts';
 import type { ConfigurationFile } from './configuration-file.ts';
 import type { Origin } from './origin.ts';
-import { type Role, SETTINGS, VARIABLES } from './settings.ts';
+import { type Role, SETTINGS } from './settings.ts';
+import { VARIABLES } from './variables.ts';
 
 export interface Sources {
   readonly role: Role;
@@ -68,7 +69,7 @@ export function layer(sources: Sources): Layered {
     put(path, read(path, assignment.slice(equals + 1)), { from: 'flag', name: '--set' });
   }
   for (const [path, value] of defaultsOf(role, values, processors)) {
-    if (valueAt(values, path) !== undefined) continue;
+    if (value === undefined || valueAt(values, path) !== undefined) continue;
     if (putAt(values, path, value)) origins.set(path, { from: 'default' });
   }
   const fileFolder = file === undefined ? cwd : dirname(resolve(cwd, file.path));
@@ -114,30 +115,8 @@ function* defaultsOf(
 ): Iterable<readonly [string, unknown]> {
   const text = (path: string): string | undefined =>
     typeof values[path] === 'string' ? (values[path] as string) : undefined;
-  if (role === 'gate') yield ['gate', 'gate'];
-  if (role === 'node') yield ['node', [text('place'), 'node-1'].filter(Boolean).join('.')];
-  if (role === 'node') yield ['place', text('node')];
-  const own = { gate: 'gate', manager: 'datacenter', worker: 'datacenter', node: 'place' } as const;
-  const place = text(own[role]);
-  if (role === 'gate') yield ['node', place];
-  if (role === 'manager' && place !== undefined) yield ['node', `${place}.manager-1`];
-  if (role === 'manager') yield ['gates', []];
-  if (role !== 'worker') {
-    yield ['listen', '127.0.0.1:7400'];
-    if (place !== undefined) yield ['data', `./data/${place}`];
-  } else {
-    yield ['cores', processors];
-    yield ['extend', 'never'];
-    yield ['allowShell', false];
-    yield ['shellVariables', []];
-  }
-  if (role === 'worker' || role === 'node') yield ['stopLimit', '30s'];
-  if (role === 'node') yield ['lease', '6s'];
-  if (role !== 'worker') yield ['hosts', []];
-  yield ['peers', []];
-  yield ['strict', false];
-  yield ['log.level', 'info'];
-  yield ['log.format', 'auto'];
+  for (const [path, setting] of Object.entries(SETTINGS))
+    if (isOf(path, role)) yield [path, setting.default?.({ role, processors, text })];
   if (role === 'node') return;
   for (const [name, option] of Object.entries(JOBS_OPTIONS)) yield [`jobs.${name}`, option.default];
 }

@@ -1,7 +1,7 @@
 /**
  * Origin of a setting, and what is wrong with it: said so that the reader finds the place at once.
  *
- * A mistake in a file is told as `file:line:column: path: what`, one on the command line by its
+ * An issue in a file is told as `file:line:column: path: what`, one on the command line by its
  * flag, one in the environment by its variable. Values on the command line that make no sense by
  * themselves are wrong usage; everything else is a bad configuration.
  */
@@ -18,7 +18,7 @@ export type Origin =
     }
   | { readonly from: 'default' };
 
-export interface Mistake {
+export interface Issue {
   /** Path of the setting, such as `jobs.leaseMs`; empty when it is about all of them. */
   readonly path: string;
   readonly what: string;
@@ -27,28 +27,28 @@ export interface Mistake {
   readonly isMalformed?: boolean;
 }
 
-/** Mistakes that one error tells of. */
-const MISTAKES_MAX = 10;
+/** Issues that one error tells of. */
+const ISSUES_MAX = 10;
 
 export class ConfigurationError extends CommandFailure {
-  readonly mistakes: readonly Mistake[];
+  readonly issues: readonly Issue[];
 
-  constructor(mistakes: readonly Mistake[]) {
-    const isUsage = mistakes.every(
+  constructor(issues: readonly Issue[]) {
+    const isUsage = issues.every(
       ({ origin, isMalformed = false }) => origin.from === 'flag' && isMalformed,
     );
-    const told = inOrder(mistakes).slice(0, MISTAKES_MAX).map(describeMistake);
-    if (mistakes.length > told.length) told.push(`and ${mistakes.length - told.length} more`);
+    const told = inOrder(issues).slice(0, ISSUES_MAX).map(describeIssue);
+    if (issues.length > told.length) told.push(`and ${issues.length - told.length} more`);
     super(isUsage ? EXIT.usage : EXIT.configuration, told.join('\n'));
-    this.mistakes = mistakes;
+    this.issues = issues;
   }
 }
 
 /** Those of the file first, as they stand in it. */
-function inOrder(mistakes: readonly Mistake[]): readonly Mistake[] {
-  const placeOf = ({ origin }: Mistake): readonly [number, number] =>
+function inOrder(issues: readonly Issue[]): readonly Issue[] {
+  const placeOf = ({ origin }: Issue): readonly [number, number] =>
     origin.from === 'file' ? [origin.line, origin.column] : [Number.MAX_SAFE_INTEGER, 0];
-  return mistakes.toSorted((a, b) => {
+  return issues.toSorted((a, b) => {
     const [line, column] = placeOf(a);
     const [otherLine, otherColumn] = placeOf(b);
     return line - otherLine || column - otherColumn;
@@ -66,8 +66,8 @@ export function describeOrigin(origin: Origin): string {
   }
 }
 
-function describeMistake({ path, what, origin }: Mistake): string {
-  const subject = path === '' ? '' : `${path}: `;
+function describeIssue({ path, what, origin }: Issue): string {
+  const subject = path === '' ? '' : `${path.replace(/\.(\d+)/g, '[$1]')}: `;
   return origin.from === 'default'
     ? `${subject}${what}`
     : `${describeOrigin(origin)}: ${subject}${what}`;

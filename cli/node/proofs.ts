@@ -8,12 +8,11 @@ import { createSecureContext } from 'node:tls';
 import { findTokenFaults, type HttpToken, TOKEN_BYTES_MIN } from '../../http/tokens.ts';
 import { excerpt, messageOf } from '../../runtime/base/errors.ts';
 import type { RoleSecrets } from '../../transports/websocket/secrets.ts';
-import { durationMs } from './duration.ts';
+import type { Issues } from './issues.ts';
 import { originOf, valueAt } from './layers.ts';
 import { isLoopback, type ListenAddress } from './listen-address.ts';
-import type { Mistakes } from './mistakes.ts';
-import type { Settings } from './schema.ts';
 import { checkSecret, readable, readSecretFile, SECRET_BYTES_MIN } from './secrets.ts';
+import type { Settings } from './settings.ts';
 
 export interface NodeTls {
   readonly cert: Buffer;
@@ -40,15 +39,15 @@ export function readProofs(
   settings: Settings,
   listen: ListenAddress | undefined,
   env: Readonly<Record<string, string | undefined>>,
-  mistakes: Mistakes,
+  issues: Issues,
 ): Proofs {
   const proofs = {
-    secret: readSecret(settings, env[SECRET_VARIABLE], mistakes),
-    secrets: readRoleSecrets(settings, mistakes),
-    tls: readTls(settings, mistakes),
-    clients: readClients(settings, mistakes),
+    secret: readSecret(settings, env[SECRET_VARIABLE], issues),
+    secrets: readRoleSecrets(settings, issues),
+    tls: readTls(settings, issues),
+    clients: readClients(settings, issues),
   };
-  checkOpenness(listen, proofs, mistakes);
+  checkOpenness(listen, proofs, issues);
   return proofs;
 }
 
@@ -56,43 +55,43 @@ export function readProofs(
 function checkOpenness(
   listen: ListenAddress | undefined,
   { secret, secrets, tls }: Proofs,
-  mistakes: Mistakes,
+  issues: Issues,
 ): void {
   if (listen === undefined || isLoopback(listen.host)) return;
   const hasSecret = secret !== undefined || secrets !== undefined;
   if (tls !== undefined && (hasSecret || tls.requireClientCertificate)) return;
   const missing =
     tls === undefined ? '"tls" and "secretFile"' : '"secretFile" or "tls.requireClientCertificate"';
-  mistakes.unusable('listen', `${excerpt(listen.host)} is not loopback: set ${missing}`);
+  issues.unusable('listen', `${excerpt(listen.host)} is not loopback: set ${missing}`);
 }
 
 function readSecret(
   { secretFile }: Settings,
   variable: string | undefined,
-  mistakes: Mistakes,
+  issues: Issues,
 ): string | undefined {
-  const isByFlag = originOf(mistakes.layered.origins, 'secretFile').from === 'flag';
+  const isByFlag = originOf(issues.layered.origins, 'secretFile').from === 'flag';
   if (variable === undefined || variable === '' || isByFlag)
-    return secretFile && secretText('secretFile', secretFile, SECRET_BYTES_MIN, mistakes);
+    return secretFile && secretText('secretFile', secretFile, SECRET_BYTES_MIN, issues);
   try {
     return checkSecret(variable, SECRET_VARIABLE, SECRET_BYTES_MIN);
   } catch (thrown) {
-    const origin = { from: 'environment', name: SECRET_VARIABLE } as const;
-    mistakes.add({ path: '', what: messageOf(thrown), origin });
+    issues.unusable('', messageOf(thrown), { from: 'environment', name: SECRET_VARIABLE });
     return undefined;
   }
 }
 
-function readRoleSecrets({ secretFiles }: Settings, mistakes: Mistakes): RoleSecrets | undefined {
-  if (secretFiles === undefined) return undefined;
+function readRoleSecrets(settings: Settings, issues: Issues): RoleSecrets | undefined {
   const secrets: Record<string, string> = {};
-  for (const [role, file] of Object.entries(secretFiles)) {
-    const text = file && secretText(`secretFiles.${role}`, file, SECRET_BYTES_MIN, mistakes);
+  for (const role of ['worker', 'gate', 'manager'] as const) {
+    const file = settings[`secretFiles.${role}`];
+    const text = file && secretText(`secretFiles.${role}`, file, SECRET_BYTES_MIN, issues);
     if (text !== undefined) secrets[role] = text;
   }
+  if (valueAt(issues.layered.values, 'secretFiles') === undefined) return undefined;
   // One that two roles have makes the lesser of them as mighty as the greater.
   if (new Set(Object.values(secrets)).size < Object.keys(secrets).length)
-    mistakes.unusable('secretFiles', 'each role has a secret of its own');
+    issues.unusable('secretFiles', 'each role has a secret of its own');
   return secrets;
 }
 
@@ -100,36 +99,42 @@ function secretText(
   path: string,
   file: string,
   bytesMin: number,
-  mistakes: Mistakes,
+  issues: Issues,
 ): string | undefined {
   try {
-    const { text, warning } = readSecretFile(mistakes.pathOf(path, file), bytesMin);
-    const isStrict = valueAt(mistakes.layered.values, 'strict') === true;
-    if (warning !== undefined && isStrict) mistakes.unusable(path, warning);
-    else if (warning !== undefined) mistakes.warnings.push(`${path}: ${warning}`);
+    const { text, warning } = readSecretFile(issues.pathOf(path, file), bytesMin);
+    const isStrict = valueAt(issues.layered.values, 'strict') === true;
+    if (warning !== undefined && isStrict) issues.unusable(path, warning);
+    else if (warning !== undefined) issues.warnings.push(`${path}: ${warning}`);
     return text;
   } catch (thrown) {
-    mistakes.unusable(path, messageOf(thrown));
+    issues.unusable(path, messageOf(thrown));
     return undefined;
   }
 }
 
-const WARN_BEFORE = '30d';
+const WARN_BEFORE_MS = 30 * 86_400_000;
 /** Far more than all authorities that a system trusts. */
 const PEM_BYTES_MAX = 4 * 1024 * 1024;
 
-function readTls({ tls }: Settings, mistakes: Mistakes): NodeTls | undefined {
-  if (tls === undefined) return undefined;
-  const { cert, key, ca, requireClientCertificate = false, warnBefore = WARN_BEFORE } = tls;
+function readTls(settings: Settings, issues: Issues): NodeTls | undefined {
+  if (valueAt(issues.layered.values, 'tls') === undefined) return undefined;
+  const { 'tls.cert': cert, 'tls.key': key, 'tls.ca': ca } = settings;
+  const requireClientCertificate = settings['tls.requireClientCertificate'] ?? false;
+  const warnBeforeMs = settings['tls.warnBefore'] ?? WARN_BEFORE_MS;
+  if (cert === undefined || key === undefined) {
+    issues.unusable('tls', 'must have "cert" and "key", each the path of a file');
+    return undefined;
+  }
   if (requireClientCertificate && ca === undefined)
-    mistakes.unusable('tls.requireClientCertificate', 'needs "tls.ca" to check certificates by');
+    issues.unusable('tls.requireClientCertificate', 'needs "tls.ca" to check certificates by');
   const read = (path: string, file: string): Buffer => {
     try {
-      const at = mistakes.pathOf(path, file);
+      const at = issues.pathOf(path, file);
       readable(at, PEM_BYTES_MAX);
       return readFileSync(at);
     } catch (thrown) {
-      mistakes.unusable(path, messageOf(thrown));
+      issues.unusable(path, messageOf(thrown));
       return Buffer.alloc(0);
     }
   };
@@ -138,26 +143,25 @@ function readTls({ tls }: Settings, mistakes: Mistakes): NodeTls | undefined {
     key: read('tls.key', key),
     ...(ca !== undefined && { ca: read('tls.ca', ca) }),
   };
-  if (!mistakes.isEmpty) return undefined;
+  if (!issues.isEmpty) return undefined;
   try {
     createSecureContext(files);
   } catch (thrown) {
-    mistakes.unusable('tls', `certificate and key cannot be used: ${messageOf(thrown)}`);
+    issues.unusable('tls', `certificate and key cannot be used: ${messageOf(thrown)}`);
   }
-  const warnBeforeMs = durationMs(warnBefore) ?? 0;
   return { ...files, requireClientCertificate, warnBeforeMs };
 }
 
 /** With the same check as the API makes of its tokens: what is good here is good there, at the start and later. */
-function readClients(settings: Settings, mistakes: Mistakes): readonly NodeClient[] | undefined {
+function readClients(settings: Settings, issues: Issues): readonly NodeClient[] | undefined {
   const { clients } = settings;
   const { node, gate, datacenter, place, gates = [], datacenters = [] } = settings;
   const taken = [node, gate, datacenter, place, ...gates, ...datacenters];
   const read = clients?.map(({ name, role, tokenFile, jobs, actors }, index) => {
     // Logs tell a client from a node by nothing else.
-    if (taken.includes(name)) mistakes.unusable(`clients.${index}.name`, 'a node has this name');
+    if (taken.includes(name)) issues.unusable(`clients.${index}.name`, 'a node has this name');
     const path = `clients.${index}.tokenFile`;
-    const token = secretText(path, tokenFile, TOKEN_BYTES_MIN, mistakes) ?? '';
+    const token = secretText(path, tokenFile, TOKEN_BYTES_MIN, issues) ?? '';
     return {
       ...{ name, role, token },
       ...(jobs !== undefined && { jobs }),
@@ -167,7 +171,7 @@ function readClients(settings: Settings, mistakes: Mistakes): readonly NodeClien
   for (const { index, field, what } of findTokenFaults(read ?? [])) {
     // A file that cannot be read has been told of.
     if (field === 'token' && read?.[index]?.token === '') continue;
-    mistakes.unusable(`clients.${index}.${field === 'token' ? 'tokenFile' : field}`, what);
+    issues.unusable(`clients.${index}.${field === 'token' ? 'tokenFile' : field}`, what);
   }
   return read;
 }

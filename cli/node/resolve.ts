@@ -1,7 +1,7 @@
 /**
  * Resolved configuration of one node: its sources on top of each other, checked once, then trusted.
  *
- * Guarantees: what is returned is complete and holds together; mistakes are told together, each
+ * Guarantees: what is returned is complete and holds together; issues are told together, each
  * with where it comes from and the name that was probably meant. Files of secrets, certificates
  * and tokens are read here, so a configuration that is good can also be used.
  */
@@ -20,18 +20,12 @@ import {
   checkNeeded,
   checkRole,
 } from './checks.ts';
-import { durationMs } from './duration.ts';
+import { Issues } from './issues.ts';
 import { type Layered, layer, type Sources } from './layers.ts';
 import type { ListenAddress } from './listen-address.ts';
-import { Mistakes } from './mistakes.ts';
 import { type Proofs, readProofs } from './proofs.ts';
-import {
-  KNOWN_VARIABLES,
-  type LOG_FORMATS,
-  type LOG_LEVELS,
-  type Role,
-  unknownVariables,
-} from './settings.ts';
+import type { LOG_FORMATS, LOG_LEVELS, Role } from './settings.ts';
+import { KNOWN_VARIABLES, unknownVariables } from './variables.ts';
 
 export interface NodeConfiguration extends Proofs {
   readonly role: Role;
@@ -83,21 +77,21 @@ const IN_MEMORY = 'memory';
 export function resolveNode(sources: Sources): Resolved {
   const { role, env } = sources;
   const layered = layer(sources);
-  const mistakes = new Mistakes(layered);
-  const settings = checkedSettings(mistakes);
-  checkRole(role, settings, mistakes);
-  checkNeeded(role, settings, mistakes);
-  checkLimits(settings, mistakes);
-  checkModules(settings, mistakes);
-  const jobs = checkedJobs(settings, mistakes);
-  const listen = checkedListen(settings, mistakes);
-  const peers = checkedPeers(settings, mistakes);
+  const issues = new Issues(layered);
+  const settings = checkedSettings(issues);
+  checkRole(role, settings, issues);
+  checkNeeded(role, settings, issues);
+  checkLimits(settings, issues);
+  checkModules(settings, issues);
+  const jobs = checkedJobs(settings, issues);
+  const listen = checkedListen(settings, issues);
+  const peers = checkedPeers(settings, issues);
   // What proves who comes depends on all of that.
-  mistakes.end();
-  const proofs = readProofs(settings, listen, env, mistakes);
-  mistakes.end();
+  issues.end();
+  const proofs = readProofs(settings, listen, env, issues);
+  issues.end();
   const { node = '', gate = '', datacenter = '', data = IN_MEMORY } = settings;
-  const { place = node, kinds = '', lease = '', handlers, limits } = settings;
+  const { place = node, kinds = '', lease, handlers } = settings;
   const configuration: NodeConfiguration = {
     role,
     node,
@@ -105,35 +99,35 @@ export function resolveNode(sources: Sources): Resolved {
     datacenter,
     datacenters: settings.datacenters ?? [],
     gates: settings.gates ?? [],
-    data: data === IN_MEMORY ? undefined : mistakes.pathOf('data', data),
+    data: data === IN_MEMORY ? undefined : issues.pathOf('data', data),
     listen,
     hosts: settings.hosts ?? [],
     peers,
     ...proofs,
-    handlers: handlers === undefined ? undefined : mistakes.pathOf('handlers', handlers),
-    kinds: mistakes.pathOf('kinds', kinds),
-    leaseMs: durationMs(lease),
+    handlers: handlers === undefined ? undefined : issues.pathOf('handlers', handlers),
+    kinds: issues.pathOf('kinds', kinds),
+    leaseMs: lease,
     cores: settings.cores ?? 1,
     extend: settings.extend ?? 'never',
     allowShell: settings.allowShell ?? false,
     shellVariables: settings.shellVariables ?? [],
-    stopLimitMs: durationMs(settings.stopLimit ?? '') ?? 0,
-    log: { level: settings.log?.level ?? 'info', format: settings.log?.format ?? 'auto' },
+    stopLimitMs: settings.stopLimit ?? 0,
+    log: { level: settings['log.level'] ?? 'info', format: settings['log.format'] ?? 'auto' },
     jobs,
     limits: {
-      sockets: limits?.sockets ?? {},
-      http: limits?.http ?? {},
-      runtime: limits?.runtime ?? {},
+      sockets: settings['limits.sockets'] ?? {},
+      http: settings['limits.http'] ?? {},
+      runtime: settings['limits.runtime'] ?? {},
     },
-    warnings: [...mistakes.warnings, ...warningsOf(env)],
+    warnings: [...issues.warnings, ...warningsOf(env)],
   };
-  checkSockets(configuration, mistakes);
-  mistakes.end();
+  checkSockets(configuration, issues);
+  issues.end();
   return { configuration, layered };
 }
 
 /** The transport has rules of its own, and is asked before it is opened. */
-function checkSockets(configuration: NodeConfiguration, mistakes: Mistakes): void {
+function checkSockets(configuration: NodeConfiguration, issues: Issues): void {
   const { node, role, place, peers, secret, secrets, tls, limits } = configuration;
   const proofs = {
     ...(secret !== undefined && { secret }),
@@ -143,7 +137,7 @@ function checkSockets(configuration: NodeConfiguration, mistakes: Mistakes): voi
   try {
     resolveSettings({ node, role, place, peers, limits: limits.sockets, ...proofs }, 0);
   } catch (thrown) {
-    mistakes.unusable('', messageOf(thrown));
+    issues.unusable('', messageOf(thrown));
   }
 }
 

@@ -1,12 +1,32 @@
 /**
- * Settings of a node, all in one table: who has each, how it is written where there is only text,
- * and what it is.
+ * Settings of a node, all in one table: who has each, its type and range, its default, and what it is.
  *
- * Flags, variables of the environment and the help follow from the table; what is legal is in
- * schema.ts. docs/nodes.md is held equal to it by a test. Defaults are in layers.ts.
+ * Flags, variables of the environment, checks, messages and the help follow from the table, and
+ * docs/nodes.md is held equal to it by a test. Jobs options and limits have tables of their own.
  */
 
-import { JOBS_OPTIONS } from '../../programs/jobs/configuration/options.ts';
+import { HTTP_LIMITS } from '../../http/limits.ts';
+import { CORES_MAX } from '../../machines/jobs/messages/client.ts';
+import { JOBS_OPTIONS, type JobsConfiguration } from '../../programs/jobs/configuration/options.ts';
+import { wrongName } from '../../programs/jobs/worker/shell-environment.ts';
+import { LIMITS } from '../../runtime/base/limits.ts';
+import { WEBSOCKET_LIMITS } from '../../transports/websocket/limits.ts';
+import { isHost } from './listen-address.ts';
+import {
+  CLIENTS,
+  duration,
+  NAME,
+  NAMES,
+  oneOf,
+  options,
+  PATH,
+  PEERS,
+  type SettingType,
+  SWITCH,
+  text,
+  texts,
+  whole,
+} from './setting-types.ts';
 
 /** `node`: a process of one's own kinds, no part of the jobs system. */
 export const ROLES = ['gate', 'manager', 'worker', 'node'] as const;
@@ -14,222 +34,263 @@ export type Role = (typeof ROLES)[number];
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export const LOG_FORMATS = ['auto', 'json', 'text'] as const;
-export const EXTEND_POLICIES = ['never', 'whenNeeded'] as const;
+const EXTEND_POLICIES = ['never', 'whenNeeded'] as const;
 
-export interface Setting {
+export interface Setting<TValue = unknown> extends SettingType<TValue> {
   readonly roles: readonly Role[];
-  /** `path`: relative to the file that says it, else to the working directory. */
-  readonly text: 'text' | 'path' | 'list' | 'whole' | 'switch';
   /** As commander writes it; left out where there is none. */
   readonly flag?: string;
-  /** All that it may be, where that is a few words. */
-  readonly choices?: readonly string[];
   /** The flag says one item of a list each time it is given; other flags say all, with commas. */
   readonly isRepeated?: true;
   readonly meaning: string;
+  /** Value where no source says one; a name of the node itself may come from those before it. */
+  default?(about: About): unknown;
 }
+
+/** Node that a default is for. */
+export interface About {
+  readonly role: Role;
+  /** Processors of the machine. */
+  readonly processors: number;
+  /** The text of another setting, as given or by default. */
+  text(path: string): string | undefined;
+}
+
+const DAY_MS = 86_400_000;
+/** Settings that say where the actors of a node live. */
+const PLACES = {
+  gate: 'gate',
+  manager: 'datacenter',
+  worker: 'datacenter',
+  node: 'place',
+} as const;
 
 const STATEFUL: readonly Role[] = ['gate', 'manager', 'node'];
 
-export const SETTINGS: Readonly<Record<string, Setting>> = {
-  role: { roles: ROLES, text: 'text', meaning: 'which role the file is for' },
+const TABLE = {
+  role: { roles: ROLES, ...oneOf(ROLES), meaning: 'which role the file is for' },
   node: {
     roles: ROLES,
-    text: 'text',
+    ...NAME,
     flag: '--node <name>',
     meaning: 'name of this process among all nodes',
+    default: nodeName,
   },
   gate: {
     roles: ['gate'],
-    text: 'text',
+    ...NAME,
     flag: '--gate <name>',
     meaning: 'name of the gate, the place of its jobs',
+    default: () => 'gate',
   },
   datacenters: {
     roles: ['gate'],
-    text: 'list',
+    ...NAMES,
     flag: '--datacenters <names>',
     meaning: 'the datacenters it sends jobs to',
   },
   datacenter: {
     roles: ['manager', 'worker'],
-    text: 'text',
+    ...NAME,
     flag: '--datacenter <name>',
     meaning: 'the datacenter it belongs to',
   },
   gates: {
     roles: ['manager'],
-    text: 'list',
+    ...NAMES,
     flag: '--gates <names>',
     meaning: 'the gates that may send jobs here',
+    default: () => [],
   },
   kinds: {
     roles: ['node'],
-    text: 'path',
+    ...PATH,
     flag: '--kinds <file>',
     meaning: 'module of the kinds that it runs',
   },
   place: {
     roles: ['node'],
-    text: 'text',
+    ...NAME,
     flag: '--place <name>',
     meaning: 'where its actors live; nodes of one place stand in for each other',
+    default: (about) => about.text('node'),
   },
   lease: {
     roles: ['node'],
-    text: 'text',
+    ...duration(1, DAY_MS),
     flag: '--lease <duration>',
     meaning: 'how long the node that hosts the place may be silent before a standby takes over',
+    default: () => '6s',
   },
   data: {
     roles: STATEFUL,
-    text: 'path',
+    ...PATH,
     flag: '--data <dir>',
     meaning: 'directory of the data, or "memory"',
+    default: ({ role, text }) => text(PLACES[role])?.replace(/^/, './data/'),
   },
   listen: {
     roles: ROLES,
-    text: 'text',
+    ...text('"host:port"'),
     flag: '--listen <host:port>',
     meaning: 'where the HTTP API and the sockets of peers are; port 0 is any',
+    default: ({ role }) => (role === 'worker' ? undefined : '127.0.0.1:7400'),
   },
   hosts: {
     roles: STATEFUL,
-    text: 'list',
+    ...texts(isHost, 'a name such as "jobs.example.com", with a port or for any'),
     flag: '--host <name>',
     isRepeated: true,
     meaning: 'names by which the HTTP API may be called, besides its address',
+    default: () => [],
   },
   peers: {
     roles: ROLES,
-    text: 'list',
+    ...PEERS,
     flag: '--peer <url>',
     isRepeated: true,
     meaning: 'whom to dial, ws:// or wss://',
+    default: () => [],
   },
   secretFile: {
     roles: ROLES,
-    text: 'path',
+    ...PATH,
     flag: '--secret-file <file>',
     meaning: 'file of the secret that all nodes share, at least 32 bytes',
   },
   'secretFiles.worker': {
     roles: ['manager', 'worker'],
-    text: 'path',
+    ...PATH,
     meaning: 'instead: file of the secret of managers and workers',
   },
   'secretFiles.gate': {
     roles: ['gate', 'manager'],
-    text: 'path',
+    ...PATH,
     meaning: 'instead: file of the secret of gates and managers',
   },
   'secretFiles.manager': {
     roles: ['manager'],
-    text: 'path',
+    ...PATH,
     meaning: 'instead: file of the secret of the managers of a datacenter',
   },
-  'tls.cert': { roles: ROLES, text: 'path', meaning: 'certificate of this node, PEM' },
-  'tls.key': { roles: ROLES, text: 'path', meaning: 'its private key, PEM' },
-  'tls.ca': { roles: ROLES, text: 'path', meaning: 'whose certificates are trusted, PEM' },
+  'tls.cert': { roles: ROLES, ...PATH, meaning: 'certificate of this node, PEM' },
+  'tls.key': { roles: ROLES, ...PATH, meaning: 'its private key, PEM' },
+  'tls.ca': { roles: ROLES, ...PATH, meaning: 'whose certificates are trusted, PEM' },
   'tls.requireClientCertificate': {
     roles: ROLES,
-    text: 'switch',
+    ...SWITCH,
     meaning: 'whether a peer that connects has to show a certificate',
   },
   'tls.warnBefore': {
     roles: ROLES,
-    text: 'text',
+    ...duration(0, Number.MAX_SAFE_INTEGER),
     meaning: 'how long before it expires the certificate of this node is warned of',
   },
   handlers: {
     roles: ['worker'],
-    text: 'path',
+    ...PATH,
     flag: '--handlers <file>',
     meaning: 'module of the handlers',
   },
   cores: {
     roles: ['worker'],
-    text: 'whole',
+    ...whole(1, CORES_MAX),
     flag: '--cores <n>',
     meaning: 'what it has for attempts',
+    default: ({ processors }) => processors,
   },
   extend: {
     roles: ['worker'],
-    text: 'text',
+    ...oneOf(EXTEND_POLICIES),
     flag: '--extend <policy>',
-    choices: EXTEND_POLICIES,
     meaning: 'who asks for extensions besides handlers',
+    default: () => 'never',
   },
   allowShell: {
     roles: ['worker'],
-    text: 'switch',
+    ...SWITCH,
     flag: '--allow-shell',
     meaning: 'adds the handler "shell", by which anybody who submits jobs runs commands',
+    default: () => false,
   },
   shellVariables: {
     roles: ['worker'],
-    text: 'list',
+    ...texts(
+      (name) => wrongName([name]) === undefined,
+      'the name of a variable that commands may have',
+    ),
     flag: '--shell-variables <names>',
     meaning: 'variables of the environment that its commands get besides the usual ones',
+    default: () => [],
   },
   stopLimit: {
     roles: ['worker', 'node'],
-    text: 'text',
+    ...duration(0, DAY_MS),
     flag: '--stop-limit <duration>',
     meaning: 'how long what runs has to end after the first signal',
+    default: () => '30s',
   },
   strict: {
     roles: ROLES,
-    text: 'switch',
+    ...SWITCH,
     flag: '--strict',
     meaning: 'whether a file of a secret that everybody can read is refused',
+    default: () => false,
   },
   'log.level': {
     roles: ROLES,
-    text: 'text',
+    ...oneOf(LOG_LEVELS),
     flag: '--log-level <level>',
-    choices: LOG_LEVELS,
     meaning: 'the least that is logged',
+    default: () => 'info',
   },
   'log.format': {
     roles: ROLES,
-    text: 'text',
+    ...oneOf(LOG_FORMATS),
     flag: '--log-format <format>',
-    choices: LOG_FORMATS,
     meaning: 'how it is logged; auto: text on a terminal, else json',
+    default: () => 'auto',
   },
+  clients: {
+    roles: ROLES,
+    ...CLIENTS,
+    meaning: 'who may come, by which token, and what each may do',
+  },
+  jobs: {
+    roles: ['gate', 'manager', 'worker'],
+    ...options<Partial<JobsConfiguration>>(JOBS_OPTIONS),
+    meaning: 'options of the jobs system',
+  },
+  'limits.sockets': {
+    roles: ROLES,
+    ...options<Record<string, number>>(WEBSOCKET_LIMITS),
+    meaning: 'limits of the sockets',
+  },
+  'limits.http': {
+    roles: ROLES,
+    ...options<Record<string, number>>(HTTP_LIMITS),
+    meaning: 'limits of the HTTP API',
+  },
+  'limits.runtime': {
+    roles: ['node'],
+    ...options<Record<string, number>>(LIMITS),
+    meaning: 'limits of the runtime',
+  },
+} satisfies Record<string, Setting>;
+
+export const SETTINGS: Readonly<Record<string, Setting>> = TABLE;
+
+/** Settings by path, read. */
+export type Settings = {
+  -readonly [path in keyof typeof TABLE]?: Exclude<
+    ReturnType<(typeof TABLE)[path]['read']>,
+    undefined
+  >;
 };
 
-const PREFIX = 'ESCAPEMENT_';
-/** Said by the environment only, or read by other commands. */
-const OTHER_VARIABLES = ['CONFIG', 'SECRET', 'URL', 'TOKEN', 'TOKEN_FILE', 'INSIDE'];
-
-/** `log.level` → `ESCAPEMENT_LOG_LEVEL`. */
-export function variableOf(path: string): string {
-  return (
-    PREFIX +
-    path
-      .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-      .replace(/\./g, '_')
-      .toUpperCase()
-  );
-}
-
-const JOBS_PATHS = Object.keys(JOBS_OPTIONS).map((name) => `jobs.${name}`);
-
-/** The paths that a variable of the environment can say, by its name. */
-export const VARIABLES: ReadonlyMap<string, string> = new Map(
-  [...Object.keys(SETTINGS), ...JOBS_PATHS].map((path) => [variableOf(path), path]),
-);
-
-export const KNOWN_VARIABLES: readonly string[] = [
-  ...VARIABLES.keys(),
-  ...OTHER_VARIABLES.map((name) => PREFIX + name),
-];
-
-/** Variables that look like ours and are nobody's. */
-export function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.keys(env).filter(
-    (name) => name.startsWith(PREFIX) && !KNOWN_VARIABLES.includes(name),
-  );
+function nodeName({ role, text }: About): string | undefined {
+  const place = text(PLACES[role]);
+  if (role === 'gate') return place ?? 'gate';
+  if (role === 'manager') return place && `${place}.manager-1`;
+  return role === 'node' ? [place, 'node-1'].filter(Boolean).join('.') : undefined;
 }

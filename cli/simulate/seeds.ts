@@ -9,7 +9,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import signals from 'node:process';
-import { parseDuration } from '../../simulator/duration.ts';
+import { durationMs } from '../../runtime/base/duration.ts';
 import { JOBS_MENU } from '../../simulator/jobs/faults/menu.ts';
 import { jobsInvariants } from '../../simulator/jobs/invariants/index.ts';
 import { MARKS } from '../../simulator/jobs/marks.ts';
@@ -136,12 +136,7 @@ function swarmOf({
 }
 
 function untilOf(text: string): number {
-  let untilMs = Number.NaN;
-  try {
-    untilMs = parseDuration(text);
-  } catch {
-    // Said below.
-  }
+  const untilMs = durationMs(text) ?? 0;
   if (untilMs >= 1_000 && untilMs <= UNTIL_MAX_MS) return untilMs;
   throw usage(`--until is a duration from 1s to 24h, such as 30m, got "${text}"`);
 }

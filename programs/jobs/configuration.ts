@@ -16,33 +16,23 @@ import type {
 } from '../../machines/jobs/rules.ts';
 import type { LeaseRules } from '../../machines/lease-rules.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
-import { findMistakes } from './configuration/checks.ts';
+import { resolveOptions } from '../../runtime/base/option.ts';
 import { JOBS_OPTIONS, type JobsConfiguration } from './configuration/options.ts';
+import { JOBS_RELATIONS } from './configuration/relations.ts';
 
 export type { JobsConfiguration } from './configuration/options.ts';
-
-/** Mistakes that one error tells of. */
-const MISTAKES_MAX = 10;
 
 /**
  * Fills in the defaults. An option that is given as `undefined` counts as left out.
  *
- * @throws {RuntimeError} OPTION_INVALID, with every mistake in its message, at most ten of them.
+ * @throws {RuntimeError} OPTION_INVALID, with every issue in its message, at most ten of them.
  */
 export function resolveConfiguration(given: Partial<JobsConfiguration> = {}): JobsConfiguration {
   // Typed, but it comes from files.
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new RuntimeError('OPTION_INVALID', 'A configuration of jobs is an object of options.');
   }
-  const complete: Record<string, unknown> = {};
-  for (const [name, option] of Object.entries(JOBS_OPTIONS)) {
-    const value = Object.hasOwn(given, name) ? given[name as keyof JobsConfiguration] : undefined;
-    complete[name] = value === undefined ? option.default : value;
-  }
-  const resolved = complete as JobsConfiguration;
-  const mistakes = findMistakes(given, resolved);
-  if (mistakes.length > 0) throw new RuntimeError('OPTION_INVALID', describeMistakes(mistakes));
-  return Object.freeze(resolved);
+  return Object.freeze(resolveOptions<JobsConfiguration>(given, JOBS_OPTIONS, JOBS_RELATIONS));
 }
 
 /** Rules for a job's deadlines; what its terms say comes before the configuration. */
@@ -110,10 +100,4 @@ export function leaseRules(config: JobsConfiguration): LeaseRules {
     leaseMarginMs: config.leaseMarginMs,
     leaseJitterMs: config.leaseJitterMs,
   };
-}
-
-function describeMistakes(mistakes: readonly string[]): string {
-  const told = mistakes.slice(0, MISTAKES_MAX);
-  if (mistakes.length > told.length) told.push(`And ${mistakes.length - told.length} more.`);
-  return told.join(' ');
 }

@@ -5,8 +5,7 @@
  * limit says what happens when it is reached.
  */
 
-import { RuntimeError } from './errors.ts';
-import { describeUnknown } from './option-rules.ts';
+import { type OptionRelation, resolveOptions, wholeNumbers } from './option.ts';
 
 /** Compatible with pino: an object of fields, then a sentence. */
 export interface Logger {
@@ -128,27 +127,19 @@ export const DEFAULT_LIMITS: RuntimeLimits = {
   endedRetentionMs: 7 * 86_400_000,
 };
 
+export const LIMITS = wholeNumbers(DEFAULT_LIMITS, { retryJitterPercent: { min: 0, max: 100 } });
+
+const RELATIONS: ReadonlyArray<OptionRelation<RuntimeLimits>> = [
+  {
+    names: ['retryMinMs', 'retryMaxMs'],
+    text: '"retryMinMs" must not be above "retryMaxMs"',
+    holds: ({ retryMinMs, retryMaxMs }) => retryMinMs <= retryMaxMs,
+  },
+];
+
 /** Fills in defaults and rejects nonsense early, so that nothing else re-checks. @throws {RuntimeError} OPTION_INVALID */
 export function resolveLimits(limits: Partial<RuntimeLimits> = {}): RuntimeLimits {
-  const resolved: RuntimeLimits = { ...DEFAULT_LIMITS, ...limits };
-  for (const [name, value] of Object.entries(resolved)) {
-    if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
-      throw new RuntimeError(
-        'OPTION_INVALID',
-        `"limits": ${describeUnknown(name, Object.keys(DEFAULT_LIMITS))}.`,
-      );
-    }
-    const isPercent = name === 'retryJitterPercent';
-    const isSound = Number.isSafeInteger(value) && value >= (isPercent ? 0 : 1);
-    if (!isSound || (isPercent && value > 100)) {
-      const must = isPercent ? 'an integer from 0 to 100' : 'a positive integer';
-      throw new RuntimeError('OPTION_INVALID', `Limit "${name}" must be ${must}, got ${value}.`);
-    }
-  }
-  if (resolved.retryMinMs > resolved.retryMaxMs) {
-    throw new RuntimeError('OPTION_INVALID', 'Limit "retryMinMs" must not be above "retryMaxMs".');
-  }
-  return resolved;
+  return resolveOptions<RuntimeLimits>(limits, LIMITS, RELATIONS, 'Limits: ');
 }
 
 export const SILENT_LOGGER: Logger = { debug() {}, info() {}, warn() {}, error() {} };

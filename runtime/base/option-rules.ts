@@ -58,7 +58,7 @@ export function wrongOf(options: unknown, rules: OptionRules): string | undefine
 }
 
 /** Words about a name that is none of those known. */
-export function describeUnknown(name: string, known: readonly string[]): string {
+function describeUnknown(name: string, known: readonly string[]): string {
   const likely = findLikelyOf(name, known);
   const hint = likely === undefined ? `known: ${known.join(', ')}` : `did you mean "${likely}"`;
   return `there is no option ${excerpt(name)}; ${hint}`;

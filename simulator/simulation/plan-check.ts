@@ -5,6 +5,7 @@
  */
 
 import { z } from 'zod';
+import { type SchemaIssue, schemaIssues, whatOf } from '../../reading/schema.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { allNodes, allPlaces, type ClusterShape } from '../faults/cluster-shape.ts';
 import { nemesisSchema, rangeMs } from '../faults/nemesis-schema.ts';
@@ -33,8 +34,8 @@ export interface Known {
 export function checkPlan(plan: SimulationPlan, { shape, kinds, stepsOf }: Known): void {
   const checked = planSchema.safeParse(plan);
   if (!checked.success) {
-    const [issue] = checked.error.issues;
-    throw invalid(`"plan" is none: ${issue?.path.join('.') || 'it'}: ${issue?.message}.`);
+    const [issue] = schemaIssues(planSchema, checked.error) as [SchemaIssue];
+    throw invalid(`"plan" is none: ${issue.path.join('.') || 'it'}: ${whatOf(issue)}`);
   }
   const steps = stepsOf(plan.seed);
   const step = plan.steps.find((id) => !steps.includes(id));

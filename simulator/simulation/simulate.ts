@@ -7,9 +7,9 @@
  * chance or I/O, because such a run could not be repeated.
  */
 
+import { parseDuration } from '../../runtime/base/duration.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { KindMap } from '../../runtime/runtime.ts';
-import { parseDuration } from '../duration.ts';
 import { MENU } from '../faults/menu.ts';
 import { type ClusterOptions, shapeOf } from './cluster.ts';
 import type { OwnInvariant } from './own-invariant.ts';

@@ -9,6 +9,7 @@
 
 import { type ActorHandle, createHandle, type HandleHost } from '../../runtime/api.ts';
 import { wholeAddress } from '../../runtime/base/address.ts';
+import { parseDuration } from '../../runtime/base/duration.ts';
 import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
 import {
   type AddressOf,
@@ -17,7 +18,6 @@ import {
   Runtime,
   type SpawnArguments,
 } from '../../runtime/runtime.ts';
-import { parseDuration } from '../duration.ts';
 import type { Invariant } from '../invariants/invariant.ts';
 import { Chance } from '../world/chance.ts';
 import { SeededRandom } from '../world/random.ts';

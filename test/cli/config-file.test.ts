@@ -73,10 +73,13 @@ describe('a file of odd bytes (H2)', () => {
 
 describe('a setting that does not exist (H3)', () => {
   test.each([
-    ['datacentre: A', 'there is no setting "datacentre"; did you mean "datacenter"?'],
-    ['log: {levl: info}', 'log: there is no setting "levl"; did you mean "level"?'],
-    ['log: {colour: red}', 'log: there is no setting "colour"; there are level, format'],
-    ['clients: [{name: a, role: reader, token: x}]', 'clients.0: there is no setting "token"'],
+    ['datacentre: A', 'datacentre: there is no such key; did you mean "datacenter"?'],
+    ['log: {levl: info}', 'log.levl: there is no such key; did you mean "level"?'],
+    ['log: {colour: red}', 'log.colour: there is no such key; there are level, format'],
+    [
+      'clients: [{name: a, role: reader, token: x}]',
+      'clients[0].token: there is no such key; did you mean "tokenFile"?',
+    ],
   ])('%s', async (text, said) => {
     const { code, err } = await folder.check(`\n${text}\n`);
     expect(err).toMatch(/^error: file-\d+\.yml:2:\d+: /);
@@ -86,7 +89,7 @@ describe('a setting that does not exist (H3)', () => {
 
   test('among the options of jobs says what was meant', async () => {
     const { code, err } = await folder.check(`${GOOD}jobs:\n  stuckTreshold: 3\n`);
-    expect(err).toMatch(/:3:3: jobs\.stuckTreshold: .*Did you mean "stuckThresholdMs"\?/);
+    expect(err).toMatch(/:3:3: jobs\.stuckTreshold: .*did you mean "stuckThresholdMs"\?/);
     expect(code).toBe(78);
   });
 
@@ -98,16 +101,16 @@ describe('a setting that does not exist (H3)', () => {
 
   test('agent_timeout_secs is none of ours (H7)', async () => {
     const { code, err } = await folder.check(`${GOOD}agent_timeout_secs: 3\n`);
-    expect(err).toContain('there is no setting "agent_timeout_secs"');
+    expect(err).toContain('agent_timeout_secs: there is no such key');
     expect(code).toBe(78);
   });
 });
 
 test('a key that stands there twice is refused (H4)', async () => {
   for (const [text, place] of [
-    ['datacenter: A\nnode: x\ndatacenter: B\n', /:3:1: .*unique/],
-    [`${GOOD}jobs: {leaseMs: 9000, leaseMs: 9001}\n`, /:2:23: .*unique/],
-    ['{"datacenter": "A", "datacenter": "B"}', /:1:21: .*unique/],
+    ['datacenter: A\nnode: x\ndatacenter: B\n', /:3:1: .*twice/],
+    [`${GOOD}jobs: {leaseMs: 9000, leaseMs: 9001}\n`, /:2:23: .*twice/],
+    ['{"datacenter": "A", "datacenter": "B"}', /:1:21: .*twice/],
   ] as const) {
     const { code, err } = await folder.check(text);
     expect(err).toMatch(place);
@@ -119,7 +122,7 @@ describe('a file that is meant to harm', () => {
   test.each(['__proto__', 'constructor', 'prototype'])('has no key %s (H13)', async (key) => {
     for (const text of [`${key}: {polluted: 1}\n`, `jobs: {${key}: {polluted: 1}}\n`]) {
       const { code, err } = await folder.check(text);
-      expect(err).toContain(`a key cannot be "${key}"`);
+      expect(err).toContain(`"${key}" is no name here`);
       expect(code).toBe(78);
     }
     const flag = await folder.config([
@@ -146,7 +149,7 @@ describe('a file that is meant to harm', () => {
       return `${name}: &${name} [${items}]`;
     });
     const { code, err } = await folder.check(`${levels.join('\n')}\n`);
-    expect(err).toContain('too many aliases');
+    expect(err).toContain('must have at most 200,000 values');
     expect(code).toBe(78);
   });
 
@@ -161,7 +164,7 @@ describe('a file that is meant to harm', () => {
   test('is not nested without end (H14)', async () => {
     for (const depth of [40, 100_000]) {
       const { code, err } = await folder.check(`jobs: ${'['.repeat(depth)}${']'.repeat(depth)}\n`);
-      expect(err).toMatch(/:1:39: it is nested too deeply/);
+      expect(err).toMatch(/:1:(39|1): .*must not be nested more than 32 deep/);
       expect(code).toBe(78);
     }
   });
@@ -169,13 +172,13 @@ describe('a file that is meant to harm', () => {
 
 test('whatever is wrong is told at once, in the order of the file', async () => {
   const { code, err } = await folder.check(
-    'datacenter: 5\njobs: { stuckTreshold: 2m, maxRetries: three }\nlisen: x\nlisten: 127.0.0.1:99999\nlog: { level: loud }\n',
+    'datacenter: [5]\njobs: { stuckTreshold: 2m, maxRetries: three }\nlisen: x\nlisten: 127.0.0.1:99999\nlog: { level: loud }\n',
   );
   expect(code).toBe(78);
   const told = err.trimEnd().split('\n');
   expect(told.map((line) => /:(\d+:\d+): /.exec(line)?.[1])).toEqual([
     ...['1:1', '2:9', '2:28', '3:1', '4:1', '5:8'],
   ]);
-  expect(err).toContain('datacenter: must be a name, got 5\n');
+  expect(err).toContain('datacenter: must be 1 to 128 letters, digits or "._:-", got a list\n');
   expect(err).not.toContain('needs it');
 });

@@ -32,10 +32,10 @@ describe('the names of the HTTP API', () => {
     for (const host of ['http://a.example', 'a b', '*', 'a.example:x', 'a.example:99999', ''])
       expect(await folder.check(`${GOOD}hosts: ["${host}"]\n`)).toMatchObject({
         code: 78,
-        err: expect.stringContaining('hosts.0: must be a name such as "jobs.example.com"'),
+        err: expect.stringContaining('hosts[0]: must be a name such as "jobs.example.com"'),
       });
     const many = Array.from({ length: 1_001 }, (_, n) => `h${n}`).join(', ');
-    expect((await folder.check(`${GOOD}hosts: [${many}]\n`)).err).toContain('at most 1000 names');
+    expect((await folder.check(`${GOOD}hosts: [${many}]\n`)).err).toContain('at most 1,000 items');
     const worker = ['check', 'worker', '--node', 'w', '--datacenter', 'A', '--host', 'w.example'];
     expect((await folder.config(worker)).err).toContain('hosts: a worker has no such setting');
   });

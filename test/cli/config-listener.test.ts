@@ -60,7 +60,7 @@ describe('a listener that others can reach (H8)', () => {
     for (const [text, said] of [
       [`secretFiles: {worker: ${worker}, manager: ${worker}}`, 'a secret of its own'],
       [`secretFiles: {worker: ${folder.write('short')}}`, 'secretFiles.worker: '],
-      [`secretFiles: {king: ${worker}}`, 'there is no setting "king"'],
+      [`secretFiles: {king: ${worker}}`, 'secretFiles.king: there is no such key'],
     ] as const)
       expect(await folder.check(`${GOOD}${text}\n`)).toMatchObject({
         code: 78,
@@ -132,21 +132,21 @@ describe('the list of peers (H11)', () => {
     const many = Array.from({ length: 1_001 }, (_, n) => `ws://127.0.0.1:${n}`).join(', ');
     expect(await folder.check(`${GOOD}peers: [${many}]\n`)).toMatchObject({
       code: 78,
-      err: expect.stringContaining('peers: must be at most 1000 URLs'),
+      err: expect.stringContaining('peers: must have at most 1,000 items'),
     });
     const most = Array.from({ length: 100_000 }, (_, n) => `ws://127.0.0.1:1/${n}`);
     expect(await folder.check(GOOD, { ESCAPEMENT_PEERS: most.join() })).toMatchObject({
       code: 78,
-      err: expect.stringContaining('ESCAPEMENT_PEERS: peers: must be at most 1000 URLs'),
+      err: expect.stringContaining('ESCAPEMENT_PEERS: peers: must have at most 1,000 items'),
     });
     for (const peer of ['http://a:1', 'localhost:22', 'ws://u:p@a:1', '3'])
       expect(await folder.check(`${GOOD}peers: ["${peer}"]\n`)).toMatchObject({
         code: 78,
-        err: expect.stringContaining('peers.0: must be a URL that begins with ws:// or wss://'),
+        err: expect.stringContaining('peers[0]: must be a URL that begins with ws:// or wss://'),
       });
     expect(await folder.check(`${GOOD}peers: ["ws://10.0.0.1:7400"]\n`)).toMatchObject({
       code: 78,
-      err: expect.stringContaining('peers.0: off loopback it must be wss://'),
+      err: expect.stringContaining('peers[0]: off loopback it must be wss://'),
     });
   });
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { parseJobFile, readJobFile } from '../../cli/loaders/job-file.ts';
-import { Mistakes } from '../../simulator/jobs/scenario/mistakes.ts';
+import { Issues } from '../../reading/issues.ts';
 import { escapement } from './command-line.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'escapement-job-'));
@@ -74,7 +74,7 @@ describe('a job file', () => {
   ])('is read no further than its tenth mistake: %s', (_, wrong) => {
     const many = wrong.repeat(5_000);
     const text = wrong.startsWith('{') ? `{"workflows":[${many}{}]}` : `workflows:\n${many}`;
-    const told = vi.spyOn(Mistakes.prototype, 'add');
+    const told = vi.spyOn(Issues.prototype, 'add');
     try {
       expect(() => parseJobFile(text, 'job.yml')).toThrow(
         /^(?:job\.yml:.*\n){10}job\.yml: and more\.$/,

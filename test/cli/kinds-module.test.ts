@@ -82,9 +82,9 @@ describe('a module of kinds', () => {
     ],
     [['--kinds', 'gone.mjs'], 'there is no file'],
     [['--kinds', 'machines.mjs', '--datacenter', 'A'], 'a node has no such setting'],
-    [['--kinds', 'machines.mjs', '--set', 'jobs.leaseMs=9000'], 'no options of the jobs system'],
+    [['--kinds', 'machines.mjs', '--set', 'jobs.leaseMs=9000'], 'jobs: a node has no such setting'],
     [['--kinds', 'machines.mjs', '--set', 'limits.runtime.mailboxMin=1'], 'mailboxMin'],
-    [['--kinds', 'machines.mjs', '--lease', '0s'], 'must be a duration such as 6s'],
+    [['--kinds', 'machines.mjs', '--lease', '0s'], 'lease: must be a duration from 1'],
   ])('%s is refused before anything is opened', async (args, reason) => {
     const { code, err } = await (await cluster.begin(['node', ...args], inProject())).ended;
     expect([64, 78]).toContain(code);
@@ -94,6 +94,9 @@ describe('a module of kinds', () => {
   test('its limits are for it alone', async () => {
     const args = ['manager', '--datacenter', 'A', '--set', 'limits.runtime.mailboxMax=9'];
     const { code, err } = await (await cluster.begin(args)).ended;
-    expect([code, err]).toEqual([78, expect.stringContaining('a manager has no such limits')]);
+    expect([code, err]).toEqual([
+      78,
+      expect.stringContaining('limits.runtime: a manager has no such setting'),
+    ]);
   });
 });

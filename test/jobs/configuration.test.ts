@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JOBS_OPTIONS, type JobsOption } from '../../programs/jobs/configuration/options.ts';
-import { findLikelyName } from '../../programs/jobs/configuration/suggestion.ts';
 import {
   gateRules,
   healthRules,
@@ -13,6 +12,7 @@ import {
   workflowRules,
 } from '../../programs/jobs/configuration.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
+import { likelyOption } from '../../runtime/base/option.ts';
 import { readProjectFile } from '../project-files.ts';
 
 /** What it says to a configuration from a file, which no compiler has seen. */
@@ -105,19 +105,19 @@ describe('a key that is no option', () => {
     ['leaseRenew', 'leaseRenewMs'],
   ])('%s leads to %s', (given, meant) => {
     expect(complaint({ [given]: 1 })).toBe(
-      `There is no option "${given}". Did you mean "${meant}"?`,
+      `There is no option "${given}"; did you mean "${meant}"?`,
     );
   });
 
   test('leads nowhere when it is like none', () => {
     for (const given of ['colour', 'constructor', '__proto__x', '', 'x'.repeat(10_000)])
-      expect(complaint({ [given]: 1 })).not.toContain('Did you mean');
+      expect(complaint({ [given]: 1 })).not.toContain('did you mean');
     expect(complaint(JSON.parse('{"__proto__": 1}'))).toBe('There is no option "__proto__".');
   });
 
   test('leads to the option of that name in AD-26 or AD-34, for each that has one', () => {
     for (const [name, { sourceName }] of options)
-      if (sourceName !== undefined) expect(findLikelyName(sourceName)).toBe(name);
+      if (sourceName !== undefined) expect(likelyOption(sourceName, JOBS_OPTIONS)).toBe(name);
   });
 
   test('leads to the option when one letter is wrong', () => {
@@ -126,7 +126,7 @@ describe('a key that is no option', () => {
       fc.property(names, fc.nat(), fc.constantFrom('q', ''), (name, at, letter) => {
         const place = at % (name.length - 2);
         const wrong = name.slice(0, place) + letter + name.slice(place + 1);
-        expect(findLikelyName(wrong)).toBe(name);
+        expect(likelyOption(wrong, JOBS_OPTIONS)).toBe(name);
       }),
     );
   });

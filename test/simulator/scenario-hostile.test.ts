@@ -121,7 +121,7 @@ describe('a file that asks for too much', () => {
     const keys = Array.from({ length: 20_000 }, (_, n) => `key${n}: 1`).join('\n');
     expect(errorOf(`${HEAD}${keys}\n`)).toContain('some.yaml: and more.');
     const options = keys.replaceAll('\n', '\n  ');
-    expect(errorOf(`${HEAD}config:\n  ${options}\n`)).toContain('must have at most 100 options');
+    expect(errorOf(`${HEAD}config:\n  ${options}\n`)).toMatch(/must have at most \d+ options/);
   });
 
   test('of ten thousand workflows, each waiting for all before it in a row, is taken', () => {

@@ -28,7 +28,7 @@ describe('mistakes', () => {
   test('are told with line, column, path and what would be right', () => {
     expectMistake(
       'until: 5 parsecs\n',
-      '4:8: until: must be a duration such as 250ms, 5s, 2m, 1h or 60d, or a number of milliseconds, got "5 parsecs".',
+      '4:8: until: must be a duration such as 250ms, 30s, 5m, 1h30m or 60d, or a number of milliseconds, got "5 parsecs".',
     );
   });
 
@@ -52,14 +52,14 @@ describe('mistakes', () => {
     );
     expectMistake(
       'config: { stuckTreshold: 3 }\n',
-      '4:26: config.stuckTreshold: There is no option "stuckTreshold". Did you mean "stuckThresholdMs"?',
+      '4:11: config.stuckTreshold: there is no such option; did you mean "stuckThresholdMs"?',
     );
   });
 
   test('in options come with what is legal, and between options with both', () => {
     expectMistake(
       'config: { maxRetries: 99 }\n',
-      '4:23: config.maxRetries: "maxRetries" must be a whole number from 0 to 10, got 99.',
+      '4:23: config.maxRetries: must be a whole number from 0 to 10, got 99.',
     );
     expectMistake(
       'config: { heartbeatIntervalMs: 20s }\n',

@@ -5,8 +5,7 @@
  * happens when it is reached. Sizes are bytes on the wire.
  */
 
-import { RuntimeError } from '../../runtime/base/errors.ts';
-import { describeUnknown } from '../../runtime/base/option-rules.ts';
+import { type OptionRelation, resolveOptions, wholeNumbers } from '../../runtime/base/option.ts';
 
 export interface WebSocketLimits {
   /** A frame to or from a node of the cluster; a larger one ends the connection with 1009. Default 1 MiB. */
@@ -112,27 +111,22 @@ export const DEFAULT_WEBSOCKET_LIMITS: WebSocketLimits = {
   closeMs: 1_000,
 };
 
+export const WEBSOCKET_LIMITS = wholeNumbers(DEFAULT_WEBSOCKET_LIMITS);
+
+const RELATIONS: ReadonlyArray<OptionRelation<WebSocketLimits>> = [
+  {
+    names: ['redialMinMs', 'redialMaxMs'],
+    text: '"redialMinMs" must not be above "redialMaxMs"',
+    holds: ({ redialMinMs, redialMaxMs }) => redialMinMs <= redialMaxMs,
+  },
+];
+
 /** @throws {RuntimeError} OPTION_INVALID */
 export function resolveWebSocketLimits(limits: Partial<WebSocketLimits> = {}): WebSocketLimits {
-  const resolved: WebSocketLimits = { ...DEFAULT_WEBSOCKET_LIMITS, ...limits };
-  for (const [name, value] of Object.entries(resolved)) {
-    if (!Object.hasOwn(DEFAULT_WEBSOCKET_LIMITS, name)) {
-      throw new RuntimeError(
-        'OPTION_INVALID',
-        `"limits" of sockets: ${describeUnknown(name, Object.keys(DEFAULT_WEBSOCKET_LIMITS))}.`,
-      );
-    }
-    if (Number.isSafeInteger(value) && value >= 1) continue;
-    throw new RuntimeError(
-      'OPTION_INVALID',
-      `Limit "${name}" of sockets must be a positive integer, got ${value}.`,
-    );
-  }
-  if (resolved.redialMinMs > resolved.redialMaxMs) {
-    throw new RuntimeError(
-      'OPTION_INVALID',
-      'Limit "redialMinMs" of sockets must not be above "redialMaxMs".',
-    );
-  }
-  return resolved;
+  return resolveOptions<WebSocketLimits>(
+    limits,
+    WEBSOCKET_LIMITS,
+    RELATIONS,
+    'Limits of sockets: ',
+  );
 }

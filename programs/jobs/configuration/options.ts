@@ -6,43 +6,9 @@
  */
 
 import { QUORUMS } from '../../../machines/jobs/words.ts';
+import type { Option } from '../../../runtime/base/option.ts';
 
-/** A whole number; milliseconds where the name ends in `Ms`. */
-interface WholeOption {
-  readonly kind: 'whole';
-  readonly default: number;
-  readonly min: number;
-  readonly max: number;
-  readonly meaning: string;
-  readonly sourceName?: string;
-}
-
-/** A whole number, or null with a meaning of its own. */
-interface NullableOption {
-  readonly kind: 'nullable';
-  readonly default: number | null;
-  readonly min: number;
-  readonly max: number;
-  readonly meaning: string;
-  readonly sourceName?: string;
-}
-
-interface ChoiceOption<TChoice extends string = string> {
-  readonly kind: 'choice';
-  readonly default: TChoice;
-  readonly choices: readonly TChoice[];
-  readonly meaning: string;
-  readonly sourceName?: string;
-}
-
-interface FlagOption {
-  readonly kind: 'flag';
-  readonly default: boolean;
-  readonly meaning: string;
-  readonly sourceName?: string;
-}
-
-export type JobsOption = WholeOption | NullableOption | ChoiceOption | FlagOption;
+export type JobsOption = Option & { readonly meaning: string };
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;

@@ -7,6 +7,7 @@
  */
 
 import { resolveConfiguration } from '../../../programs/jobs/configuration.ts';
+import { type SchemaIssue, schemaIssues, whatOf } from '../../../reading/schema.ts';
 import { excerpt, messageOf, RuntimeError } from '../../../runtime/base/errors.ts';
 import { kindOfNemesis } from '../../faults/nemesis-kind.ts';
 import { checkBounds } from '../../simulation/bounds.ts';
@@ -60,8 +61,7 @@ export function readPlan(
   if (!isForced && writer !== undefined && release !== undefined && writer !== release)
     fail(`a plan of another release, ${excerpt(writer)}; this is ${release}. ${force}.`);
   const checked = planSchema.safeParse(value);
-  if (!checked.success)
-    return fail(...checked.error.issues.map(({ path, message }) => `${pathOf(path)}: ${message}.`));
+  if (!checked.success) return fail(...schemaIssues(planSchema, checked.error).map(sentenceOf));
   // As it was in the file, with its keys in their order: the same run.
   const plan = value as Plan;
   const mistakes = mistakesIn(plan);
@@ -78,6 +78,10 @@ function parsed(text: string, fail: (what: string) => never): unknown {
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function sentenceOf(issue: SchemaIssue): string {
+  return `${pathOf(issue.path)}: ${whatOf(issue)}`;
 }
 
 function pathOf(path: readonly PropertyKey[]): string {

@@ -5,21 +5,20 @@
  * has; every option is known and in its range, and no two of them contradict each other.
  */
 
-import { findMistakes } from '../../../programs/jobs/configuration/checks.ts';
 import {
+  JOBS_OPTIONS,
   type JobsConfiguration,
-  resolveConfiguration,
-} from '../../../programs/jobs/configuration.ts';
+} from '../../../programs/jobs/configuration/options.ts';
+import { JOBS_RELATIONS } from '../../../programs/jobs/configuration/relations.ts';
+import type { Field } from '../../../reading/field.ts';
+import { brokenRelations, completed } from '../../../runtime/base/option.ts';
 import { DATACENTER_PATTERN, isTakenName } from '../names.ts';
 import type { DatacenterTopology, NetworkPlan, Topology } from '../plan.ts';
-import type { Field } from './field.ts';
 import type { ScenarioLimits } from './limits.ts';
 
 const DELAY_MS = 1;
 /** A frame that takes longer has been lost. */
 const DELAY_MAX_MS = 3_600_000;
-/** More than there are: for each name that is none a likely one is looked for. */
-const OPTIONS_MAX = 100;
 const SHARE = { min: 0, max: 1 };
 
 export function readTopology(field: Field, limits: ScenarioLimits): Topology | undefined {
@@ -80,25 +79,10 @@ function readDelay(field: Field | undefined): NetworkPlan['delayMs'] {
 }
 
 export function readConfig(field: Field | undefined): Partial<JobsConfiguration> {
-  const config: Record<string, unknown> = {};
-  const defaults = resolveConfiguration();
-  const entries = field?.entries() ?? [];
-  if (entries.length > OPTIONS_MAX) {
-    field?.wrong(`must have at most ${OPTIONS_MAX} options`);
-    return {};
-  }
-  let isWhole = true;
-  for (const [name, entry] of entries) {
-    const value = name.endsWith('Ms') ? entry.loose() : entry.plain();
-    const [mistake] = findMistakes({ [name]: value }, defaults);
-    if (mistake === undefined) config[name] = value;
-    else isWhole = false;
-    if (mistake !== undefined) entry.wrong(withoutStop(mistake));
-  }
-  if (!isWhole) return {};
-  for (const mistake of findMistakes(config, { ...defaults, ...config } as JobsConfiguration))
-    field?.wrong(withoutStop(mistake));
+  const config = field?.options(JOBS_OPTIONS) ?? {};
+  // What two options say together can be looked at only where each is good.
+  if (Object.keys(config).length < (field?.entries().length ?? 0)) return {};
+  const complete = completed<JobsConfiguration>(config, JOBS_OPTIONS);
+  for (const { what } of brokenRelations(complete, JOBS_RELATIONS)) field?.wrong(what);
   return config as Partial<JobsConfiguration>;
 }
-
-const withoutStop = (sentence: string): string => sentence.replace(/\.$/, '');

@@ -13,8 +13,8 @@ import {
   REASONS,
   WORKER_STATES,
 } from '../../../machines/jobs/words.ts';
+import type { Field } from '../../../reading/field.ts';
 import type { Step } from '../plan.ts';
-import type { Field } from './field.ts';
 import type { Places } from './places.ts';
 
 export type Expected = string | number | null | ExpectedRange | readonly string[] | ExpectedMap;

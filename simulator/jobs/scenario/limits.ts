@@ -5,13 +5,9 @@
  * are wide enough for anything that people write by hand.
  */
 
-export interface ScenarioLimits {
-  /** Length of the whole text, in characters. */
-  readonly charactersMax: number;
-  /** Lists and maps in lists and maps. */
-  readonly depthMax: number;
-  /** Values in a file, with what its aliases repeat. */
-  readonly valuesMax: number;
+import { SOURCE_LIMITS, type SourceLimits } from '../../../reading/source.ts';
+
+export interface ScenarioLimits extends SourceLimits {
   readonly datacentersMax: number;
   /** Gates, managers and workers together. */
   readonly nodesMax: number;
@@ -27,9 +23,7 @@ export interface ScenarioLimits {
 const DAY_MS = 86_400_000;
 
 export const SCENARIO_LIMITS: ScenarioLimits = {
-  charactersMax: 1_048_576,
-  depthMax: 32,
-  valuesMax: 200_000,
+  ...SOURCE_LIMITS,
   datacentersMax: 32,
   nodesMax: 200,
   stepsMax: 10_000,

@@ -2,9 +2,9 @@
  * A step that loses, repeats or delays messages between two sides.
  */
 
+import type { Field } from '../../../reading/field.ts';
 import { MESSAGE_NAMES } from '../message-names.ts';
 import type { Step } from '../plan.ts';
-import type { Field } from './field.ts';
 import type { Places } from './places.ts';
 
 export type LinkStep = Omit<Extract<Step, { readonly do: 'link' }>, 'atMs'>;

@@ -2,6 +2,7 @@
  * The names that steps of a scenario file may use: nodes, datacenters, gates, and patterns of them.
  */
 
+import type { Field } from '../../../reading/field.ts';
 import {
   datacenterOf,
   GATE,
@@ -12,7 +13,6 @@ import {
   toShownName,
 } from '../names.ts';
 import type { Topology } from '../plan.ts';
-import type { Field } from './field.ts';
 
 type Role = 'manager' | 'worker';
 

@@ -6,14 +6,14 @@
  * What is read is text: the caller has opened the file.
  */
 
+import { Field } from '../../../reading/field.ts';
+import { Issues } from '../../../reading/issues.ts';
+import { readSource } from '../../../reading/source.ts';
 import { PLAN_VERSION, type Plan } from '../plan.ts';
 import { readConfig, readNetwork, readTopology } from './cluster.ts';
 import { type Expectation, readExpectation } from './expectation.ts';
-import { Field } from './field.ts';
 import { SCENARIO_LIMITS, type ScenarioLimits } from './limits.ts';
-import { Mistakes } from './mistakes.ts';
 import { Places } from './places.ts';
-import { readSource } from './source.ts';
 import { readSteps } from './steps.ts';
 
 export interface Scenario {
@@ -44,11 +44,11 @@ export function parseScenario(
   file: string,
   limits: ScenarioLimits = SCENARIO_LIMITS,
 ): Scenario {
-  const mistakes = new Mistakes(text, file);
-  const source = readSource(text, mistakes, limits);
-  mistakes.throwIfAny();
-  const scenario = source && readScenario(new Field(source, '', mistakes), file, limits);
-  mistakes.throwIfAny();
+  const issues = new Issues(text, file);
+  const source = readSource(text, issues, limits);
+  issues.throwIfAny();
+  const scenario = source && readScenario(new Field(source, '', issues), file, limits);
+  issues.throwIfAny();
   return scenario as Scenario;
 }
 

@@ -5,9 +5,9 @@
  * which they happen, those of the same moment in the order of the file.
  */
 
+import type { Field } from '../../../reading/field.ts';
 import { MESSAGE_NAMES } from '../message-names.ts';
 import type { NodeSet, Step } from '../plan.ts';
-import type { Field } from './field.ts';
 import type { ScenarioLimits } from './limits.ts';
 import { type LinkStep, readLink } from './link.ts';
 import type { Places } from './places.ts';

@@ -7,8 +7,8 @@
  */
 
 import { QUORUMS } from '../../../machines/jobs/words.ts';
+import type { Field } from '../../../reading/field.ts';
 import type { PlannedJob, PlannedWorkflow } from '../plan.ts';
-import type { Field } from './field.ts';
 import type { Places } from './places.ts';
 import { readWorkflows } from './workflows.ts';
 

@@ -6,8 +6,8 @@
  */
 
 import { CORES_MAX, WORKFLOWS_MAX } from '../../../machines/jobs/messages/client.ts';
+import type { Field } from '../../../reading/field.ts';
 import type { PlannedWorkflow, WorkflowScript } from '../plan.ts';
-import type { Field } from './field.ts';
 import type { Places } from './places.ts';
 
 const KEYS = {

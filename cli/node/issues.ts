@@ -1,17 +1,18 @@
 /**
- * Mistakes in a configuration, as they are found: collected, so that all of them are told at once, and
+ * Issues of a configuration, as they are found: collected, so that all of them are told at once, and
  * each with where it comes from.
  */
 
 import { resolve as resolvePath } from 'node:path';
+import type { IssueSink } from '../../reading/issues.ts';
 import { type Layered, originOf } from './layers.ts';
-import { ConfigurationError, type Mistake } from './origin.ts';
+import { ConfigurationError, type Issue, type Origin } from './origin.ts';
 
-export class Mistakes {
+export class Issues implements IssueSink<Origin> {
   readonly layered: Layered;
   /** For the person who starts the node; they stop nothing. */
   readonly warnings: string[] = [];
-  readonly #found: Mistake[] = [];
+  readonly #found: Issue[] = [];
 
   constructor(layered: Layered) {
     this.layered = layered;
@@ -27,18 +28,13 @@ export class Mistakes {
   }
 
   /** A value that makes no sense whatever else is said. */
-  malformed(path: string, what: string, subject: string = path): void {
-    const origin = originOf(this.layered.origins, path);
-    this.#found.push({ path: subject, what, origin, isMalformed: true });
+  add(origin: Origin, path: string, what: string): void {
+    this.#found.push({ path, what, origin, isMalformed: true });
   }
 
   /** A value that cannot be used here, or not with the others. */
-  unusable(path: string, what: string): void {
-    this.#found.push({ path, what, origin: originOf(this.layered.origins, path) });
-  }
-
-  add(mistake: Mistake): void {
-    this.#found.push(mistake);
+  unusable(path: string, what: string, origin = originOf(this.layered.origins, path)): void {
+    this.#found.push({ path, what, origin });
   }
 
   /** A path that a setting says, resolved from the folder of its source. */

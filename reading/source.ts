@@ -1,11 +1,11 @@
 /**
- * The text of a scenario file as a tree of values that know where they stand in it.
+ * Text that people wrote, in YAML or JSON, as a tree of values that know where they stand in it.
  *
  * Guarantees: no value of a file becomes anything but a string, a number, true, false, null, a list
- * or a map with keys of text; a key that stands twice, or that objects know by themselves, is a
- * mistake, and so are tags. Nesting and repetition by aliases are bounded, nesting before the text
+ * or a map with keys of text; a key that stands twice, or that objects know by themselves, is an
+ * issue, and so are tags. Nesting and repetition by aliases are bounded, nesting before the text
  * is parsed: the parser would go down with it. What it costs grows with the text, and no further
- * than to the last value or mistake that is allowed. JSON is YAML.
+ * than to the last value or issue that is allowed. JSON is YAML.
  */
 
 import {
@@ -21,19 +21,29 @@ import {
   Parser,
   visit,
 } from 'yaml';
-import type { ScenarioLimits } from './limits.ts';
-import type { Mistakes } from './mistakes.ts';
+import type { IssueSink } from './issues.ts';
+import type { SourceEntry, SourceValue } from './value.ts';
 
-/** A value, and where in the text it begins. */
-export type SourceValue = { readonly offset: number } & (
-  | { readonly kind: 'scalar'; readonly scalar: string | number | boolean | null }
-  | { readonly kind: 'list'; readonly items: readonly SourceValue[] }
-  | { readonly kind: 'map'; readonly entries: ReadonlyMap<string, SourceEntry> }
-);
+/** Limits of a text: what is above is refused before it costs anything. */
+export interface SourceLimits {
+  /** Length of the whole text, in characters. */
+  readonly charactersMax: number;
+  /** Lists and maps in lists and maps. */
+  readonly depthMax: number;
+  /** Values, with what aliases repeat. */
+  readonly valuesMax: number;
+}
 
-export interface SourceEntry {
-  readonly keyOffset: number;
-  readonly value: SourceValue;
+export const SOURCE_LIMITS: SourceLimits = {
+  charactersMax: 1_048_576,
+  depthMax: 32,
+  valuesMax: 200_000,
+};
+
+/** Issues found in a text. */
+interface TextIssues extends IssueSink<number> {
+  readonly any: boolean;
+  throwIfAny(): void;
 }
 
 /** Far more than is allowed, for brackets may stand in comments; far less than the parser survives. */
@@ -42,37 +52,42 @@ const OPEN_MAX = 500;
 /** Keys that a plain object would take for something else. */
 const RESERVED_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Undefined, with a mistake, when the text is no such tree. */
+/** Undefined, with an issue, when the text is no such tree. */
 export function readSource(
   text: string,
-  mistakes: Mistakes,
-  limits: ScenarioLimits,
+  issues: TextIssues,
+  limits: SourceLimits = SOURCE_LIMITS,
 ): SourceValue | undefined {
   if (text.length > limits.charactersMax) {
-    mistakes.add(
+    issues.add(
       0,
       '',
       `must have at most ${limits.charactersMax.toLocaleString('en-GB')} characters`,
     );
     return undefined;
   }
-  const tooDeep = findTooDeep(text);
-  if (tooDeep !== undefined) {
-    mistakes.add(tooDeep, '', `must not be nested more than ${limits.depthMax} deep`);
+  const nul = text.indexOf('\0');
+  if (nul !== -1) {
+    issues.add(nul, '', 'there is a NUL byte in the text');
     return undefined;
   }
-  const document = readDocument(text, mistakes, limits);
-  if (document === undefined || mistakes.any) return undefined;
+  const tooDeep = findTooDeep(text);
+  if (tooDeep !== undefined) {
+    issues.add(tooDeep, '', `must not be nested more than ${limits.depthMax} deep`);
+    return undefined;
+  }
+  const document = readDocument(text, issues, limits);
+  if (document === undefined || issues.any) return undefined;
   const meant = aliasesOf(document);
-  const tree = new Tree(mistakes, limits, (alias) => meant.get(alias));
+  const tree = new Tree(issues, limits, (alias) => meant.get(alias));
   return tree.value(document.contents, '', 0);
 }
 
-/** The first document; mistakes are told as the parser finds them, so that too many end it. */
+/** The first document; issues are told as the parser finds them, so that too many end it. */
 function readDocument(
   text: string,
-  mistakes: Mistakes,
-  limits: ScenarioLimits,
+  issues: TextIssues,
+  limits: SourceLimits,
 ): Document | undefined {
   const composer = new Composer({
     // Quadratic where there are many keys; the tree is looked at here anyway.
@@ -83,13 +98,13 @@ function readDocument(
   const { errors, warnings } = composer.streamInfo();
   for (const list of [errors, warnings])
     list.push = ({ pos, message }) => {
-      mistakes.add(pos[0], '', sentence(message));
+      issues.add(pos[0], '', sentence(message));
       return 0;
     };
   let first: Document | undefined;
-  for (const document of composer.compose(tokensOf(text, mistakes, limits), true, text.length)) {
+  for (const document of composer.compose(tokensOf(text, issues, limits), true, text.length)) {
     if (first !== undefined) {
-      mistakes.add(document.range[0], '', 'Source contains multiple documents');
+      issues.add(document.range[0], '', 'Source contains multiple documents');
       break;
     }
     first = document;
@@ -98,15 +113,15 @@ function readDocument(
 }
 
 /** No further than to where there are too many for the values that may be in them. */
-function* tokensOf(text: string, mistakes: Mistakes, { valuesMax }: ScenarioLimits) {
+function* tokensOf(text: string, issues: TextIssues, { valuesMax }: SourceLimits) {
   const parser = new Parser();
   let begun = 0;
   let offset = 0;
   for (const lexeme of new Lexer().lex(text)) {
     if (VALUE_BEGINS.has(lexeme[0] as string)) begun += 1;
     if (begun > BEGINNINGS_PER_VALUE * valuesMax) {
-      mistakes.add(offset, '', tooMany(valuesMax));
-      mistakes.throwIfAny();
+      issues.add(offset, '', tooMany(valuesMax));
+      issues.throwIfAny();
     }
     yield* parser.next(lexeme);
     if (lexeme > LEXER_MARKS_END) offset += lexeme.length;
@@ -134,43 +149,42 @@ function aliasesOf(document: Document): ReadonlyMap<Alias, unknown> {
 }
 
 class Tree {
-  readonly #mistakes: Mistakes;
-  readonly #limits: ScenarioLimits;
+  readonly #issues: TextIssues;
+  readonly #limits: SourceLimits;
   readonly #resolve: (alias: Alias) => unknown;
   #values = 0;
 
-  constructor(mistakes: Mistakes, limits: ScenarioLimits, resolve: (alias: Alias) => unknown) {
-    this.#mistakes = mistakes;
+  constructor(issues: TextIssues, limits: SourceLimits, resolve: (alias: Alias) => unknown) {
+    this.#issues = issues;
     this.#limits = limits;
     this.#resolve = resolve;
   }
 
   /** `node` is one of the parser's; what an alias stands for is read again where the alias is. */
-  value(node: unknown, path: string, depth: number, offset = offsetOf(node)): SourceValue {
-    const nothing: SourceValue = { kind: 'scalar', scalar: null, offset };
+  value(node: unknown, path: string, depth: number, at = offsetOf(node)): SourceValue {
+    const nothing: SourceValue = { kind: 'scalar', scalar: null, at };
     this.#values += 1;
     if (this.#values > this.#limits.valuesMax) {
       if (this.#values === this.#limits.valuesMax + 1)
-        this.#wrong(offset, path, tooMany(this.#limits.valuesMax));
+        this.#wrong(at, path, tooMany(this.#limits.valuesMax));
       return nothing;
     }
     if (depth > this.#limits.depthMax) {
-      this.#wrong(offset, path, `must not be nested more than ${this.#limits.depthMax} deep`);
+      this.#wrong(at, path, `must not be nested more than ${this.#limits.depthMax} deep`);
       return nothing;
     }
-    if (isAlias(node)) return this.value(this.#resolve(node), path, depth + 1, offset);
+    if (isAlias(node)) return this.value(this.#resolve(node), path, depth + 1, at);
     if (isSeq(node)) {
       const items = node.items.map((item, index) =>
         this.value(item, `${path}[${index}]`, depth + 1),
       );
-      return { kind: 'list', items, offset };
+      return { kind: 'list', items, at };
     }
-    if (isMap(node))
-      return { kind: 'map', entries: this.#entries(node.items, path, depth), offset };
+    if (isMap(node)) return { kind: 'map', entries: this.#entries(node.items, path, depth), at };
     if (!isScalar(node)) return nothing;
     const { value: scalar } = node;
     if (typeof scalar === 'number' || typeof scalar === 'string' || typeof scalar === 'boolean')
-      return { kind: 'scalar', scalar, offset };
+      return { kind: 'scalar', scalar, at };
     return nothing;
   }
 
@@ -181,22 +195,22 @@ class Tree {
   ): ReadonlyMap<string, SourceEntry> {
     const entries = new Map<string, SourceEntry>();
     for (const { key, value } of pairs) {
-      const keyOffset = offsetOf(key);
+      const keyAt = offsetOf(key);
       const name = isScalar(key) && key.value !== null ? String(key.value) : undefined;
-      if (name === undefined) this.#wrong(keyOffset, path, 'a key must be a word');
-      else if (RESERVED_KEYS.has(name)) this.#wrong(keyOffset, path, `"${name}" is no name here`);
-      else if (entries.has(name)) this.#wrong(keyOffset, path, `"${name}" stands here twice`);
+      if (name === undefined) this.#wrong(keyAt, path, 'a key must be a word');
+      else if (RESERVED_KEYS.has(name)) this.#wrong(keyAt, path, `"${name}" is no name here`);
+      else if (entries.has(name)) this.#wrong(keyAt, path, `"${name}" stands here twice`);
       else {
         const inside = path === '' ? name : `${path}.${name}`;
-        const offset = value === null ? keyOffset : offsetOf(value);
-        entries.set(name, { keyOffset, value: this.value(value, inside, depth + 1, offset) });
+        const offset = value === null ? keyAt : offsetOf(value);
+        entries.set(name, { keyAt, value: this.value(value, inside, depth + 1, offset) });
       }
     }
     return entries;
   }
 
   #wrong(offset: number, path: string, what: string): void {
-    this.#mistakes.add(offset, path, what);
+    this.#issues.add(offset, path, what);
   }
 }
 

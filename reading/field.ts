@@ -1,17 +1,16 @@
 /**
- * A value of a scenario file on its way to what it means: read by the kind it should be.
+ * Field of what people wrote, read by the kind it should be: of a node's settings, a job file, a scenario.
  *
- * Guarantees: whatever is read is of that kind and in its range, or undefined with one mistake that
- * names the place, the path and what it should be. One look at a file finds ten mistakes of it;
- * only the eleventh is thrown.
+ * Guarantees: what is read is of that kind and in its range, or undefined with one issue that
+ * names the place, the path and what it should be. Unknown keys come with a suggestion.
  */
 
-import { ID_PATTERN } from '../../../machines/jobs/addresses.ts';
-import { excerpt } from '../../../runtime/base/errors.ts';
-import { findLikelyOf } from '../../../runtime/base/suggestion.ts';
-import { parseDuration } from '../../duration.ts';
-import type { Mistakes } from './mistakes.ts';
-import type { SourceValue } from './source.ts';
+import { DURATION, durationMs } from '../runtime/base/duration.ts';
+import { excerpt } from '../runtime/base/errors.ts';
+import { issuesOf, type OptionTable, rangeText } from '../runtime/base/option.ts';
+import { closest } from '../runtime/base/suggestion.ts';
+import type { IssueSink } from './issues.ts';
+import { plainOf, type SourceValue } from './value.ts';
 
 /** What a map may have; `false` where it may be left out. */
 export type Keys = Readonly<Record<string, boolean>>;
@@ -23,22 +22,30 @@ export interface Range {
 
 const MOMENTS: Range = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
-export class Field {
-  readonly path: string;
-  readonly source: SourceValue;
-  readonly #mistakes: Mistakes;
-  readonly #keyOffset: number;
+/** Name of a job, a workflow, a node, a place. */
+const ID_PATTERN = /^[A-Za-z0-9._:-]{1,128}$/;
 
-  constructor(source: SourceValue, path: string, mistakes: Mistakes, keyOffset = source.offset) {
+export class Field<TPlace = number> {
+  readonly path: string;
+  readonly source: SourceValue<TPlace>;
+  readonly #issues: IssueSink<TPlace>;
+  readonly #keyAt: TPlace;
+
+  constructor(
+    source: SourceValue<TPlace>,
+    path: string,
+    issues: IssueSink<TPlace>,
+    keyAt = source.at,
+  ) {
     this.source = source;
     this.path = path;
-    this.#mistakes = mistakes;
-    this.#keyOffset = keyOffset;
+    this.#issues = issues;
+    this.#keyAt = keyAt;
   }
 
   /** `what` follows the path: `must be …`. */
   wrong(what: string): undefined {
-    this.#mistakes.add(this.source.offset, this.path, what);
+    this.#issues.add(this.source.at, this.path, what);
     return undefined;
   }
 
@@ -54,36 +61,62 @@ export class Field {
     return this.source.kind === 'map';
   }
 
-  /** A map with these keys and no others. */
+  /** A map with these keys and no others. `meant` leads from other names to keys. */
   record<TKeys extends Keys>(
     keys: TKeys,
-  ): { readonly [name in keyof TKeys]: Field | undefined } | undefined {
+    meant: Readonly<Record<string, string>> = {},
+  ): { readonly [name in keyof TKeys]: Field<TPlace> | undefined } | undefined {
     const entries = this.#entries();
     if (entries === undefined) return undefined;
     const names = Object.keys(keys);
-    const found: Record<string, Field | undefined> = {};
+    const found: Record<string, Field<TPlace> | undefined> = {};
     for (const name of names) found[name] = undefined;
     for (const [name, field] of entries) {
       if (Object.hasOwn(keys, name)) found[name] = field;
-      else field.#unknown(name, names);
+      else field.#unknown(name, names, meant);
     }
     for (const name of names)
       if (keys[name] === true && found[name] === undefined) this.wrong(`must have "${name}"`);
-    return found as { readonly [name in keyof TKeys]: Field | undefined };
+    return found as { readonly [name in keyof TKeys]: Field<TPlace> | undefined };
   }
 
   /** A map with keys of one's own choice, in the order of the file. */
-  entries(): ReadonlyArray<readonly [name: string, field: Field]> {
+  entries(): ReadonlyArray<readonly [name: string, field: Field<TPlace>]> {
     return this.#entries() ?? [];
   }
 
-  items(): readonly Field[] {
+  /** Options of a table: the good ones. Durations are taken where a name ends in `Ms`. */
+  options(table: OptionTable): Record<string, unknown> {
+    const entries = this.entries();
+    // For each name that is none a likely one is looked for.
+    const most = 2 * Object.keys(table).length;
+    if (entries.length > most) this.wrong(`must have at most ${most} options`);
+    const good: Record<string, unknown> = {};
+    for (const [name, field] of entries.slice(0, most)) {
+      const value = name.endsWith('Ms') ? field.loose() : field.plain();
+      const [issue] = issuesOf({ [name]: value }, table);
+      if (issue === undefined) good[name] = value;
+      else if (Object.hasOwn(table, name)) field.wrong(issue.what);
+      else this.#issues.add(field.#keyAt, field.path, issue.what);
+    }
+    return good;
+  }
+
+  /** A list of what `read` makes of each item; items that it makes nothing of are left out. */
+  list<TItem>(read: (item: Field<TPlace>) => TItem | undefined, max: number): TItem[] | undefined {
+    if (!this.isList) return this.#not('a list');
+    if (this.items().length > max)
+      return this.wrong(`must have at most ${max.toLocaleString('en-GB')} items`);
+    return this.items().flatMap((item) => read(item) ?? []);
+  }
+
+  items(): ReadonlyArray<Field<TPlace>> {
     if (this.source.kind !== 'list') {
       this.#not('a list');
       return [];
     }
     return this.source.items.map(
-      (item, index) => new Field(item, `${this.path}[${index}]`, this.#mistakes),
+      (item, index) => new Field(item, `${this.path}[${index}]`, this.#issues),
     );
   }
 
@@ -102,7 +135,7 @@ export class Field {
   isNamed(name: string, names: readonly string[], what: string): boolean {
     if (names.includes(name)) return true;
     const wrong = `must name ${what}, and ${excerpt(name)} is none${this.#hint(name, names)}`;
-    this.#mistakes.add(this.#keyOffset, this.path, wrong);
+    this.#issues.add(this.#keyAt, this.path, wrong);
     return false;
   }
 
@@ -114,13 +147,17 @@ export class Field {
   }
 
   text(pattern: RegExp, what: string): string | undefined {
+    return this.textWhere((text) => pattern.test(text), what);
+  }
+
+  textWhere(allows: (text: string) => boolean, what: string): string | undefined {
     const { source } = this;
     // A name that is all digits is a number to YAML.
     const text =
       source.kind === 'scalar' && ['string', 'number'].includes(typeof source.scalar)
         ? String(source.scalar)
         : undefined;
-    return text !== undefined && pattern.test(text) ? text : this.#not(what);
+    return text !== undefined && allows(text) ? text : this.#not(what);
   }
 
   /** Reads the id of a job or a workflow. */
@@ -138,22 +175,21 @@ export class Field {
     const value = this.#number();
     if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max)
       return value;
-    return this.#not(`a whole number ${between({ min, max })}`);
+    return this.#not(`a whole number ${rangeText({ min, max })}`);
   }
 
   number({ min, max }: Range): number | undefined {
     const value = this.#number();
     if (value !== undefined && value >= min && value <= max) return value;
-    return this.#not(`a number ${between({ min, max })}`);
+    return this.#not(`a number ${rangeText({ min, max })}`);
   }
 
   /** Milliseconds. */
   duration(range: Range = MOMENTS): number | undefined {
     const ms = this.#duration();
-    if (ms === undefined)
-      return this.#not('a duration such as 250ms, 5s, 2m, 1h or 60d, or a number of milliseconds');
+    if (ms === undefined) return this.#not(`${DURATION}, or a number of milliseconds`);
     if (ms >= range.min && ms <= range.max) return ms;
-    return this.#not(`a duration ${between(range, ' ms')}`);
+    return this.#not(`a duration ${rangeText(range, ' ms')}`);
   }
 
   /** Milliseconds, below zero too. */
@@ -166,7 +202,10 @@ export class Field {
     const size = isBelow
       ? { ...source, scalar: typeof scalar === 'number' ? -scalar : String(scalar).slice(1) }
       : source;
-    const ms = new Field(size as SourceValue, this.path, this.#mistakes).duration({ min: 0, max });
+    const ms = new Field(size as SourceValue<TPlace>, this.path, this.#issues).duration({
+      min: 0,
+      max,
+    });
     return ms === undefined || ms === 0 ? ms : isBelow ? -ms : ms;
   }
 
@@ -195,34 +234,30 @@ export class Field {
   }
 
   #duration(): number | undefined {
-    const { source } = this;
-    if (source.kind !== 'scalar') return undefined;
-    const { scalar } = source;
-    if (typeof scalar !== 'number' && typeof scalar !== 'string') return undefined;
-    try {
-      return parseDuration(scalar);
-    } catch {
-      // The caller says what it should be.
-      return undefined;
-    }
+    return this.source.kind === 'scalar' ? durationMs(this.source.scalar) : undefined;
   }
 
-  #entries(): ReadonlyArray<readonly [string, Field]> | undefined {
+  #entries(): ReadonlyArray<readonly [string, Field<TPlace>]> | undefined {
     const { source, path } = this;
     if (source.kind !== 'map') return this.#not('a map');
-    return [...source.entries].map(([name, { keyOffset, value }]) => {
+    return [...source.entries].map(([name, { keyAt, value }]) => {
       const inside = path === '' ? name : `${path}.${name}`;
-      return [name, new Field(value, inside, this.#mistakes, keyOffset)] as const;
+      return [name, new Field(value, inside, this.#issues, keyAt)] as const;
     });
   }
 
-  #unknown(name: string, names: readonly string[]): void {
-    const what = `there is no such key${this.#hint(name, names)}`;
-    this.#mistakes.add(this.#keyOffset, this.path, what);
+  #unknown(name: string, names: readonly string[], meant: Readonly<Record<string, string>>): void {
+    const what = `there is no such key${this.#hint(name, names, meant)}`;
+    this.#issues.add(this.#keyAt, this.path, what);
   }
 
-  #hint(name: string, names: readonly string[]): string {
-    const likely = findLikelyOf(name, names);
+  #hint(
+    name: string,
+    names: readonly string[],
+    meant: Readonly<Record<string, string>> = {},
+  ): string {
+    const spellings = [...names.map((known) => [known, known] as const), ...Object.entries(meant)];
+    const likely = closest(name, spellings);
     if (likely !== undefined) return `; did you mean "${likely}"?`;
     if (names.length === 0) return '';
     return `; there ${names.length === 1 ? 'is' : 'are'} ${listed(names)}`;
@@ -237,29 +272,10 @@ function listed(names: readonly string[]): string {
   return names.length > LISTED_MAX ? `${told}, …` : told;
 }
 
-function between({ min, max }: Range, unit = ''): string {
-  const from = min.toLocaleString('en-GB');
-  if (max === Number.MAX_SAFE_INTEGER) return `of at least ${from}${unit}`;
-  return `from ${from} to ${max.toLocaleString('en-GB')}${unit}`;
-}
-
-function describe(source: SourceValue): string {
+function describe(source: SourceValue<unknown>): string {
   if (source.kind === 'list') return 'a list';
   if (source.kind === 'map') return 'a map';
   const { scalar } = source;
   if (scalar === null) return 'nothing';
   return typeof scalar === 'string' ? excerpt(scalar) : String(scalar);
-}
-
-function plainOf(source: SourceValue): unknown {
-  switch (source.kind) {
-    case 'scalar':
-      return source.scalar;
-    case 'list':
-      return source.items.map(plainOf);
-    case 'map':
-      return Object.fromEntries(
-        [...source.entries].map(([name, { value }]) => [name, plainOf(value)]),
-      );
-  }
 }
