@@ -15,6 +15,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { buildPage } from './build-page.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(ROOT, 'dist');
@@ -24,6 +25,7 @@ const STARTED = ['cli/simulate/player.ts', 'demo/handlers.ts'];
 const folder = process.argv[2];
 if (folder === undefined) writeDeclarations();
 await writeCode(folder ?? DIST);
+await buildPage(join(folder ?? DIST, 'inspector', 'page'));
 
 function writeDeclarations() {
   rmSync(DIST, { recursive: true, force: true });

@@ -72,8 +72,8 @@ const PRIVATE_WORDS_LEFT: Readonly<Record<string, number>> = {
 const MACHINE_PATH = new RegExp(`(?<![\\w.-])/(${['work', 'root', 'home'].join('|')})/`);
 
 const files = listProjectFiles();
-const code = files.filter((path) => /\.(ts|mjs)$/.test(path));
-const source = code.filter((path) => path.endsWith('.ts') && SOURCE_FOLDERS.has(folderOf(path)));
+const code = files.filter((path) => /\.(tsx?|mjs)$/.test(path));
+const source = code.filter((path) => /\.tsx?$/.test(path) && SOURCE_FOLDERS.has(folderOf(path)));
 
 describe('every source file', () => {
   test('starts with a header that says what it is', () => {

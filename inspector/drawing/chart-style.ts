@@ -4,10 +4,10 @@
  * `--now` and the others are set on the root of the document that shows the chart.
  */
 
-const CHART_COLOURS_LIGHT = `--paper:#fbfbfa;--box:#ffffff;--box-deep:#f6f6f4;--ink:#1d1f21;--ink-soft:#5a5f66;--rule:#b3b7bc;--rule-soft:#dcdedf;--edge:#767c84;--now:#0b63b5;--now-soft:#dcebfa;--late:#8f5300;--late-soft:#fbe9cd;--failed:#b3202a;--failed-soft:#fbe0e1;`;
-const CHART_COLOURS_DARK = `--paper:#16181a;--box:#1e2124;--box-deep:#191c1e;--ink:#e8eaec;--ink-soft:#a3a9b0;--rule:#555b62;--rule-soft:#33383d;--edge:#8b929a;--now:#6cb6ff;--now-soft:#12304f;--late:#f0b35a;--late-soft:#46320f;--failed:#ff8a8f;--failed-soft:#4f1c20;`;
+export const CHART_COLOURS_LIGHT = `--paper:#fbfbfa;--box:#ffffff;--box-deep:#f6f6f4;--ink:#1d1f21;--ink-soft:#5a5f66;--rule:#b3b7bc;--rule-soft:#dcdedf;--edge:#767c84;--now:#0b63b5;--now-soft:#dcebfa;--late:#8f5300;--late-soft:#fbe9cd;--failed:#b3202a;--failed-soft:#fbe0e1;`;
+export const CHART_COLOURS_DARK = `--paper:#16181a;--box:#1e2124;--box-deep:#191c1e;--ink:#e8eaec;--ink-soft:#a3a9b0;--rule:#555b62;--rule-soft:#33383d;--edge:#8b929a;--now:#6cb6ff;--now-soft:#12304f;--late:#f0b35a;--late-soft:#46320f;--failed:#ff8a8f;--failed-soft:#4f1c20;`;
 
-const CHART_STYLE = `
+export const CHART_STYLE = `
 .chart{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;background:var(--paper)}
 .chart text{fill:var(--ink);font-size:11px;white-space:pre}
 .chart .title{font-size:13px;font-weight:600}

@@ -147,7 +147,7 @@ const ROW_MARKS: Readonly<Record<Row['type'], string>> = {
   invoke: 'M2 -8l6 4l-6 4z',
   leading: 'M1 -4.5h7m-3 -3l3 3l-3 3',
   more: '',
-  hidden: 'M1 -4h2m1.5 0h2m1.5 0h2',
+  inside: 'M1 -4h2m1.5 0h2m1.5 0h2',
 };
 
 function rowElement(row: Row, x: number, y: number): PictureElement {

@@ -11,7 +11,7 @@ import { FONT_SIZE, fitted, LINE_HEIGHT, type Measure, oneLine } from './text.ts
 
 export interface Row {
   /** `more` goes on with the row before it. */
-  readonly type: 'internal' | 'again' | 'leading' | 'invoke' | 'hidden' | 'more';
+  readonly type: 'internal' | 'again' | 'leading' | 'invoke' | 'inside' | 'more';
   readonly text: string;
   /** Text in full, and what the transitions do. */
   readonly title: string;
@@ -165,7 +165,7 @@ function rowsOf(
       ? []
       : [
           {
-            type: 'hidden',
+            type: 'inside',
             text: hidden === 1 ? '1 state' : `${hidden} states`,
             title: 'Show the states in it',
             transitions: [],
@@ -206,7 +206,8 @@ function grouped(
 function groupText(group: readonly ChartTransition[]): string {
   const cause = causeText(group[0] as ChartTransition);
   if (group.every(({ guard }) => guard === undefined)) return cause;
-  return `${cause} [${group.map(({ guard = 'else' }) => guard).join(' | ')}]`;
+  const guards = new Set(group.map(({ guard = 'else' }) => guard));
+  return `${cause} [${[...guards].join(' | ')}]`;
 }
 
 /** Texts of one line each: guards that have no room go on below. */

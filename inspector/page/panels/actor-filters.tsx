@@ -1,0 +1,170 @@
+/**
+ * Filters of the list of actors: each is a parameter of the URL, so that a list can be kept and sent.
+ */
+
+import type { ActorsQuery } from '../../protocol.ts';
+import { overview } from '../core/live.ts';
+import { setParams } from '../core/route.ts';
+import { plain } from '../core/words.ts';
+
+const NAMES = [
+  'text',
+  'kind',
+  'state',
+  'tag',
+  'place',
+  'node',
+  'status',
+  'dueWithin',
+  'stuckFor',
+  'waitingFor',
+  'extensionsMin',
+  'failed',
+  'sort',
+  'order',
+] as const;
+
+export function queryOf(params: URLSearchParams): ActorsQuery {
+  const given = NAMES.flatMap((name) => {
+    const value = params.get(name);
+    return value === null || value === '' ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(given) as ActorsQuery;
+}
+
+export function ActorFilters({ query }: { query: ActorsQuery }) {
+  const kinds = overview.value?.kinds.map(({ kind }) => kind) ?? [];
+  const nodes = [...new Set(overview.value?.nodes.map(({ node }) => node) ?? [])];
+  const more = [
+    query.tag,
+    query.place,
+    query.node,
+    query.waitingFor,
+    query.extensionsMin,
+    query.state,
+  ];
+  return (
+    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <input
+        type="search"
+        id="filter"
+        placeholder="Part of an address (press /)"
+        aria-label="Part of an address"
+        value={query.text ?? ''}
+        onInput={later((text) => setParams({ text }))}
+      />
+      <Choice name="kind" label="Kind" value={query.kind} values={kinds} />
+      <Choice
+        name="status"
+        label="Status"
+        value={query.status}
+        values={['active', 'done', 'stopped']}
+      />
+      <Choice
+        name="dueWithin"
+        label="Due"
+        value={query.dueWithin}
+        values={['0s', '10s', '1m', '10m', '1h']}
+        words={{
+          '0s': 'overdue',
+          '10s': 'in 10 s',
+          '1m': 'in 1 min',
+          '10m': 'in 10 min',
+          '1h': 'in 1 h',
+        }}
+      />
+      <Choice
+        name="stuckFor"
+        label="Quiet"
+        value={query.stuckFor}
+        values={['30s', '5m', '1h', '24h']}
+        words={{ '30s': 'for 30 s', '5m': 'for 5 min', '1h': 'for 1 h', '24h': 'for a day' }}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={query.failed === '1'}
+          onChange={(event) => setParams({ failed: event.currentTarget.checked ? '1' : undefined })}
+        />
+        failed
+      </label>
+      <details open={more.some(Boolean)}>
+        <summary>More</summary>
+        <div class="filters">
+          <Choice
+            name="waitingFor"
+            label="Waits for"
+            value={query.waitingFor}
+            values={['message', 'timer', 'promise', 'effect', 'acknowledgement']}
+          />
+          <Text name="state" label="State" value={query.state} />
+          <Text name="tag" label="Tag" value={query.tag} />
+          <Text name="place" label="Place" value={query.place} />
+          <Choice name="node" label="Node" value={query.node} values={nodes} />
+          <Text name="extensionsMin" label="Extensions at least" value={query.extensionsMin} />
+        </div>
+      </details>
+    </form>
+  );
+}
+
+function Choice({
+  name,
+  label,
+  value = '',
+  values,
+  words = {},
+}: {
+  name: string;
+  label: string;
+  value?: string | undefined;
+  values: readonly string[];
+  words?: Readonly<Record<string, string>>;
+}) {
+  const all = value === '' || values.includes(value) ? values : [value, ...values];
+  return (
+    <label>
+      {label}
+      <select
+        name={name}
+        value={value}
+        onChange={(event) => setParams({ [name]: event.currentTarget.value })}
+      >
+        <option value="">any</option>
+        {all.map((each) => (
+          <option value={each} key={each}>
+            {words[each] ?? plain(each)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Text({
+  name,
+  label,
+  value = '',
+}: {
+  name: string;
+  label: string;
+  value?: string | undefined;
+}) {
+  return (
+    <label>
+      {label}
+      <input name={name} value={value} onInput={later((text) => setParams({ [name]: text }))} />
+    </label>
+  );
+}
+
+let waiting: ReturnType<typeof setTimeout> | undefined;
+
+/** While somebody types nothing is asked. */
+function later(set: (text: string) => void) {
+  return (event: { readonly currentTarget: HTMLInputElement }): void => {
+    const { value } = event.currentTarget;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => set(value), 200);
+  };
+}
