@@ -1,10 +1,10 @@
 /** The command line as tests run it: in this process with streams that are caught, or as a process of its own. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { run, type Sources } from '../../cli/program.ts';
 import { Output } from '../../cli/render/output.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 import { ROOT } from '../project-files.ts';
 
 export interface Ended {
@@ -21,14 +21,16 @@ export async function escapement(args: readonly string[], sources?: Sources): Pr
   return { code, out: caught.out(), err: caught.err() };
 }
 
-/** A process, from the sources; `stdout`: where it writes instead of to us. Nothing of the terminal's wishes for colours reaches it but `env`. */
+/** A process; `stdout`: where it writes instead of to us. Nothing of the terminal's wishes for colours reaches it but `env`. */
 export function start(
   args: readonly string[],
   env: Record<string, string> = {},
   stdout: 'pipe' | number = 'pipe',
 ): ChildProcess {
   const { NO_COLOR: _, FORCE_COLOR: __, ...rest } = process.env;
-  const program = ['--import', 'tsx', join(ROOT, 'cli', 'main.ts'), ...args];
+  // What it is told to import may be TypeScript.
+  const loader = args.some((arg) => arg.endsWith('.ts')) ? ['--import', 'tsx'] : [];
+  const program = [...loader, compiledProgram(), ...args];
   return spawn(process.execPath, program, {
     cwd: ROOT,
     env: { ...rest, ...env },

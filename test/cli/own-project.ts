@@ -6,14 +6,14 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { compiledProgram } from '../processes/program.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 import { ROOT } from '../project-files.ts';
 
 export class OwnProject {
   readonly folder: string;
 
   static async create(): Promise<OwnProject> {
-    const package_ = dirname(dirname(await compiledProgram()));
+    const package_ = dirname(dirname(compiledProgram()));
     const folder = mkdtempSync(join(tmpdir(), 'escapement-own-'));
     mkdirSync(join(folder, 'node_modules'));
     symlinkSync(package_, join(folder, 'node_modules', 'escapement'));

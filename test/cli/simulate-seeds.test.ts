@@ -2,16 +2,14 @@
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { playSeeds } from '../../cli/simulate/players.ts';
 import { progressText } from '../../cli/simulate/seeds.ts';
 import { JOBS_MENU } from '../../simulator/jobs/faults/menu.ts';
 import { Tally } from '../../simulator/simulation/tally.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 import { until } from '../kit/eventually.ts';
 import { escapement } from './command-line.ts';
-
-const MAIN = join(import.meta.dirname, '..', '..', 'cli', 'main.ts');
 
 interface Ended {
   readonly exitCode: number | null;
@@ -20,7 +18,7 @@ interface Ended {
 }
 
 function start(args: readonly string[]) {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'simulate', ...args], {
+  const child = spawn(process.execPath, [compiledProgram(), 'simulate', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let out = '';

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { compiledProgram } from '../processes/program.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 import { StartedNode, type StartOptions } from './started-node.ts';
 
 /** A port that nobody else has, and no limit to how often a test may ask. */
@@ -31,7 +31,7 @@ export class Cluster {
   constructor() {
     beforeAll(async () => {
       this.folder = mkdtempSync(join(tmpdir(), 'escapement-start-'));
-      await compiledProgram();
+      compiledProgram();
     });
     afterEach(async () => {
       await Promise.all(this.#nodes.splice(0).map((node) => node.kill()));

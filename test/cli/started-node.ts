@@ -6,7 +6,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { compiledProgram } from '../processes/program.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 
 export interface NodeEnd {
   readonly code: number | null;
@@ -37,7 +37,7 @@ export class StartedNode {
   #err = '';
 
   static async start(args: readonly string[], options: StartOptions = {}): Promise<StartedNode> {
-    return new StartedNode(await compiledProgram(), args, options);
+    return new StartedNode(compiledProgram(), args, options);
   }
 
   /** Resolves once it serves. @throws what it complained of when it ends before. */

@@ -6,12 +6,11 @@
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
-import { join } from 'node:path';
-import { compiledProgram } from '../durability/compiled.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 import type { ChannelTransport } from './channel-transport.ts';
 import type { ChannelMessage } from './places.ts';
 
-const PROGRAM = join(import.meta.dirname, 'victim.ts');
+const PROGRAM = 'test/crash/victim.ts';
 /** Lines on standard error that are kept for the message about an end that nobody wanted. */
 const ERROR_LENGTH_MAX = 4_000;
 

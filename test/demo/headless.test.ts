@@ -8,14 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Summary } from '../../demo/summary.ts';
-import { compiledProgram } from '../processes/program.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 
 const started: ChildProcess[] = [];
 let program: string;
 let folder: string;
 
 beforeAll(async () => {
-  program = await compiledProgram();
+  program = compiledProgram();
   folder = mkdtempSync(join(tmpdir(), 'escapement-demo-'));
 });
 afterAll(() => {

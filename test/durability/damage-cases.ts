@@ -6,12 +6,12 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { compiledProgram } from './compiled.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 import type { Contents } from './contents.ts';
 import type { Damage } from './damage.ts';
 import type { Opened } from './damage-program.ts';
 
-const PROGRAM = join(import.meta.dirname, 'damage-program.ts');
+const PROGRAM = 'test/durability/damage-program.ts';
 /** No case takes longer than a few ms; one that takes so long would never end. */
 const HUNG_MS = 10_000;
 

@@ -8,11 +8,11 @@ import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { compiledProgram } from './compiled.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 import { newFolder } from './folders.ts';
 import type { Population } from './population-program.ts';
 
-const PROGRAM = join(import.meta.dirname, 'population-program.ts');
+const PROGRAM = 'test/durability/population-program.ts';
 const RECORDS = Number(process.env['ESCAPEMENT_POPULATION'] ?? 100_000);
 /** Noise of a process; what is remembered per record would be many times as much. */
 const GROWTH_BYTES_MAX = 8 * 1024 ** 2;

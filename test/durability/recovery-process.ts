@@ -5,10 +5,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { compiledProgram } from '../kit/compiled.ts';
 import { ROOT } from '../project-files.ts';
 import type { Order, ProgramSetup } from './recovery-program.ts';
 
-const PROGRAM = join(import.meta.dirname, 'recovery-program.ts');
+const PROGRAM = 'test/durability/recovery-program.ts';
 
 interface Told {
   readonly event: 'hosts' | 'stands by' | 'obeyed';
@@ -94,7 +95,7 @@ export class RecoveryProcess {
 
   constructor(setup: ProgramSetup) {
     this.#node = setup.nodes[0]?.node ?? '';
-    this.#child = spawn(process.execPath, ['--import', 'tsx', PROGRAM, JSON.stringify(setup)], {
+    this.#child = spawn(process.execPath, [compiledProgram(PROGRAM), JSON.stringify(setup)], {
       cwd: ROOT,
     });
     createInterface({ input: this.#child.stdout as NodeJS.ReadableStream }).on('line', (line) => {

@@ -6,13 +6,12 @@
  */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
+import { compiledProgram } from '../kit/compiled.ts';
 import type { CommitterOptions } from './committer.ts';
-import { compiledProgram } from './compiled.ts';
 
-const PROGRAM = join(import.meta.dirname, 'committer.ts');
+const PROGRAM = 'test/durability/committer.ts';
 
 /** Why nothing can be traced here; undefined when it can. @throws when strace has to be there and is not */
 export function whyNotTraced(): string | undefined {

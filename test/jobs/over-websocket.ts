@@ -10,7 +10,6 @@ import { vi } from 'vitest';
 export async function repeatOverSockets(...names: readonly string[]): Promise<void> {
   // A file of tests has a process of its own: nobody else sees it.
   vi.stubEnv('ESCAPEMENT_TEST_TRANSPORT', 'websocket');
-  vi.setConfig({ testTimeout: 30_000 });
   for (const name of names) for (const file of filesOf(name)) await import(file);
 }
 

@@ -12,7 +12,7 @@ import { chmodSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { OwnProject } from '../cli/own-project.ts';
-import { compiledProgram } from '../processes/program.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 
 export interface Block {
   /** What stands behind the three marks: `js file machines.js`. */
@@ -37,7 +37,7 @@ export class ShellFolder {
       const name = /^js file (\S+)$/.exec(title)?.[1];
       if (name !== undefined) project.write(name, text);
     }
-    const command = `exec ${process.execPath} ${await compiledProgram()} "$@"\n`;
+    const command = `exec ${process.execPath} ${compiledProgram()} "$@"\n`;
     chmodSync(project.write('bin/npx', `#!/bin/sh\nshift\n${command}`), 0o755);
     const installed = project.write('node_modules/.bin/escapement', `#!/bin/sh\n${command}`);
     chmodSync(installed, 0o755);

@@ -21,9 +21,9 @@ import {
   workersOf,
 } from '../../simulator/jobs/names.ts';
 import type { Topology } from '../../simulator/jobs/plan.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 import { LogBook } from './log-book.ts';
 import { NodeProcess, type NodeProcessOptions } from './node-process.ts';
-import { compiledProgram } from './program.ts';
 
 export interface ClusterOptions {
   readonly topology: Topology;
@@ -58,7 +58,7 @@ export class ProcessCluster {
   readonly #hosts = new Map<string, string>();
 
   static async open(options: ClusterOptions): Promise<ProcessCluster> {
-    const cluster = new ProcessCluster(options, options.program ?? (await compiledProgram()));
+    const cluster = new ProcessCluster(options, options.program ?? compiledProgram());
     await cluster.#openProxies();
     return cluster;
   }

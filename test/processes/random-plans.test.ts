@@ -4,7 +4,7 @@
  */
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { compiledProgram } from './program.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 import { type PreparedPlan, playRandom, preparePlans } from './random-play.ts';
 
 /** The first one that is fit has a pause in it, the second one a crash. */
@@ -18,7 +18,7 @@ describe('a plan of chance on real processes', () => {
   // While the simulator plays, this process can do nothing else.
   beforeAll(async () => {
     plans = await preparePlans(COUNT, FROM);
-    await compiledProgram();
+    compiledProgram();
   }, TIMEOUT_MS);
 
   test.concurrent.each([0, 1])(

@@ -7,9 +7,9 @@
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { ScenarioResult } from '../../simulator/jobs/scenario/result.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 import { listScenarios, readScenario } from './conformance.ts';
 import { playOnProcesses } from './play.ts';
-import { compiledProgram } from './program.ts';
 import { LEFT_OUT, PLAYED } from './scenarios.ts';
 import { simulate } from './simulated.ts';
 
@@ -33,7 +33,7 @@ describe('real processes', () => {
   // While the simulator plays, this process can do nothing else.
   beforeAll(async () => {
     for (const { file } of short) simulated.set(file, await simulate(readScenario(file).plan));
-    await compiledProgram();
+    compiledProgram();
   }, TIMEOUT_MS);
 
   test.concurrent.each(short)(

@@ -1,11 +1,11 @@
 /** The same seed is the same run: in another process, order, time zone and locale. */
 
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { play } from '../../simulator/jobs/run.ts';
 import { drawPlan } from '../../simulator/jobs/swarm/draw-plan.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 
 const SEEDS = [1, 2, 3, 4, 5, 6];
 const ELSEWHERE = { TZ: 'Pacific/Kiritimati', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' };
@@ -13,8 +13,7 @@ const ELSEWHERE = { TZ: 'Pacific/Kiritimati', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_T
 const run = promisify(execFile);
 
 async function hashesElsewhere(seeds: readonly number[]): Promise<Record<string, string>> {
-  const script = join(import.meta.dirname, 'hashes.ts');
-  const args = ['--import', 'tsx', script, ...seeds.map(String)];
+  const args = [compiledProgram('test/simulator/hashes.ts'), ...seeds.map(String)];
   const { stdout } = await run(process.execPath, args, { env: { ...process.env, ...ELSEWHERE } });
   return JSON.parse(stdout) as Record<string, string>;
 }

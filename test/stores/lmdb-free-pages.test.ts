@@ -11,9 +11,9 @@ import { Environment } from '../../stores/lmdb/environment.ts';
 import { Heads } from '../../stores/lmdb/heads.ts';
 import { LmdbWriter } from '../../stores/lmdb/writer.ts';
 import { group, write } from '../contracts/store-groups.ts';
-import { compiledProgram } from '../durability/compiled.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 
-const PROGRAM = join(import.meta.dirname, 'free-pages-program.ts');
+const PROGRAM = 'test/stores/free-pages-program.ts';
 /** The binding's own way fails before the twelve-thousandth. */
 const TRANSACTIONS = 12_000;
 

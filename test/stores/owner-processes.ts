@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
+import { compiledProgram } from '../kit/compiled.ts';
 import { ROOT } from '../project-files.ts';
 import type { ProgramOptions } from './owner-program.ts';
 
@@ -17,7 +18,7 @@ export const UNSHARE = 'unshare';
 /** Starts it with few descriptors. */
 export const FEW_DESCRIPTORS = ['/bin/sh', '-c', 'ulimit -n 128; exec "$@"', 'sh'];
 
-const PROGRAM = join(import.meta.dirname, 'owner-program.ts');
+const PROGRAM = 'test/stores/owner-program.ts';
 
 export interface Told {
   readonly event: string;
@@ -54,7 +55,7 @@ export class OwnerProcess {
     options: ProgramOptions = {},
     wrapper: readonly string[] = [],
   ) {
-    const program = [process.execPath, '--import', 'tsx', PROGRAM];
+    const program = [process.execPath, compiledProgram(PROGRAM)];
     const [command = '', ...rest] = [...wrapper, ...program];
     this.#child = spawn(command, [...rest, role, directory, JSON.stringify(options)], {
       cwd: ROOT,

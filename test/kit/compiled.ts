@@ -1,13 +1,14 @@
 /**
- * The command line as plain JavaScript, for tests that start it as a process of its own.
+ * The command line and the programs of tests as plain JavaScript, for tests that start processes.
  *
  * Guarantees: what is returned was made of the sources as they were at the call, by the compiler
  * that makes the package and without checking types; it is compiled once, however many test
  * processes ask, and is never changed afterwards. tsx would run the sources as they are, but
- * takes a second of both processors for each process that is started.
+ * takes a second of both processors for each process that is started, and adds threads and files of
+ * its own to every trace.
  */
 
-import { spawn } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -29,15 +30,15 @@ const CACHE = join(ROOT, 'node_modules', '.cache', 'escapement-command');
 /** Nothing that runs takes that long, so nobody uses what is older. */
 const KEPT_MS = 3_600_000;
 
-let compiling: Promise<string> | undefined;
+let compiled: string | undefined;
 
-/** The path of the compiled `cli/main.js`; run it with `process.execPath`. */
-export function compiledProgram(): Promise<string> {
-  compiling ??= compileOnce();
-  return compiling;
+/** The compiled form of a program, by its path in the project; run it with `process.execPath`. */
+export function compiledProgram(path = 'cli/main.ts'): string {
+  compiled ??= compileOnce();
+  return join(compiled, path.replace(/ts$/, 'js'));
 }
 
-async function compileOnce(): Promise<string> {
+function compileOnce(): string {
   mkdirSync(CACHE, { recursive: true });
   const folder = join(CACHE, sourcesHash());
   if (existsSync(folder)) {
@@ -45,13 +46,13 @@ async function compileOnce(): Promise<string> {
     utimesSync(folder, now, now);
   } else {
     removeOld();
-    await compileInto(folder);
+    compileInto(folder);
   }
-  return join(folder, 'cli', 'main.js');
+  return folder;
 }
 
 /** Into a folder of its own first: whoever finds `folder` finds all of it. */
-async function compileInto(folder: string): Promise<void> {
+function compileInto(folder: string): void {
   const draft = mkdtempSync(join(CACHE, 'draft-'));
   // Some tests run it as somebody else.
   chmodSync(draft, 0o755);
@@ -59,9 +60,12 @@ async function compileInto(folder: string): Promise<void> {
   const entries = readProjectFile('package.json').replaceAll('./dist/', './');
   writeFileSync(join(draft, 'package.json'), entries);
   const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-  const project = join(ROOT, 'tsconfig.build.json');
-  const plain = ['--declaration', 'false', '--declarationMap', 'false', '--sourceMap', 'false'];
-  await ran([tsc, '-p', project, '--noCheck', ...plain, '--outDir', draft]);
+  const project = join(import.meta.dirname, 'tsconfig.json');
+  const args = [tsc, '-p', project, '--outDir', draft];
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0)
+    throw new Error(`The programs of the tests do not compile:
+${stdout}`);
   try {
     renameSync(draft, folder);
   } catch (thrown) {
@@ -71,32 +75,16 @@ async function compileInto(folder: string): Promise<void> {
   }
 }
 
-function ran(args: readonly string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, {
-      cwd: ROOT,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let printed = '';
-    child.stdout.on('data', (text) => {
-      printed += text;
-    });
-    child.on('error', reject);
-    child.on('close', (code) => {
-      if (code === 0) resolve();
-      else reject(new Error(`The command line does not compile:\n${printed}`));
-    });
-  });
-}
-
 function sourcesHash(): string {
   const { include } = JSON.parse(readProjectFile('tsconfig.build.json')) as { include: string[] };
   const isSource = (path: string): boolean =>
-    path.endsWith('.ts') && include.some((root) => path === root || path.startsWith(`${root}/`));
+    /(?<!\.test)\.ts$/.test(path) &&
+    [...include, 'test'].some((root) => path === root || path.startsWith(`${root}/`));
   const hash = createHash('sha256');
   for (const path of [
     'package.json',
     'tsconfig.build.json',
+    'test/kit/tsconfig.json',
     ...listProjectFiles().filter(isSource),
   ])
     hash
