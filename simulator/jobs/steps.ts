@@ -59,7 +59,7 @@ export function lead(manager: string, { world }: JobsScene): void {
 }
 
 /** The nodes that are meant: `A` and `A.*` are all of a datacenter. */
-export function nodesOf(names: NodeSet, { world, system }: JobsScene): readonly string[] {
+function nodesOf(names: NodeSet, { world, system }: JobsScene): readonly string[] {
   const known = world.nodes().map(({ node }) => node);
   return names.flatMap((name) => {
     const datacenter = name.endsWith('.*') ? name.slice(0, -2) : name;

@@ -5,7 +5,7 @@
  * minutes, with the reason why it was not right at last.
  */
 
-export const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 120_000;
 const INTERVAL_MS = 10;
 
 /** Checks until it does not throw. @throws what it has thrown last, when that never happens */
