@@ -19,7 +19,7 @@ const { ESCAPEMENT_TEST_XSTATE: otherXState } = process.env;
 /** One process, no socket, a moment: no seeds, no exhaustive scopes. */
 const UNIT = [
   'test/*.test.ts',
-  'test/{delivery,docs,engine,machines,rehearsal,statechart,telemetry}/*.test.ts',
+  'test/{delivery,docs,engine,machines,rehearsal,statechart,telemetry,testing}/*.test.ts',
   'test/{inspector/drawing,jobs/machines,simulator/invariants}/*.test.ts',
 ];
 

@@ -11,6 +11,8 @@ export const EXIT = {
   done: 0,
   /** Broken: what was checked did not hold. */
   broken: 1,
+  /** Below: a share is less than was asked for. */
+  below: 2,
   usage: 64,
   badData: 65,
   unavailable: 69,

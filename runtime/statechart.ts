@@ -13,7 +13,8 @@ export type {
   StartChildEffect,
 } from './statechart/effect.ts';
 export type { ChildResult } from './statechart/stand-in.ts';
-export type { Outside, Statechart, StatechartLimits, Tree } from './statechart/statechart.ts';
+export type { Outside, StatechartLimits, Tree } from './statechart/statechart.ts';
+export { Statechart } from './statechart/statechart.ts';
 export { statechartOf } from './statechart/statecharts.ts';
 export {
   type ChangedRows,

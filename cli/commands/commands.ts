@@ -178,6 +178,20 @@ const ENTRIES: readonly Entry[] = [
     load: async ({ output }) => (await import('./diagram.ts')).diagramCommand(output),
   },
   {
+    name: 'test',
+    group: MACHINES,
+    description: 'Make tests from a machine and play them; measure what they find.',
+    load: async ({ output, setExitCode }) =>
+      (await import('./test.ts')).testCommand(output, setExitCode),
+  },
+  {
+    name: 'lint',
+    group: MACHINES,
+    description: 'Say what is wrong with a machine and its time, without running it.',
+    load: async ({ output, setExitCode }) =>
+      (await import('./lint.ts')).lintCommand(output, setExitCode),
+  },
+  {
     name: 'check-upgrade',
     group: MACHINES,
     description: 'Rehearse changed machines against stored records, without touching them.',

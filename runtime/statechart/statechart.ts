@@ -75,6 +75,13 @@ export class Statechart {
     return tree;
   }
 
+  /** A tree that stands at a snapshot of this chart; it has no children. */
+  standing(id: string, snapshot: AnyMachineSnapshot): Tree {
+    const tree = new Tree(this, id, NOWHERE);
+    tree.snapshot = snapshot;
+    return tree;
+  }
+
   /**
    * A snapshot to look at, of an actor that lives on another node: it has no children.
    *

@@ -1,0 +1,174 @@
+/** `escapement test` and `lint`: what they print, the files they write, and how they end on bad modules. */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { escapement } from './command-line.ts';
+import { OwnProject } from './own-project.ts';
+
+const LAMP = `
+import { setup, assign } from 'xstate';
+export const lamp = setup({ delays: { limit: 1000 } }).createMachine({
+  id: 'lamp', context: { presses: 0 }, initial: 'off',
+  states: {
+    off: { on: { press: { target: 'on', actions: assign({ presses: ({ context }) => context.presses + 1 }) } } },
+    on: { on: { press: 'off' }, after: { limit: 'off' } },
+  },
+});
+`;
+
+const MODULES: Readonly<Record<string, string>> = {
+  'lamp.js': LAMP,
+  'two.js': `${LAMP}\nexport const other = lamp.provide({});`,
+  'none.js': 'export const lamp = 42;',
+  'broken.js': 'export const lamp = ;',
+  'throwing.js': 'throw new Error("no database");',
+  'waiting.js': `${LAMP}\nexport const invariants = [];`,
+  'endless.js': `
+import { setup } from 'xstate';
+export const endless = setup({}).createMachine({
+  id: 'endless', initial: 'a',
+  states: { a: { on: { go: 'b' } }, b: { always: 'c' }, c: { always: 'b' } },
+});`,
+  'needy.js': `
+import { setup } from 'xstate';
+export const needy = setup({}).createMachine({
+  id: 'needy', context: ({ input }) => ({ total: input.order.lines.length }), initial: 'a', states: { a: {} },
+});`,
+  'functions.js': `
+import { setup } from 'xstate';
+export const functions = setup({}).createMachine({
+  id: 'functions', context: { run: () => 1 }, initial: 'a', states: { a: { on: { go: 'b' } }, b: { on: { go: 'a' } } },
+});`,
+  'false-invariant.js': `${LAMP}\nexport const invariants = { 'few presses': (s) => s.context.presses < 3 };`,
+  'wrong-driver.js': `
+export const driver = () => {
+  let value = 'off';
+  return {
+    start() { value = 'off'; },
+    perform(step) { if (step.type === 'send') value = value === 'off' ? 'on' : 'off'; },
+    observe() { return { value }; },
+  };
+};`,
+};
+
+let project: OwnProject;
+const at = (name: string): string => join(project.folder, name);
+const run = (...args: string[]) => escapement(args);
+
+beforeAll(async () => {
+  project = await OwnProject.create();
+  project.write('package.json', '{ "type": "module" }');
+  for (const [name, text] of Object.entries(MODULES)) project.write(name, text);
+});
+afterAll(() => project.remove());
+
+describe('test', () => {
+  test('plays tests, and says what they covered and found', async () => {
+    const done = await run(
+      'test',
+      at('lamp.js'),
+      '--steps',
+      '60',
+      '--coverage',
+      '--mutants',
+      '--json',
+    );
+    expect(done.code).toBe(0);
+    const { failures, coverage, score } = JSON.parse(done.out);
+    expect(failures).toEqual([]);
+    expect(coverage.states).toEqual({ reached: 3, all: 3, missing: [] });
+    expect(score.survivors).toEqual([]);
+    expect(score.killed).toBeGreaterThan(10);
+  });
+
+  test('shrinks a failure, writes it, and plays it again', async () => {
+    const out = at('failures');
+    const failed = await run(
+      'test',
+      at('false-invariant.js'),
+      '--out',
+      out,
+      '--no-restarts',
+      '--json',
+    );
+    expect(failed.code).toBe(1);
+    const { failures, files } = JSON.parse(failed.out);
+    expect(failures).toHaveLength(1);
+    expect(failures[0].test.steps).toHaveLength(5);
+    expect((await run('test', 'replay', files[0])).code).toBe(1);
+    expect((await run('test', 'replay', at('lamp.js'))).code).toBe(65);
+  });
+
+  test('plays them on a driver, and finds a deadline that it does not keep', async () => {
+    const failed = await run(
+      'test',
+      at('lamp.js'),
+      '--driver',
+      at('wrong-driver.js'),
+      '--out',
+      at('driver'),
+    );
+    expect(failed.code).toBe(1);
+    expect(failed.out).toContain('1 ms pass');
+  });
+
+  test('ends with 2 below the least share', async () => {
+    expect(
+      (await run('test', at('lamp.js'), '--steps', '1', '--coverage', '--min', '100')).code,
+    ).toBe(2);
+  });
+
+  test('writes files that it does not write again without need, and keeps the driver', async () => {
+    const out = at('generated');
+    const first = await run('test', 'generate', at('lamp.js'), '--out', out);
+    expect(first.code).toBe(0);
+    const paths = readFileSync(join(out, 'lamp.paths.js'), 'utf8');
+    const again = JSON.parse(
+      (await run('test', at('lamp.js'), 'generate', '--out', out, '--json')).out,
+    );
+    expect(again.files.map(({ what }: { what: string }) => what)).toEqual([
+      'unchanged',
+      'unchanged',
+      'unchanged',
+    ]);
+    expect(existsSync(join(out, 'lamp.driver.js'))).toBe(true);
+    project.write('renamed.js', LAMP.replaceAll("'off'", "'dark'").replace('off:', 'dark:'));
+    await run('test', 'generate', at('renamed.js'), '--out', at('renamed'));
+    const renamed = readFileSync(join(at('renamed'), 'lamp.paths.js'), 'utf8').split('\n');
+    const changed = paths.split('\n').filter((line, index) => line !== renamed[index]);
+    expect(changed).toHaveLength(1);
+  });
+
+  test.each([
+    ['none.js', 65, 'exports no machine'],
+    ['broken.js', 65, 'cannot be loaded'],
+    ['throwing.js', 65, 'no database'],
+    ['missing.js', 65, 'no such file'],
+    ['two.js', 64, '--machine'],
+    ['waiting.js', 65, 'must be an object'],
+    ['needy.js', 65, 'samples'],
+  ])('refuses %s with exit %i', async (name, code, text) => {
+    const refused = await run('test', at(name));
+    expect(refused.code, refused.err).toBe(code);
+    expect(refused.err).toContain(text);
+  });
+
+  test('reports a machine that never rests, and goes on', async () => {
+    const failed = await run('test', at('endless.js'), '--out', at('endless'), '--no-restarts');
+    expect(failed.code).toBe(1);
+    expect(failed.out).toContain('the machine threw');
+  });
+
+  test('reports functions in a context, which a restart loses', async () => {
+    const failed = await run('test', at('functions.js'), '--out', at('functions'), '--steps', '20');
+    expect(failed.code).toBe(1);
+    expect(failed.out).toContain('context');
+  });
+});
+
+test('lint ends with 1 for what is to be mended, and with 0 for notes', async () => {
+  expect((await run('lint', at('functions.js'))).code).toBe(1);
+  expect((await run('lint', at('lamp.js'))).code).toBe(0);
+  expect((await run('lint', at('none.js'))).code).toBe(65);
+});

@@ -1,0 +1,185 @@
+/**
+ * Graph of a machine: the situations that can be reached, and what every step does in each of them.
+ *
+ * Breadth first, so the first way to a situation is a shortest one. Two moments are one situation when
+ * they agree in the state, in the order of their deadlines, in the children that run, and in what guards
+ * look at in the context: times, and the values of what only rises, do not tell them apart. It is
+ * bounded, and where the bound is met it says which key of the context grew.
+ */
+
+import type { AnyMachineSnapshot } from 'xstate';
+import { observed, textOf } from './observation.ts';
+import type { Samples } from './samples.ts';
+import type { TestStep } from './step.ts';
+import type { Moment, Subject } from './subject.ts';
+
+export interface Edge {
+  readonly step: TestStep;
+  readonly to: string;
+  /** False where nothing that can be seen or armed changed. */
+  readonly isChange: boolean;
+}
+
+export interface Situation {
+  readonly key: string;
+  readonly input: string;
+  /** Undefined where the machine threw as it was spawned. */
+  readonly snapshot: AnyMachineSnapshot | undefined;
+  /** Steps from the beginning, a shortest way. */
+  readonly way: readonly TestStep[];
+  readonly moment: Moment | undefined;
+  readonly edges: Edge[];
+  /** False when nothing can follow: it ended, or it threw. */
+  readonly isActive: boolean;
+}
+
+export interface Graph {
+  readonly situations: ReadonlyMap<string, Situation>;
+  /** Where each input begins, by its name. */
+  readonly roots: ReadonlyMap<string, string>;
+  /** Key of the context with the most values, where the bound was met. */
+  readonly grew: string | undefined;
+  /** Moments that were taken for a situation that was known already, though their contexts differ. */
+  readonly merged: number;
+}
+
+export interface GraphBounds {
+  readonly situationsMax?: number;
+  readonly stepsMax?: number;
+}
+
+const SITUATIONS_MAX = 1_500;
+const STEPS_MAX = 40;
+/** Whole numbers up to here are told apart; greater ones by their magnitude. */
+const EXACT_MAX = 24;
+const TEXT_MAX = 60;
+
+/** Keys that tell the moments of one machine apart. */
+export class Keys {
+  readonly #contextKeys: readonly string[];
+
+  constructor(samples: Samples) {
+    this.#contextKeys = [...samples.contextKeys];
+  }
+
+  of(subject: Subject): string {
+    if (subject.thrown !== undefined) return 'threw';
+    const { snapshot } = subject;
+    const deadlines = subject.deadlines
+      .toSorted((one, other) => one.dueAt - other.dueAt)
+      .map(({ session, id }) => `${session} ${id}`);
+    const children = subject.openChildren().map(({ path }) => path);
+    return textOf([snapshot.status, snapshot.value, deadlines, children, this.contextOf(snapshot)]);
+  }
+
+  contextOf({ context }: AnyMachineSnapshot): unknown[] {
+    const values = (context ?? {}) as Record<string, unknown>;
+    return this.#contextKeys.map((key) => [key, coarse(values[key])]);
+  }
+}
+
+/** Every step that may follow. */
+export function stepsFrom(subject: Subject, samples: Samples): TestStep[] {
+  if (!subject.isActive) return [];
+  const steps: TestStep[] = samples.events.map((event) => ({ type: 'send', event }));
+  const due = subject.earliest;
+  if (due !== undefined) steps.push({ type: 'advance', byMs: due.dueAt - subject.at });
+  for (const { path: child, src } of subject.openChildren()) {
+    for (const output of samples.outputsOf(src)) steps.push({ type: 'resolve', child, output });
+    steps.push({ type: 'reject', child, message: 'failed' });
+  }
+  return steps;
+}
+
+export function graphOf(subject: Subject, samples: Samples, bounds: GraphBounds = {}): Graph {
+  const { situationsMax = SITUATIONS_MAX, stepsMax = STEPS_MAX } = bounds;
+  const keys = new Keys(samples);
+  const situations = new Map<string, Situation>();
+  const roots = new Map<string, string>();
+  const full = new Map<string, string>();
+  let merged = 0;
+  let isCut = false;
+
+  const place = (input: string, way: readonly TestStep[]): string => {
+    const key = keys.of(subject);
+    const known = situations.get(key);
+    if (known !== undefined) {
+      if (full.get(key) !== observed(subject, 'full')) merged += 1;
+      return key;
+    }
+    if (situations.size >= situationsMax || way.length > stepsMax) {
+      isCut = true;
+      return key;
+    }
+    full.set(key, observed(subject, 'full'));
+    situations.set(key, {
+      key,
+      input,
+      way,
+      snapshot: subject.thrown === undefined ? subject.snapshot : undefined,
+      moment: subject.moment(),
+      edges: [],
+      isActive: subject.isActive,
+    });
+    return key;
+  };
+
+  for (const [input, value] of Object.entries(samples.inputs)) {
+    subject.begin(value);
+    roots.set(input, place(input, []));
+  }
+  for (const situation of situations.values()) {
+    const { input, way, edges } = situation;
+    setTo(subject, situation, samples);
+    const steps = stepsFrom(subject, samples);
+    const before = standingOf(subject);
+    for (const step of steps) {
+      setTo(subject, situation, samples);
+      subject.perform(step);
+      const isChange = standingOf(subject) !== before;
+      edges.push({ step, isChange, to: isChange ? place(input, [...way, step]) : situation.key });
+    }
+  }
+  return { situations, roots, merged, grew: isCut ? mostValues(situations, keys) : undefined };
+}
+
+/** Brings the subject to a situation. */
+export function setTo(subject: Subject, { moment, input, way }: Situation, samples: Samples): void {
+  if (moment !== undefined) {
+    subject.standAt(moment);
+    return;
+  }
+  subject.begin(samples.inputs[input]);
+  for (const step of way) subject.perform(step);
+}
+
+/** All that a step may have changed. */
+function standingOf(subject: Subject): string {
+  const deadlines = subject.deadlines.map(({ session, id, dueAt }) => [session, id, dueAt]);
+  const children = subject.openChildren().map(({ session }) => session);
+  return observed(subject, 'full') + textOf([deadlines, children]);
+}
+
+function mostValues(situations: ReadonlyMap<string, Situation>, keys: Keys): string | undefined {
+  const values = new Map<string, Set<string>>();
+  for (const { snapshot } of situations.values()) {
+    if (snapshot === undefined) continue;
+    for (const [key, value] of keys.contextOf(snapshot) as ReadonlyArray<[string, unknown]>) {
+      const seen = values.get(key) ?? new Set();
+      values.set(key, seen.add(textOf(value)));
+    }
+  }
+  const [most] = [...values].sort(([, one], [, other]) => other.size - one.size);
+  return most?.[0];
+}
+
+function coarse(value: unknown): unknown {
+  if (typeof value === 'number') {
+    if (Math.abs(value) <= EXACT_MAX || !Number.isFinite(value)) return value;
+    return `${Math.sign(value)}·2^${Math.floor(Math.log2(Math.abs(value)))}`;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const text = textOf(value);
+  if (text.length <= TEXT_MAX) return text;
+  return Array.isArray(value) ? `${value.length} items` : Object.keys(value).join(' ');
+}

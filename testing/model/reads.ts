@@ -1,0 +1,155 @@
+/**
+ * Reads of a machine: which keys of its context its guards look at, which fields of which events it uses,
+ * which fields of its input, and which numbers and texts stand in its guards.
+ *
+ * They are found by running a copy whose functions are given objects that remember what is read. Nobody
+ * has to describe a machine for it to be tested; who describes it (samples, inputs) is believed instead.
+ */
+
+import type { AnyStateMachine } from 'xstate';
+import { type Draft, draftOf, rebuild, statesIn, transitionLists } from './definition.ts';
+
+export class Reads {
+  /** Keys of the context that guards look at. */
+  readonly contextKeys = new Set<string>();
+  /** Fields that are used, by event type. */
+  readonly eventFields = new Map<string, Set<string>>();
+  readonly inputFields = new Set<string>();
+  readonly numbers: readonly number[];
+  readonly texts: readonly string[];
+  /** A machine like the one given, which remembers what it reads. */
+  readonly machine: AnyStateMachine;
+
+  constructor(machine: AnyStateMachine) {
+    const draft = draftOf(machine);
+    const { numbers, texts } = literalsIn(draft);
+    this.numbers = numbers;
+    this.texts = texts;
+    this.#instrument(draft);
+    this.machine = rebuild(draft);
+  }
+
+  #instrument({ root, implementations }: Draft): void {
+    const { guards, actions, delays } = implementations;
+    for (const [name, guard] of Object.entries(guards)) guards[name] = this.#guard(guard);
+    for (const [name, action] of Object.entries(actions)) actions[name] = this.#action(action);
+    for (const [name, delay] of Object.entries(delays)) delays[name] = this.#watched(delay, false);
+    for (const state of statesIn(root)) {
+      state.entry = state.entry.map((action) => this.#action(action));
+      state.exit = state.exit.map((action) => this.#action(action));
+      for (const { list } of transitionLists(state)) {
+        for (const transition of list) {
+          if (transition.guard !== undefined) transition.guard = this.#guard(transition.guard);
+          transition.actions = transition.actions.map((action) => this.#action(action));
+        }
+      }
+    }
+    const { context } = root.rest as { readonly context?: unknown };
+    if (typeof context === 'function')
+      (root.rest as { context: unknown }).context = (args: { readonly input: unknown }) =>
+        context({ ...args, input: this.#remembering(args.input, this.inputFields) });
+  }
+
+  #guard(guard: unknown): unknown {
+    if (typeof guard === 'object' && guard !== null)
+      return { ...guard, ...this.#params(guard, true) };
+    if (typeof guard !== 'function') return guard;
+    if (!('check' in guard)) return this.#watched(guard, true);
+    const { guards } = guard as { readonly guards?: readonly unknown[] };
+    if (guards === undefined) return guard;
+    return Object.assign(() => false, guard, { guards: guards.map((one) => this.#guard(one)) });
+  }
+
+  #action(action: unknown): unknown {
+    if (typeof action === 'object' && action !== null)
+      return { ...action, ...this.#params(action, false) };
+    if (typeof action !== 'function' || !('resolve' in action)) return action;
+    const changed: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(action)) {
+      if (key === 'resolve' || key === 'execute') continue;
+      if (typeof value === 'function') changed[key] = this.#watched(value, false);
+      else if (key === 'assignment')
+        changed[key] = Object.fromEntries(
+          Object.entries(value as object).map(([field, one]) => [field, this.#watched(one, false)]),
+        );
+    }
+    return Object.assign(() => {}, action, changed);
+  }
+
+  #params(described: object, isGuard: boolean): object {
+    const { params } = described as { readonly params?: unknown };
+    return typeof params === 'function' ? { params: this.#watched(params, isGuard) } : {};
+  }
+
+  #watched(run: unknown, isGuard: boolean): unknown {
+    if (typeof run !== 'function') return run;
+    return (args: Record<string, unknown>, ...rest: unknown[]) => {
+      const { context, event } = args;
+      return run(
+        {
+          ...args,
+          ...(isGuard && { context: this.#remembering(context, this.contextKeys) }),
+          event: this.#remembering(event, this.#fieldsOf(event)),
+        },
+        ...rest,
+      );
+    };
+  }
+
+  #fieldsOf(event: unknown): Set<string> {
+    const { type } = event as { readonly type: string };
+    let fields = this.eventFields.get(type);
+    if (fields === undefined) {
+      fields = new Set();
+      this.eventFields.set(type, fields);
+    }
+    return fields;
+  }
+
+  #remembering(value: unknown, into: Set<string>): unknown {
+    const target = value === undefined ? {} : value;
+    if (typeof target !== 'object' || target === null) return value;
+    return new Proxy(target, {
+      get: (of, key, receiver) => {
+        if (typeof key === 'string' && !GIVEN.has(key)) into.add(key);
+        return Reflect.get(of, key, receiver);
+      },
+      ownKeys: (of) => {
+        for (const key of Object.keys(of)) if (!GIVEN.has(key)) into.add(key);
+        return Reflect.ownKeys(of);
+      },
+    });
+  }
+}
+
+/** What the engine puts on an event. */
+const GIVEN = new Set(['type', 'at', 'dueAt', 'ageMs', 'toJSON', 'output', 'error', 'actorId']);
+const LITERALS_MAX = 12;
+
+/** Numbers and texts in the text of guards and delays: values that decide something. */
+function literalsIn({ root, implementations }: Draft): {
+  readonly numbers: number[];
+  readonly texts: string[];
+} {
+  const sources: string[] = [];
+  const add = (guard: unknown): void => {
+    if (typeof guard !== 'function') return;
+    const { guards } = guard as { readonly guards?: readonly unknown[] };
+    if (guards !== undefined) for (const one of guards) add(one);
+    else sources.push(Function.prototype.toString.call(guard));
+  };
+  for (const guard of Object.values(implementations.guards)) add(guard);
+  for (const state of statesIn(root))
+    for (const { list } of transitionLists(state)) for (const { guard } of list) add(guard);
+  const text = sources.join('\n');
+  const numbers = [...text.matchAll(/(?<![\w.])\d[\d_]*(?:\.\d+)?/g)].map(([number]) =>
+    Number(number.replaceAll('_', '')),
+  );
+  const texts = [...text.matchAll(/(['"`])([^'"`\n$]{1,40})\1/g)].map(
+    ([, , inside]) => inside ?? '',
+  );
+  return {
+    numbers: [...new Set(numbers)].slice(0, LITERALS_MAX),
+    texts: [...new Set(texts)].slice(0, LITERALS_MAX),
+  };
+}

@@ -1,0 +1,196 @@
+/**
+ * Samples: the inputs a machine is spawned with, the events that are sent to it, and what its promises
+ * come to.
+ *
+ * What a module exports is believed. Where it says nothing, payloads are learned: a copy that remembers
+ * what it reads is walked at random, each field that is read is tried with values of every kind and with
+ * the numbers and texts that stand in guards, and of payloads that do the same everywhere one is kept.
+ */
+
+import type { AnyStateMachine } from 'xstate';
+import { SeededRandom } from '../../simulator/world/random.ts';
+import { draftOf, statesIn } from './definition.ts';
+import { observed, textOf } from './observation.ts';
+import { Reads } from './reads.ts';
+import type { SentEvent } from './step.ts';
+import { type Moment, Subject } from './subject.ts';
+
+/** What a module may say about its machine. */
+export interface GivenSamples {
+  /** Inputs by a name of one's own. */
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  /** Payloads by event type: what is left out has none, or is learned. */
+  readonly events?: Readonly<Record<string, readonly object[]>>;
+  /** What promises resolve with, by the name of their logic. */
+  readonly outputs?: Readonly<Record<string, readonly unknown[]>>;
+}
+
+export interface Samples {
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly events: readonly SentEvent[];
+  outputsOf(src: string | undefined): readonly unknown[];
+  /** Keys of the context that guards look at. */
+  readonly contextKeys: ReadonlySet<string>;
+  /** Event types whose payloads were guessed. */
+  readonly learned: readonly string[];
+}
+
+const ROUNDS = 2;
+const PROBE_STEPS = 600;
+const PROBE_MOMENTS = 60;
+const PAYLOADS_MAX = 60;
+const KEPT_MAX = 6;
+/** A type that no machine declares, for wildcards. */
+const ANY_OTHER = 'any.other';
+
+export function samplesFor(machine: AnyStateMachine, given: GivenSamples = {}): Samples {
+  const reads = new Reads(machine);
+  const inputs = given.inputs ?? { '': learnedInput(reads, machine) };
+  const types = eventTypesOf(machine);
+  let events = types.flatMap((type) => withPayloads(type, given, reads));
+  for (let round = 0; round < ROUNDS; round++) {
+    probe(new Subject(reads.machine), inputs, events, () => {});
+    events = types.flatMap((type) => withPayloads(type, given, reads));
+  }
+  const isGiven = ({ type }: SentEvent): boolean => given.events?.[type] !== undefined;
+  const told = tellingApart(new Subject(machine), reads.contextKeys, inputs, events, isGiven);
+  return {
+    inputs,
+    events: told,
+    outputsOf: (src) => given.outputs?.[src ?? ''] ?? [undefined],
+    contextKeys: reads.contextKeys,
+    learned: types.filter((type) => {
+      const fields = reads.eventFields.get(type);
+      return given.events?.[type] === undefined && fields !== undefined && fields.size > 0;
+    }),
+  };
+}
+
+/** Event types that may come from outside; a wildcard stands for one that nobody declares. */
+function eventTypesOf(machine: AnyStateMachine): string[] {
+  const descriptors = [...statesIn(draftOf(machine).root)].flatMap(({ on }) => Object.keys(on));
+  const types = descriptors
+    .filter((type) => !type.startsWith('xstate.'))
+    .map((type) => (type === '*' ? ANY_OTHER : type.replace(/\*$/, 'other')));
+  return [...new Set(types)];
+}
+
+function withPayloads(type: string, given: GivenSamples, reads: Reads): SentEvent[] {
+  const own = given.events?.[type];
+  if (own !== undefined) return own.map((payload) => ({ type, ...payload }));
+  const fields = [...(reads.eventFields.get(type) ?? [])];
+  const values = candidates(reads);
+  const usual = Object.fromEntries(fields.map((field) => [field, usualValue(field)]));
+  const events: SentEvent[] = [{ type, ...usual }];
+  if (fields.length > 0) events.push({ type });
+  for (const field of fields)
+    for (const value of values) events.push({ type, ...usual, [field]: value });
+  return events.slice(0, PAYLOADS_MAX);
+}
+
+function candidates({ numbers, texts }: Reads): unknown[] {
+  const around = numbers.flatMap((number) => [number - 1, number, number + 1]);
+  return [...new Set<unknown>([0, 1, 2, ...around, -1, true, false, null, 'a', '', ...texts])];
+}
+
+/** A value that a field of this name would have. */
+function usualValue(field: string): unknown {
+  if (/(id|name|key|reason|text|message|by|to|from|url|address|type|kind)$/i.test(field))
+    return 'a';
+  if (/^(is|has|can|should|was)[A-Z]/.test(field)) return true;
+  if (/(items|list|ids|names|values)$/i.test(field)) return ['a'];
+  return 1;
+}
+
+function learnedInput(reads: Reads, machine: AnyStateMachine): unknown {
+  const begin = (): void => new Subject(reads.machine).begin(undefined);
+  begin();
+  const fields = [...reads.inputFields];
+  if (fields.length === 0) return undefined;
+  const input = Object.fromEntries(fields.map((field) => [field, usualInput(field)]));
+  const subject = new Subject(machine);
+  subject.begin(input);
+  return input;
+}
+
+const usualInput = (field: string): unknown => (/Ms$/.test(field) ? 1_000 : usualValue(field));
+
+/** Walks at random, and tells of every moment on the way. */
+function probe(
+  subject: Subject,
+  inputs: Samples['inputs'],
+  events: readonly SentEvent[],
+  seen: (subject: Subject) => void,
+): void {
+  const random = new SeededRandom(1, 'probe');
+  const names = Object.keys(inputs);
+  let left = 0;
+  for (let step = 0; step < PROBE_STEPS; step++) {
+    if (left === 0 || !subject.isActive) {
+      subject.begin(inputs[names[Math.floor(random.next() * names.length)] as string]);
+      left = 30;
+      if (!subject.isActive) continue;
+    }
+    left -= 1;
+    const due = subject.earliest;
+    const open = subject.openChildren();
+    const draw = random.next();
+    if (due !== undefined && draw < 0.2)
+      subject.perform({ type: 'advance', byMs: due.dueAt - subject.at });
+    else if (open.length > 0 && draw < 0.4)
+      subject.perform({ type: 'resolve', child: (open[0] as { readonly path: string }).path });
+    else if (events.length > 0)
+      subject.perform({
+        type: 'send',
+        event: events[Math.floor(random.next() * events.length)] as SentEvent,
+      });
+    seen(subject);
+  }
+}
+
+/** Of each type the payloads that do something different somewhere; given ones are all kept. */
+function tellingApart(
+  subject: Subject,
+  contextKeys: ReadonlySet<string>,
+  inputs: Samples['inputs'],
+  events: readonly SentEvent[],
+  isGiven: (event: SentEvent) => boolean,
+): SentEvent[] {
+  const guessed = events.filter((event) => !isGiven(event));
+  const counts = new Map<string, number>();
+  for (const { type } of guessed) counts.set(type, (counts.get(type) ?? 0) + 1);
+  if ([...counts.values()].every((count) => count === 1)) return [...events];
+  const moments = new Map<string, Moment>();
+  probe(subject, inputs, events, () => {
+    const moment = subject.isActive ? subject.moment() : undefined;
+    if (moment !== undefined && moments.size < PROBE_MOMENTS)
+      moments.set(observed(subject, 'value'), moment);
+  });
+  const kept: SentEvent[] = events.filter(isGiven);
+  const seenOf = new Map<string, Set<string>>();
+  for (const event of guessed) {
+    const seen = seenOf.get(event.type) ?? new Set();
+    seenOf.set(event.type, seen);
+    const signature = signatureOf(subject, contextKeys, [...moments.values()], event);
+    if (seen.has(signature) || seen.size >= KEPT_MAX) continue;
+    seen.add(signature);
+    kept.push(event);
+  }
+  return kept;
+}
+
+/** What an event does at these moments: where it leads, and what guards will see of it. */
+function signatureOf(
+  subject: Subject,
+  contextKeys: ReadonlySet<string>,
+  moments: readonly Moment[],
+  event: SentEvent,
+): string {
+  const seen = moments.map((moment) => {
+    subject.standAt(moment);
+    subject.perform({ type: 'send', event });
+    const context = (subject.snapshot.context ?? {}) as Record<string, unknown>;
+    return observed(subject, 'value') + textOf([...contextKeys].map((key) => context[key]));
+  });
+  return seen.join('\n');
+}

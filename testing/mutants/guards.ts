@@ -1,0 +1,33 @@
+/** Operators that change when a transition may be taken. */
+
+import { not } from 'xstate';
+import type { TransitionDraft } from '../model/definition.ts';
+import { allStates, type Operator, stateAt } from './mutant.ts';
+import { listAt, nameOf, placesIn } from './transitions.ts';
+
+const never = (): boolean => false;
+
+function changing(change: (transition: TransitionDraft) => void): Operator {
+  return function* changed(draft) {
+    for (const place of placesIn(allStates(draft))) {
+      const { state, cause, index, transition } = place;
+      if (transition.guard === undefined) continue;
+      yield {
+        where: nameOf(place),
+        make: (copy) => change(listAt(stateAt(copy, state.path), cause)[index] as TransitionDraft),
+      };
+    }
+  };
+}
+
+export const guardNegated = changing((transition) => {
+  transition.guard = not(transition.guard as never);
+});
+
+export const guardRemoved = changing((transition) => {
+  delete transition.guard;
+});
+
+export const guardNever = changing((transition) => {
+  transition.guard = never;
+});
