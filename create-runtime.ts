@@ -5,6 +5,7 @@
  * system's clock and chance, no peers, and a lease nobody else asks for.
  */
 
+import type { InspectorOptions } from './inspector/options.ts';
 import { checkInstalledXState } from './installed-xstate.ts';
 import { type KindEntries, type MachinesOf, partsOf } from './runtime/actor.ts';
 import type { InspectionReader } from './runtime/base/inspection.ts';
@@ -73,6 +74,11 @@ export interface RuntimeOptions<TKinds extends KindEntries = KindEntries> {
   readonly telemetry?: boolean;
   /** Reads the inspection stream from its first record on; `runtime.inspect` begins later. */
   readonly inspect?: InspectionReader;
+  /**
+   * True: shows this runtime in the browser at http://127.0.0.1:7878, or the next free port; the log says which.
+   * Default: off. docs/inspector.md has its options.
+   */
+  readonly inspector?: boolean | InspectorOptions;
   /** Told each time this node begins to host its place: at the start, and after a takeover. */
   readonly onHosting?: (fence: number) => void;
   /** Told each time this node has ceased to host it because the lease was lost. */
@@ -100,6 +106,7 @@ const RULES: Required<{ readonly [name in keyof RuntimeOptions]: OptionRule }> =
   signal: port('an AbortSignal', 'addEventListener'),
   telemetry: FLAG,
   inspect: FUNCTION,
+  inspector: ANYTHING,
   onHosting: FUNCTION,
   onHostingEnded: FUNCTION,
   onFatal: FUNCTION,
@@ -143,7 +150,21 @@ export async function createRuntime<TKinds extends KindEntries = Record<never, n
   });
   channels.closeWith(Runtime.watchOf(runtime as never).ended);
   openTelemetry?.(runtime);
+  const { inspector = false } = options;
+  if (inspector !== false) await inspected(runtime, inspector);
   return runtime as unknown as Runtime<MachinesOf<TKinds>>;
+}
+
+/** Serves the inspector; a runtime whose inspector cannot be had is stopped again. */
+async function inspected(runtime: Runtime, inspector: true | InspectorOptions): Promise<void> {
+  try {
+    // Loaded only where it is wanted.
+    const { serveInspector } = await import('./inspector/serve.ts');
+    await serveInspector(runtime as never, inspector === true ? {} : inspector);
+  } catch (thrown) {
+    await runtime.stop();
+    throw thrown;
+  }
 }
 
 const EXIT_IO = 74;

@@ -26,7 +26,7 @@ const UNIT = [
 const LANES = {
   unit: { include: UNIT },
   // What adapters of the ports and the HTTP API promise, on real disks and sockets.
-  contracts: { include: ['test/{contracts,http,stores,transports}/**/*.test.ts'] },
+  contracts: { include: ['test/{contracts,http,inspector/server,stores,transports}/**/*.test.ts'] },
   // Whole clusters in simulated time, and cases by the hundred: scenarios, seeds, exhaustive scopes.
   cluster: {
     include: [

@@ -2,6 +2,7 @@
  * Door of `api/`: handles, queries and explanations for code that embeds a runtime, and its node.
  */
 
+export type { ActorReport, ReportedDeadline } from './api/actor-report.ts';
 export {
   type ActorHandle,
   createHandle,
@@ -21,5 +22,5 @@ export {
   type WaitingFor,
 } from './api/query.ts';
 export type { HistoryOptions, Waits } from './api/reads.ts';
-export { type RuntimeWatch, watchOf } from './api/runtime-watch.ts';
+export { type RegisteredKind, type RuntimeWatch, watchOf } from './api/runtime-watch.ts';
 export type { KindOptionsOf } from './api/typed-kind.ts';

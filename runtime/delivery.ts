@@ -8,6 +8,7 @@ export type { DeliveryOwner } from './delivery/delivery-ports.ts';
 export {
   type Envelope,
   FETCH_EVENT,
+  INSPECT_QUESTION,
   parseEnvelope,
   parseReceipt,
   type Receipt,

@@ -34,6 +34,7 @@ export {
   wholeRecord,
 } from './statechart/tables.ts';
 export type { Member } from './statechart/tree.ts';
+export { type EnabledTransition, enabledTransitions } from './statechart/xstate-enabled.ts';
 export { type Exit, exitsOf, pathOf } from './statechart/xstate-exits.ts';
 export {
   activeDelays,

@@ -39,6 +39,11 @@ export class Kinds {
     return this.#kinds.get(name);
   }
 
+  /** Registered kinds, in the order in which they were. */
+  [Symbol.iterator](): IterableIterator<Kind> {
+    return this.#kinds.values();
+  }
+
   wantsLeadership(name: string): boolean {
     return this.#kinds.get(name)?.wantsLeadership === true;
   }

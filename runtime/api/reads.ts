@@ -11,7 +11,13 @@ import { type HistoryRow, parseHistoryRow } from '../actor.ts';
 import { placeOf } from '../base/address.ts';
 import { RuntimeError } from '../base/errors.ts';
 import type { RuntimeLimits } from '../base/limits.ts';
-import type { AskOptions, Envelope, Hints, Routes } from '../delivery.ts';
+import {
+  type AskOptions,
+  type Envelope,
+  type Hints,
+  INSPECT_QUESTION,
+  type Routes,
+} from '../delivery.ts';
 import type { Performers } from '../effects.ts';
 import { REPLY_EVENT } from '../machine.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -49,13 +55,21 @@ export interface Waits {
 interface Question {
   readonly what?: unknown;
   readonly limit?: unknown;
+  readonly query?: unknown;
   readonly replyTo?: unknown;
 }
 
+/** Answers what the inspector of another node asks about this one. */
+export type InspectionResponder = (query: unknown, peer: string) => Promise<unknown>;
+
+const NO_INSPECTOR =
+  'No inspector is on at this node; it is switched on there, by its own options.';
 const HISTORY_ROWS = 100;
 const EXPLAINED_ROWS = 20;
 
 export class Reads {
+  /** Set while an inspector is on here. */
+  responder: InspectionResponder | undefined;
   readonly #services: ReadServices;
 
   constructor(services: ReadServices) {
@@ -105,6 +119,12 @@ export class Reads {
     const { to, event } = envelope;
     const { replyTo, ...question } = event as Question;
     if (typeof replyTo !== 'string') return;
+    if (question.what === INSPECT_QUESTION) {
+      void this.#inspected(peer, question.query).then((answer) =>
+        hints.send(to, replyTo, { type: REPLY_EVENT, ...answer } as EventObject),
+      );
+      return;
+    }
     let answer: { readonly value?: unknown; readonly error?: unknown };
     try {
       if (isWatchQuestion(question.what)) {
@@ -116,6 +136,16 @@ export class Reads {
       answer = { error };
     }
     hints.send(to, replyTo, { type: REPLY_EVENT, ...answer } as EventObject);
+  }
+
+  async #inspected(peer: string, query: unknown): Promise<{ value?: unknown; error?: unknown }> {
+    const { responder } = this;
+    if (responder === undefined) return { error: new RuntimeError('NOT_ALLOWED', NO_INSPECTOR) };
+    try {
+      return { value: await responder(query, peer) };
+    } catch (error) {
+      return { error };
+    }
   }
 
   #told(address: string, { what, limit }: Question): unknown {

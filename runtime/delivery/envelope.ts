@@ -15,6 +15,8 @@ import { REPLY_EVENT } from '../machine.ts';
 
 /** Asks for an actor's persisted snapshot; answered by the node, no machine sees it. */
 export const FETCH_EVENT = 'escapement.fetch';
+/** `what` of a question that the inspector of another node answers. */
+export const INSPECT_QUESTION = 'inspect';
 
 export interface Envelope {
   readonly to: string;

@@ -4,7 +4,8 @@
  * Such a peer speaks for the actors of its own place and for the code of its own node, and for nobody else;
  * under names of requests, which belong to no place, only where its role repeats requests. It claims no other
  * place, and has answers sent nowhere else. A client only asks, and only those kinds that are open to
- * clients. Only processes of one's own kinds read state from outside. Peers of a transport that knows nothing
+ * clients. Only processes of one's own kinds read state from outside, and gates and managers
+ * what an inspector that is on shows. Peers of a transport that knows nothing
  * of identities are not checked: there all nodes trust each other. Which senders an actor accepts is decided
  * later, by the `admit` of its kind.
  */
@@ -15,7 +16,7 @@ import { FENCE_MAX, isFence } from '../base/fence.ts';
 import type { RuntimeLimits } from '../base/limits.ts';
 import { REPLY_EVENT } from '../machine.ts';
 import { isHostOf, type PeerIdentity, type PeerRole, type ProvedPeer } from '../ports/transport.ts';
-import { type Envelope, FETCH_EVENT, type Receipt } from './envelope.ts';
+import { type Envelope, FETCH_EVENT, INSPECT_QUESTION, type Receipt } from './envelope.ts';
 import type { Hello } from './frame.ts';
 import type { JsonBounds } from './json-limits.ts';
 
@@ -116,11 +117,23 @@ export function checkEnvelopeOf(
   const { replyTo } = event as { replyTo?: unknown };
   if (typeof replyTo === 'string' && !isPlaceOf(peer, placeOf(replyTo)))
     throw overstepped(peer, `has answers sent to ${excerpt(replyTo)}`);
-  if (event.type === FETCH_EVENT && peer.role !== 'node')
+  if (event.type === FETCH_EVENT && !mayRead(peer, event))
     throw overstepped(peer, `wants to read ${excerpt(to)}`);
   if (peer.role !== 'client') return;
   if (event.type === REPLY_EVENT) throw overstepped(peer, 'answers what nobody asked it');
   if (isClosed(to)) throw overstepped(peer, `speaks to ${excerpt(to)}, which is not for clients`);
+}
+
+/**
+ * Processes of one's own kinds read each other's actors. Gates and managers may ask what an inspector shows; it is
+ * answered where one is on. Workers and clients read nothing.
+ */
+function mayRead({ role }: ProvedPeer, event: object): boolean {
+  if (role === 'node') return true;
+  return (
+    (event as { what?: unknown }).what === INSPECT_QUESTION &&
+    (role === 'gate' || role === 'manager')
+  );
 }
 
 /** True if the peer may speak for actors of that place. */

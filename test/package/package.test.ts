@@ -15,6 +15,7 @@ import { describeOtherXState } from './other-xstate.ts';
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   escapement: ['createRuntime', 'directoryLease', 'lmdbStore', 'RuntimeError'],
   'escapement/http': ['createHttpHandler', 'createHttpServer', 'serverLimits'],
+  'escapement/inspector': ['inspectorHandler', 'serveInspector'],
   'escapement/jobs': ['connectClient', 'startGate', 'startManager', 'startWorker'],
   'escapement/machine': ['to', 'reply', 'spawnRoot'],
   'escapement/machines': ['gateJobMachine', 'jobMachine', 'reminderMachine', 'workflowMachine'],

@@ -1,0 +1,277 @@
+/**
+ * Inspector of a living node: its views and those of the nodes around it, streams, commands, and a recording.
+ */
+
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { tryLater } from '../http/refusal.ts';
+import { messageOf, RuntimeError } from '../runtime/base/errors.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import type { Viewer } from './access.ts';
+import { carryOut, parseCommand, WHY_NOT } from './commands.ts';
+import { Hub } from './hub.ts';
+import { ClusterViews, responderOf } from './live/cluster.ts';
+import { LiveContext } from './live/live-context.ts';
+import { addressOf, NodeViews } from './live/node-views.ts';
+import { listOf, type Parameters, textOf } from './lookup.ts';
+import type { ResolvedOptions } from './options.ts';
+import {
+  type Capability,
+  type CapabilityName,
+  type Command,
+  type CommandAnswer,
+  type Hello,
+  PROTOCOL_VERSION,
+  type TurnsPage,
+  type Watch,
+} from './protocol.ts';
+import { fileOf } from './recording/formats.ts';
+import { Recorder } from './recording/recorder.ts';
+import { testFileOf } from './recording/test-file.ts';
+import { show } from './shown.ts';
+import type { SourceFile, SourceInspector } from './source.ts';
+import { FrameStream } from './stream.ts';
+import { ownVersion } from './version.ts';
+
+const RECORD_MS_MAX = 24 * 3_600_000;
+
+export class LiveInspector implements SourceInspector {
+  readonly #options: ResolvedOptions;
+  readonly #context: LiveContext;
+  readonly #cluster: ClusterViews;
+  readonly #hub: Hub;
+  #recorder: Recorder | undefined;
+  #unread: (() => void) | undefined;
+  #endsRecording: (() => void) | undefined;
+
+  constructor(runtime: Runtime, options: ResolvedOptions) {
+    this.#options = options;
+    const { contextBytesMax: bytesMax, redact, cluster, idleMs, role } = options;
+    const context = new LiveContext(runtime, { bytesMax, redact }, role);
+    const views = new NodeViews(context);
+    this.#context = context;
+    this.#cluster = new ClusterViews(views, cluster);
+    this.#hub = new Hub({ context, views, cluster: this.#cluster, idleMs });
+    const { watch } = context;
+    const respond = responderOf(views);
+    watch.answerInspectors((query) => {
+      this.#hub.touch();
+      return respond(query);
+    });
+    watch.ended.addEventListener('abort', () => this.close(), { once: true });
+    if (options.recordsFromStart) this.#startRecording(undefined, options.record.kinds, undefined);
+  }
+
+  now(): number {
+    return this.#context.now();
+  }
+
+  hello(viewer: Viewer): Hello {
+    this.#hub.touch();
+    const { runtime, node, role } = this.#context;
+    return {
+      protocol: PROTOCOL_VERSION,
+      version: ownVersion(),
+      at: this.now(),
+      source: 'live',
+      title: `${node} (${runtime.place})`,
+      node,
+      place: runtime.place,
+      ...(role !== undefined && { role }),
+      capabilities: this.#capabilities(viewer),
+    };
+  }
+
+  async query(path: string, parameters: Parameters): Promise<object> {
+    this.#hub.touch();
+    const answer = await this.#cluster.query(path, parameters);
+    return path === 'turns'
+      ? this.#withRecorded(answer as TurnsPage, addressOf(parameters))
+      : answer;
+  }
+
+  async file(name: 'recording' | 'test', parameters: Parameters): Promise<SourceFile> {
+    this.#hub.touch();
+    const recorder = this.#recorder;
+    if (recorder === undefined)
+      throw new RuntimeError('NOT_ALLOWED', 'Nothing is recorded here: start a recording first.');
+    const lines = recorder.lines(listOf(parameters, 'address'));
+    if (name === 'recording') return fileOf(lines, textOf(parameters, 'format') ?? 'jsonl');
+    const turn = textOf(parameters, 'turn');
+    return testFileOf(lines, addressOf(parameters), turn === undefined ? undefined : Number(turn));
+  }
+
+  open(response: ServerResponse, viewer: Viewer, begin: () => void): () => void {
+    const { streamsMax, streamBytesMax } = this.#options;
+    if (this.#hub.streams >= streamsMax)
+      throw tryLater('overloaded', `There are ${streamsMax} pages open already (streamsMax).`);
+    begin();
+    const stream = new FrameStream(randomUUID(), response, streamBytesMax);
+    this.#hub.open(stream, this.hello(viewer));
+    return () => this.#hub.closed(stream);
+  }
+
+  watch(body: unknown): void {
+    const watch = parseWatch(body);
+    if (this.#hub.watch(watch)) return;
+    throw new RuntimeError('OPTION_INVALID', 'There is no such stream: open it again.');
+  }
+
+  command(body: unknown, viewer: Viewer): Promise<CommandAnswer> {
+    this.#hub.touch();
+    return carryOut(
+      {
+        context: this.#context,
+        jobs: this.#options.jobs,
+        record: (command) => this.#record(command),
+        newId: () => randomUUID(),
+      },
+      parseCommand(body),
+      viewer,
+    );
+  }
+
+  failed(fault: string, thrown: unknown): void {
+    const stack = thrown instanceof Error ? thrown.stack : undefined;
+    this.#context.watch.logger.error(
+      { fault, error: messageOf(thrown), stack },
+      'a request to the inspector failed',
+    );
+  }
+
+  close(): void {
+    this.#stopRecording();
+    this.#context.watch.answerInspectors(undefined);
+    this.#hub.close('The node stops.');
+  }
+
+  /** True while something is collected: for tests and the log. */
+  get isAwake(): boolean {
+    return this.#hub.isAwake;
+  }
+
+  #record(command: Extract<Command, { type: 'record' | 'stopRecording' }>): string {
+    if (command.type === 'stopRecording') {
+      const { turns = 0 } = this.#recorder?.size ?? {};
+      this.#unread?.();
+      this.#unread = undefined;
+      return `The recording has ended with ${turns} turns; it is kept until another one begins.`;
+    }
+    const forMs = Math.min(RECORD_MS_MAX, command.forMs);
+    this.#startRecording(command.addresses, command.kinds, forMs);
+    return `Recording for ${Math.round(forMs / 1_000)} s.`;
+  }
+
+  #startRecording(
+    addresses: readonly string[] | undefined,
+    kinds: readonly string[] | undefined,
+    forMs: number | undefined,
+  ): void {
+    this.#stopRecording();
+    const { runtime, node, watch } = this.#context;
+    const { record, redact } = this.#options;
+    const recorder = new Recorder(
+      {
+        now: () => this.now(),
+        definition: (kind) => this.#context.definition(kind),
+        node,
+        place: runtime.place,
+        version: ownVersion(),
+      },
+      { ...record, kinds, redact },
+    );
+    recorder.narrow(addresses, kinds);
+    this.#recorder = recorder;
+    this.#unread = runtime.inspect(recorder.read);
+    if (forMs !== undefined) this.#endsRecording = watch.later(forMs, () => this.#unread?.());
+  }
+
+  #stopRecording(): void {
+    this.#unread?.();
+    this.#unread = undefined;
+    this.#endsRecording?.();
+    this.#endsRecording = undefined;
+  }
+
+  /** Turns with the contexts and events that are recorded. */
+  #withRecorded(page: TurnsPage, address: string): object {
+    const recorder = this.#recorder;
+    const recorded = recorder?.turnsOf(address) ?? [];
+    if (recorder === undefined || recorded.length === 0) return page;
+    const byTurn = new Map(recorded.map((line) => [line.turn, line]));
+    const { rules } = this.#context;
+    const { howToRecord: _, ...rest } = page;
+    const turns = page.turns.map((turn) => {
+      const line = byTurn.get(turn.turn);
+      if (line === undefined) return turn;
+      const context = recorder.contextAt(address, turn.turn);
+      return {
+        ...turn,
+        payload: show(line.event, rules),
+        ...(context !== undefined && { context: show(context.value, rules) }),
+      };
+    });
+    const all = recorded.map(({ turn }) => turn);
+    return { ...rest, turns, recorded: { from: Math.min(...all), to: Math.max(...all) } };
+  }
+
+  #capabilities({ mayCommand, why = '' }: Viewer): Hello['capabilities'] {
+    const may: Capability = mayCommand ? YES : { can: false, why };
+    const jobs: Capability =
+      this.#options.jobs === undefined ? { can: false, why: 'This node runs no jobs.' } : may;
+    const cluster: Capability = this.#options.cluster
+      ? YES
+      : { can: false, why: 'This inspector is told to show its own node alone.' };
+    const never = (text: string): Capability => ({ can: false, why: text });
+    const all: Record<CapabilityName, Capability> = {
+      live: YES,
+      contexts: YES,
+      commands: may,
+      send: may,
+      ask: may,
+      extend: jobs,
+      changeDeadline: never(WHY_NOT.changeDeadline),
+      fireNow: never(WHY_NOT.fireNow),
+      cancel: jobs,
+      letters: may,
+      lifecycle: may,
+      record: may,
+      copyTest: YES,
+      cluster,
+      faults: never('Faults are for the demo.'),
+      tour: never('The tour is for the demo.'),
+    };
+    return all;
+  }
+}
+
+const YES: Capability = { can: true };
+
+/** @throws {RuntimeError} OPTION_INVALID */
+function parseWatch(body: unknown): Watch {
+  const { stream, overview, lists, actors, turns } = (body ?? {}) as Partial<Watch>;
+  const areTexts = (value: unknown): boolean =>
+    value === undefined ||
+    (Array.isArray(value) &&
+      value.length <= 1_000 &&
+      value.every((one) => typeof one === 'string' && one.length <= 1_024));
+  const areLists =
+    lists === undefined ||
+    (typeof lists === 'object' &&
+      lists !== null &&
+      Object.values(lists).every((one) => typeof one === 'object' && one !== null));
+  if (typeof stream !== 'string' || !areTexts(actors) || !areTexts(turns) || !areLists)
+    throw new RuntimeError(
+      'OPTION_INVALID',
+      'A watch names its stream, and lists, actors and turns as in the protocol.',
+    );
+  if (overview !== undefined && typeof overview !== 'string')
+    throw new RuntimeError('OPTION_INVALID', '"overview" of a watch is a duration such as 5m.');
+  return {
+    stream,
+    ...(overview !== undefined && { overview }),
+    ...(lists !== undefined && { lists }),
+    ...(actors !== undefined && { actors }),
+    ...(turns !== undefined && { turns }),
+  };
+}

@@ -1,0 +1,278 @@
+/**
+ * The live source: this node's views, put together with those of the nodes that it is connected to.
+ *
+ * Other nodes are asked over the links that exist, and answer with what their own options allow; one that does not
+ * answer, or has no inspector on, is named as missing. An actor is asked for where it is hosted.
+ */
+
+import { placeOf } from '../../runtime/base/address.ts';
+import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
+import { knob } from '../../runtime/base/knob.ts';
+import { type Lookup, messagesOf, type Parameters, textOf, timelineOf, whyOf } from '../lookup.ts';
+import type {
+  ActorLine,
+  ActorsPage,
+  ActorsQuery,
+  FleetState,
+  FleetView,
+  Missing,
+  TimeoutsView,
+  UndeliveredPage,
+} from '../protocol.ts';
+import type { Evidence } from '../why.ts';
+import { usualDwells } from './histories.ts';
+import { addressOf, type NodeViews, VIEW_NAMES } from './node-views.ts';
+import { type LocalOverview, mergeOverviews } from './overview.ts';
+
+/** Time that another node has for its part of an answer. */
+const ASK_MS = knob('inspectorAskMs', 2_000);
+/** Nodes that are asked for one answer. */
+const NODES_MAX = 64;
+
+interface Part {
+  readonly node: string;
+  readonly view: object;
+}
+
+export class ClusterViews implements Lookup {
+  readonly #views: NodeViews;
+  readonly #isWhole: boolean;
+
+  /** `isWhole`: other nodes are asked too. */
+  constructor(views: NodeViews, isWhole: boolean) {
+    this.#views = views;
+    this.#isWhole = isWhole;
+  }
+
+  now(): number {
+    return this.#views.context.now();
+  }
+
+  /** @throws {RuntimeError} what the view throws, and OPTION_INVALID for a path that is none */
+  async query(path: string, parameters: Parameters): Promise<object> {
+    const at = this.now();
+    if (path === 'timeline') return timelineOf(this, parameters);
+    if (path === 'messages') return messagesOf(this, parameters);
+    if (path === 'why') {
+      const address = addressOf(parameters);
+      const answer = await whyOf(this, address);
+      if (answer !== undefined) return answer;
+      throw new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
+    }
+    if (path === 'actor' || path === 'can' || path === 'turns')
+      return { at, ...(await this.#ofHost(path, parameters)) };
+    if (path === 'definition') return this.#definition(parameters);
+    const merge = MERGES[path];
+    if (merge === undefined || !VIEW_NAMES.has(path))
+      throw new RuntimeError('OPTION_INVALID', `There is no view "${path}".`);
+    const { parts, missing } = await this.#all(path, parameters);
+    return { at, ...merge(parts, parameters), missing };
+  }
+
+  async actors(query: ActorsQuery): Promise<ActorsPage> {
+    return (await this.query('actors', query as Parameters)) as ActorsPage;
+  }
+
+  async evidence(address: string): Promise<Evidence | undefined> {
+    const { evidence } = (await this.#ofHost('evidence', { address })) as { evidence?: Evidence };
+    return evidence;
+  }
+
+  chart(kind: string) {
+    return this.#views.context.definition(kind)?.chart;
+  }
+
+  async usual(kind: string): Promise<ReadonlyMap<string, number>> {
+    return usualDwells(this.#views.view('usual', { kind }) as Pick<FleetView, 'states'>);
+  }
+
+  /** Nodes that are asked beside this one. */
+  others(): readonly string[] {
+    return this.#isWhole ? this.#views.context.watch.peers().slice(0, NODES_MAX) : [];
+  }
+
+  /** View of the node that hosts an actor. */
+  async #ofHost(path: string, parameters: Parameters): Promise<object> {
+    const address = addressOf(parameters);
+    const { context } = this.#views;
+    if (context.isHere(address)) return this.#views.view(path, parameters) as object;
+    const host = context.watch.hostOf(placeOf(address));
+    if (host === undefined)
+      throw new RuntimeError('ASK_LOST', `Nobody is connected who hosts "${placeOf(address)}".`, {
+        address,
+      });
+    return this.#ask(host, path, parameters);
+  }
+
+  /** A kind that is not registered here is asked for elsewhere. */
+  async #definition(parameters: Parameters): Promise<object> {
+    const kind = textOf(parameters, 'kind') ?? '';
+    const hash = textOf(parameters, 'hash');
+    const own = this.#views.context.definition(kind);
+    if (own !== undefined && (hash === undefined || own.chart.hash === hash)) return own;
+    const { parts } = await this.#all('definition', parameters);
+    const found = parts
+      .map(({ view }) => view as { chart: { hash: string } })
+      .find(({ chart }) => hash === undefined || chart.hash === hash);
+    if (found !== undefined) return found;
+    if (own !== undefined) return own;
+    throw new RuntimeError('KIND_UNKNOWN', `No connected node has registered kind "${kind}".`);
+  }
+
+  async #all(path: string, parameters: Parameters): Promise<{ parts: Part[]; missing: Missing }> {
+    const { context } = this.#views;
+    const missing: Array<{ node: string; why: string }> = [];
+    const one = async (node: string, view: () => unknown): Promise<Part[]> => {
+      try {
+        return [{ node, view: (await view()) as object }];
+      } catch (thrown) {
+        if (thrown instanceof RuntimeError && thrown.code === 'OPTION_INVALID') throw thrown;
+        missing.push({ node, why: messageOf(thrown) });
+        return [];
+      }
+    };
+    const parts = await Promise.all([
+      one(context.node, () => this.#views.view(path, parameters)),
+      ...this.others().map((node) => one(node, () => this.#ask(node, path, parameters))),
+    ]);
+    return { parts: parts.flat(), missing };
+  }
+
+  async #ask(node: string, path: string, parameters: Parameters): Promise<object> {
+    const answer = await this.#views.context.watch.askInspector(
+      node,
+      { path, parameters },
+      ASK_MS.value,
+    );
+    if (typeof answer === 'object' && answer !== null) return answer;
+    throw new RuntimeError(
+      'ENVELOPE_MALFORMED',
+      `${node} answers in a way that is not known here.`,
+    );
+  }
+}
+
+/** What answers the inspectors of other nodes: views, and nothing that changes anything. */
+export function responderOf(views: NodeViews): (query: unknown) => Promise<unknown> {
+  return async (query) => {
+    const { path, parameters } = (query ?? {}) as { path?: unknown; parameters?: unknown };
+    if (typeof path !== 'string' || !VIEW_NAMES.has(path))
+      throw new RuntimeError('OPTION_INVALID', 'There is no such view here.');
+    return views.view(path, parametersOf(parameters));
+  };
+}
+
+/** Parameters that came from another node: texts and lists of texts. */
+function parametersOf(value: unknown): Parameters {
+  if (typeof value !== 'object' || value === null) return {};
+  const isText = (one: unknown): one is string => typeof one === 'string' && one.length <= 4_096;
+  return Object.fromEntries(
+    Object.entries(value).filter(
+      ([, one]) => isText(one) || (Array.isArray(one) && one.length <= 100 && one.every(isText)),
+    ),
+  ) as Parameters;
+}
+
+type Merge = (parts: readonly Part[], parameters: Parameters) => object;
+
+const viewsOf = <TView>(parts: readonly Part[]): TView[] => parts.map(({ view }) => view as TView);
+
+const MERGES: Readonly<Record<string, Merge>> = {
+  overview: (parts) => mergeOverviews(viewsOf<LocalOverview>(parts)),
+  actors: mergeActors,
+  fleet: (parts) => mergeFleets(viewsOf<FleetView>(parts)),
+  timeouts: (parts) => {
+    const all = viewsOf<TimeoutsView>(parts);
+    const [first] = all;
+    return {
+      windowMs: first?.windowMs ?? 0,
+      since: Math.min(...all.map(({ since }) => since)),
+      lines: all.flatMap(({ lines }) => lines),
+      pending: (first?.pending ?? []).map(({ withinMs }, index) => ({
+        withinMs,
+        count: all.reduce((sum, { pending }) => sum + (pending[index]?.count ?? 0), 0),
+      })),
+      soonest: all
+        .flatMap(({ soonest }) => soonest)
+        .sort((one, other) => (one.dueAt ?? 0) - (other.dueAt ?? 0))
+        .slice(0, 50),
+    };
+  },
+  undelivered: (parts, parameters) => {
+    const all = viewsOf<UndeliveredPage>(parts);
+    const limit = Number(textOf(parameters, 'limit') ?? 100);
+    const rows = all.flatMap((page) => page.rows).sort((one, other) => one.at - other.at);
+    const cursor = parts.length === 1 ? all[0]?.cursor : undefined;
+    return { rows: rows.slice(0, limit), ...(cursor !== undefined && { cursor }) };
+  },
+};
+
+/** Pages of several nodes as one, in order. Further pages are had of one node at a time, which the page says. */
+function mergeActors(parts: readonly Part[], parameters: Parameters): object {
+  const all = parts.map(({ node, view }) => ({ node, page: view as ActorsPage }));
+  const [only] = all;
+  if (all.length === 1 && only !== undefined) return only.page;
+  const field = SORTS[textOf(parameters, 'sort') ?? 'address'] ?? 'address';
+  const sign = textOf(parameters, 'order') === 'desc' ? -1 : 1;
+  const rows = all
+    .flatMap(({ page }) => page.rows)
+    .sort((one, other) => sign * byField(one, other, field));
+  const totals = all.map(({ page }) => page.total);
+  const isKnown = totals.every((total) => total !== undefined);
+  const isPartial = all.find(({ page }) => page.isPartial !== undefined)?.page.isPartial;
+  const isMore = all.some(({ page }) => page.cursor !== undefined);
+  const why = 'Several nodes have more rows; choose a node to page through its own.';
+  return {
+    rows,
+    ...(isKnown && { total: totals.reduce<number>((sum, total) => sum + (total ?? 0), 0) }),
+    ...(isPartial !== undefined ? { isPartial } : isMore && { isPartial: { why } }),
+  };
+}
+
+const SORTS: Readonly<Record<string, 'address' | 'dueAt' | 'state' | 'turnAt'>> = {
+  address: 'address',
+  deadline: 'dueAt',
+  state: 'state',
+  turnAt: 'turnAt',
+};
+
+function byField(
+  one: ActorLine,
+  other: ActorLine,
+  field: 'address' | 'dueAt' | 'state' | 'turnAt',
+): number {
+  const [a, b] = [one[field], other[field]];
+  if (a === b) return one.address < other.address ? -1 : 1;
+  if (a === undefined) return 1;
+  if (b === undefined) return -1;
+  return a < b ? -1 : 1;
+}
+
+function mergeFleets(all: readonly FleetView[]): object {
+  const [first] = all;
+  if (first === undefined || all.length === 1) return first ?? {};
+  const states = new Map<string, FleetState>();
+  for (const state of all.flatMap((view) => view.states)) {
+    const known = states.get(state.path);
+    if (known === undefined) {
+      states.set(state.path, state);
+      continue;
+    }
+    // Quantiles of several nodes are those of the node that has most in the state.
+    const larger = known.count >= state.count ? known : state;
+    const beyond = [...known.beyond, ...state.beyond]
+      .sort((a, b) => a.since - b.since)
+      .slice(0, 20);
+    states.set(state.path, { ...larger, count: known.count + state.count, beyond });
+  }
+  const transitions: Record<string, number> = {};
+  for (const view of all)
+    for (const [id, count] of Object.entries(view.transitions))
+      transitions[id] = (transitions[id] ?? 0) + count;
+  return {
+    ...first,
+    since: Math.min(...all.map(({ since }) => since)),
+    states: [...states.values()],
+    transitions,
+  };
+}

@@ -1,0 +1,274 @@
+/**
+ * Recorder: keeps what happens at a node, with events and contexts, in a bounded ring in memory.
+ *
+ * It reads the inspection stream only while it records. Contexts are kept as patches upon the one before; when the
+ * oldest lines go, what they say of contexts is kept as the base of the next, so that what is left is whole. Secrets
+ * are replaced before anything is kept.
+ */
+
+import { kindOf } from '../../runtime/base/address.ts';
+import type { InspectionRecord } from '../../runtime/base/inspection.ts';
+import {
+  type KindDefinition,
+  RECORDING_VERSION,
+  type RecordedHeader,
+  type RecordedLine,
+} from '../protocol.ts';
+import { redacted } from '../shown.ts';
+import { COMMAND_SENDER } from '../turn-lines.ts';
+import { diff, patched } from './patch.ts';
+
+export interface RecorderRules {
+  readonly kinds?: readonly string[] | undefined;
+  readonly turnsMax: number;
+  readonly bytesMax: number;
+  readonly redact?: ((path: string, value: unknown) => unknown) | undefined;
+}
+
+export interface RecorderParts {
+  now(): number;
+  definition(kind: string): KindDefinition | undefined;
+  readonly node: string;
+  readonly place: string;
+  readonly version: string;
+}
+
+type TurnOfLine = Extract<RecordedLine, { type: 'turn' }>;
+
+/** A context that is larger is not kept; its size is. */
+const CONTEXT_BYTES_MAX = 256 * 1024;
+
+export class Recorder {
+  readonly #parts: RecorderParts;
+  #rules: RecorderRules;
+  #lines: Array<{ readonly line: RecordedLine; readonly bytes: number }> = [];
+  #bytes = 0;
+  #turns = 0;
+  #skipped = 0;
+  /** Last context of each actor that is recorded, and the one before the first line that is kept. */
+  readonly #last = new Map<string, unknown>();
+  readonly #base = new Map<string, unknown>();
+  #addresses: ReadonlySet<string> | undefined;
+
+  constructor(parts: RecorderParts, rules: RecorderRules) {
+    this.#parts = parts;
+    this.#rules = rules;
+  }
+
+  get size(): { readonly lines: number; readonly turns: number; readonly bytes: number } {
+    return { lines: this.#lines.length, turns: this.#turns, bytes: this.#bytes };
+  }
+
+  /** Records these alone from now on; undefined: all that the rules say. */
+  narrow(addresses: readonly string[] | undefined, kinds: readonly string[] | undefined): void {
+    this.#addresses = addresses === undefined ? undefined : new Set(addresses);
+    this.#rules = { ...this.#rules, kinds };
+  }
+
+  readonly read = (record: InspectionRecord): void => {
+    const { at, node } = record;
+    switch (record.type) {
+      case 'turn':
+        if (this.#isWanted(record.address)) this.#turn(record);
+        return;
+      case 'messageSent':
+        if (!this.#isWanted(record.from) && !this.#isWanted(record.to)) return;
+        this.#keep({
+          type: 'message',
+          at,
+          node,
+          from: record.from,
+          counter: record.counter,
+          to: record.to,
+          event: record.event.type,
+          sort: 'tell',
+        });
+        return;
+      case 'timers':
+        if (this.#isWanted(record.address))
+          this.#keep({ type: 'timers', at, node, address: record.address, timers: record.timers });
+        return;
+      case 'actor':
+        if (this.#isWanted(record.address))
+          this.#keep({
+            type: 'actor',
+            at,
+            node,
+            address: record.address,
+            kind: record.kind,
+            change: record.change,
+          });
+        return;
+      case 'undelivered':
+        this.#keep({
+          type: 'undelivered',
+          at,
+          node,
+          to: record.to,
+          event: record.event.type,
+          error: { code: record.error.code, message: record.error.message },
+        });
+        return;
+      case 'commitRefused':
+        this.#keep({
+          type: 'commitRefused',
+          at,
+          node,
+          error: record.error,
+          addresses: record.addresses,
+        });
+        return;
+      case 'lease':
+        this.#keep({
+          type: 'lease',
+          at,
+          node,
+          place: record.place,
+          change: record.change,
+          fence: record.fence,
+        });
+        return;
+      case 'peer':
+        this.#keep({ type: 'link', at, node, peer: record.peer, change: record.change });
+    }
+  };
+
+  /** Lines of a recording, header and definitions first; of these actors alone where some are named. */
+  lines(addresses?: readonly string[]): Array<RecordedHeader | RecordedLine> {
+    const { node, place, version } = this.#parts;
+    const at = this.#parts.now();
+    const wanted =
+      addresses === undefined || addresses.length === 0 ? undefined : new Set(addresses);
+    const shown = this.#lines.filter(({ line }) => wanted === undefined || isAbout(line, wanted));
+    const kinds = new Set(
+      shown.flatMap(({ line }) => ('address' in line ? [kindOf(line.address)] : [])),
+    );
+    const header: RecordedHeader = {
+      type: 'recording',
+      version: RECORDING_VERSION,
+      escapement: version,
+      at,
+      title: `${node} (${place})`,
+      nodes: [{ node, place }],
+    };
+    const definitions = [...kinds].flatMap((kind): RecordedLine[] => {
+      const definition = this.#parts.definition(kind);
+      return definition === undefined ? [] : [{ type: 'definition', at, node, definition }];
+    });
+    const skipped: RecordedLine[] =
+      this.#skipped === 0 ? [] : [{ type: 'skipped', at, node, count: this.#skipped }];
+    const based = new Set<string>();
+    const rest = shown.map(({ line }) => {
+      if (line.type !== 'turn' || line.patch === undefined || based.has(line.address)) {
+        if (line.type === 'turn') based.add(line.address);
+        return line;
+      }
+      based.add(line.address);
+      const { patch, ...whole } = line;
+      return { ...whole, context: patched(this.#base.get(line.address), patch) };
+    });
+    return [header, ...definitions, ...skipped, ...rest];
+  }
+
+  /** Context after a turn, where it is still known. */
+  contextAt(address: string, turn: number): { readonly value: unknown } | undefined {
+    let value = this.#base.get(address);
+    let isKnown = this.#base.has(address);
+    for (const { line } of this.#lines) {
+      if (line.type !== 'turn' || line.address !== address || line.turn > turn) continue;
+      if (line.context !== undefined) {
+        value = line.context;
+        isKnown = true;
+      } else if (line.patch !== undefined) value = patched(value, line.patch);
+      if (line.turn === turn)
+        return isKnown && line.contextBytes === undefined ? { value } : undefined;
+    }
+    return undefined;
+  }
+
+  /** Turns of an actor that are recorded, oldest first. */
+  turnsOf(address: string): TurnOfLine[] {
+    return this.#lines.flatMap(({ line }) =>
+      line.type === 'turn' && line.address === address ? [line] : [],
+    );
+  }
+
+  #turn(record: Extract<InspectionRecord, { type: 'turn' }>): void {
+    const { redact } = this.#rules;
+    const { address, at, node, turn, takenAt, from, counter, state, error } = record;
+    const event = redacted(record.event, redact) as TurnOfLine['event'];
+    const { dueAt } = record.event as { dueAt?: unknown };
+    const by =
+      from?.startsWith(COMMAND_SENDER) === true
+        ? from.slice(COMMAND_SENDER.length).split(':')[0]
+        : undefined;
+    this.#keep({
+      type: 'turn',
+      at,
+      node,
+      address,
+      turn,
+      takenAt,
+      event,
+      ...(from !== undefined && { from }),
+      ...(counter !== undefined && { counter }),
+      ...(typeof dueAt === 'number' && { dueAt }),
+      state,
+      ...this.#context(address, record.context),
+      ...(error !== undefined && { error: { code: error.code, message: error.message } }),
+      ...(by !== undefined && { by }),
+    });
+    this.#turns += 1;
+    while (this.#turns > this.#rules.turnsMax) this.#drop();
+  }
+
+  #context(
+    address: string,
+    context: unknown,
+  ): Pick<TurnOfLine, 'context' | 'patch' | 'contextBytes'> {
+    if (context === undefined) return {};
+    const text = JSON.stringify(context) ?? 'null';
+    if (text.length > CONTEXT_BYTES_MAX) return { contextBytes: text.length };
+    const value = redacted(JSON.parse(text), this.#rules.redact);
+    const isFirst = !this.#last.has(address);
+    const patch = isFirst ? undefined : diff(this.#last.get(address), value);
+    this.#last.set(address, value);
+    if (patch === undefined) return { context: value };
+    return JSON.stringify(patch).length < text.length ? { patch } : { context: value };
+  }
+
+  #isWanted(address: string): boolean {
+    if (this.#addresses?.has(address) === true) return true;
+    const { kinds } = this.#rules;
+    if (kinds === undefined) return this.#addresses === undefined;
+    const end = address.indexOf('/');
+    return end > 0 && kinds.includes(address.slice(0, end));
+  }
+
+  #keep(line: RecordedLine): void {
+    const bytes = JSON.stringify(line).length;
+    this.#lines.push({ line, bytes });
+    this.#bytes += bytes;
+    while (this.#bytes > this.#rules.bytesMax && this.#lines.length > 1) this.#drop();
+  }
+
+  #drop(): void {
+    const dropped = this.#lines.shift();
+    if (dropped === undefined) return;
+    this.#bytes -= dropped.bytes;
+    this.#skipped += 1;
+    const { line } = dropped;
+    if (line.type !== 'turn') return;
+    this.#turns -= 1;
+    if (line.context !== undefined) this.#base.set(line.address, line.context);
+    else if (line.patch !== undefined)
+      this.#base.set(line.address, patched(this.#base.get(line.address), line.patch));
+  }
+}
+
+function isAbout(line: RecordedLine, wanted: ReadonlySet<string>): boolean {
+  if ('address' in line) return wanted.has(line.address);
+  if (line.type === 'message') return wanted.has(line.from) || wanted.has(line.to);
+  if (line.type === 'undelivered') return wanted.has(line.to);
+  return true;
+}

@@ -1,0 +1,70 @@
+/**
+ * One open stream: frames go down as server-sent events, and nothing is heard on it.
+ *
+ * A page that reads slowly keeps a bounded number of bytes here: frames beyond them are left out, and the page is
+ * told how many of which type as soon as there is room. Nobody else waits for it.
+ */
+
+import type { ServerResponse } from 'node:http';
+import type { Frame, Watch } from './protocol.ts';
+
+export class FrameStream {
+  readonly id: string;
+  /** What the page wants to be told. */
+  watch: Omit<Watch, 'stream'> = {};
+  /** Rows last told of each watched list, as JSON by address. */
+  readonly toldRows = new Map<string, ReadonlyMap<string, string>>();
+  /** Last detail told of each watched actor. */
+  readonly toldActors = new Map<string, string>();
+  /** Last turn told of each watched actor. */
+  readonly toldTurns = new Map<string, number>();
+  readonly #response: ServerResponse;
+  readonly #bytesMax: number;
+  readonly #skipped = new Map<string, number>();
+
+  constructor(id: string, response: ServerResponse, bytesMax: number) {
+    this.id = id;
+    this.#response = response;
+    this.#bytesMax = bytesMax;
+  }
+
+  get isOpen(): boolean {
+    return !this.#response.writableEnded && !this.#response.destroyed;
+  }
+
+  /** False when it was left out. */
+  send(frame: Frame): boolean {
+    if (!this.isOpen) return false;
+    if (!this.#hasRoom()) {
+      this.#skipped.set(frame.type, (this.#skipped.get(frame.type) ?? 0) + 1);
+      return false;
+    }
+    this.#tellSkipped(frame.at);
+    this.#write(frame);
+    return true;
+  }
+
+  end(frame: Frame): void {
+    if (!this.isOpen) return;
+    this.#write(frame);
+    this.#response.end();
+  }
+
+  #hasRoom(): boolean {
+    return this.#response.writableLength <= this.#bytesMax;
+  }
+
+  #tellSkipped(at: number): void {
+    for (const [of, count] of this.#skipped) this.#write({ at, type: 'skipped', count, of });
+    if (this.#skipped.size === 0) return;
+    // What was left out may have been the newest of a value: it is told again.
+    this.toldRows.clear();
+    this.toldActors.clear();
+    this.#skipped.clear();
+  }
+
+  #write(frame: Frame): void {
+    // JSON has no line breaks, so one frame is one line.
+    this.#response.write(`data: ${JSON.stringify(frame)}\n\n`);
+  }
+}

@@ -1,0 +1,242 @@
+/**
+ * Turns of a history as lines, and what follows from them: when states were entered, lanes of a timeline, and
+ * messages paired with the turns that took them. Pure.
+ */
+
+import type {
+  ChartDefinition,
+  Lane,
+  LaneBar,
+  LaneMark,
+  MessageLine,
+  TurnLine,
+} from './protocol.ts';
+import { activePaths, takenTransitions } from './state-paths.ts';
+
+/** Row of a history as the store keeps it. */
+export interface HistoryLike {
+  readonly turn: number;
+  readonly at: number;
+  readonly event: string;
+  readonly dueAt?: number;
+  readonly from?: string;
+  readonly counter?: number;
+  readonly state?: string;
+  readonly did?: readonly string[];
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** Prefix of the name under which a command of the inspector is sent. */
+export const COMMAND_SENDER = 'request:inspector:';
+
+export function turnLine(address: string, row: HistoryLike): TurnLine {
+  const { turn, at, event, dueAt, from, counter, state, did, error } = row;
+  const by = from?.startsWith(COMMAND_SENDER) === true ? whoOf(from) : undefined;
+  return {
+    address,
+    turn,
+    at,
+    event,
+    ...(dueAt !== undefined && { dueAt }),
+    ...(from !== undefined && { from }),
+    ...(counter !== undefined && { counter }),
+    ...(state !== undefined && { state }),
+    ...(did !== undefined && { did }),
+    ...(error !== undefined && { error: { code: error.code, message: error.message } }),
+    ...(by !== undefined && { by }),
+  };
+}
+
+/** Name of who sent a command: `request:inspector:alice:…`. */
+function whoOf(from: string): string {
+  return from.slice(COMMAND_SENDER.length).split(':')[0] ?? '';
+}
+
+/** State before each turn, as far as the rows tell; the first ones may be unknown. */
+export function statesBefore(turns: readonly TurnLine[]): ReadonlyArray<string | undefined> {
+  let state: string | undefined;
+  return turns.map((turn) => {
+    const before = state;
+    state = turn.state ?? state;
+    return before;
+  });
+}
+
+/** When each active state was entered, by path, as far back as the turns go. */
+export function enteredAt(
+  turns: readonly TurnLine[],
+  active: readonly string[],
+): Record<string, number> {
+  const entered: Record<string, number> = {};
+  let before: ReadonlySet<string> = new Set();
+  for (const { at, state } of turns) {
+    if (state === undefined) continue;
+    const now = activePaths(state);
+    for (const path of now) if (!before.has(path)) entered[path] = at;
+    before = now;
+  }
+  const isWhole = turns[0]?.turn === 1;
+  const [first] = turns;
+  return Object.fromEntries(
+    active.flatMap((path) => {
+      const at = path === '' && isWhole ? first?.at : entered[path];
+      return at === undefined ? [] : [[path, at]];
+    }),
+  );
+}
+
+/** Time that was spent in each state and is over, by path. */
+export function dwells(
+  turns: readonly TurnLine[],
+  show: (path: string, ms: number, endedAt: number) => void,
+): void {
+  const since = new Map<string, number>();
+  for (const { at, state } of turns) {
+    if (state === undefined) continue;
+    const now = activePaths(state);
+    for (const [path, from] of since) {
+      if (now.has(path)) continue;
+      since.delete(path);
+      show(path, at - from, at);
+    }
+    for (const path of now) if (!since.has(path)) since.set(path, at);
+  }
+}
+
+/** Name to show of a timer: the delay of `xstate.after.limit.job.running` is `limit`. */
+export function deadlineName(id: string, chart?: ChartDefinition): string {
+  const known = chart?.transitions.find(({ timer }) => timer === id);
+  if (known !== undefined) return known.name;
+  if (!id.startsWith('xstate.after.')) return id;
+  return id.slice('xstate.after.'.length).split('.')[0] ?? id;
+}
+
+export const isDeadlineTurn = ({ event, dueAt }: TurnLine): boolean =>
+  dueAt !== undefined || event.startsWith('xstate.after.');
+
+/** Lane of an actor: its states as bars, deadlines that have come, turns that stand out. */
+export function laneOf(
+  actor: {
+    readonly address: string;
+    readonly node: string;
+    readonly state: string;
+    readonly endedAt?: number;
+  },
+  turns: readonly TurnLine[],
+  chart?: ChartDefinition,
+): Lane {
+  const bars: LaneBar[] = [];
+  const marks: LaneMark[] = [];
+  let open: { state: string; from: number } | undefined;
+  for (const turn of turns) {
+    if (turn.state !== undefined && turn.state !== open?.state) {
+      if (open !== undefined) bars.push(stateBar(open, turn.at));
+      open = { state: turn.state, from: turn.at };
+    }
+    const mark = markOf(turn, chart);
+    if (mark !== undefined) marks.push(mark);
+  }
+  if (open !== undefined) bars.push(stateBar(open, actor.endedAt));
+  const last = turns.at(-1);
+  if (actor.endedAt !== undefined && last !== undefined)
+    marks.push({ at: actor.endedAt, sort: 'end', label: actor.state, turn: last.turn });
+  return {
+    address: actor.address,
+    node: actor.node,
+    state: actor.state,
+    bars,
+    marks,
+    since: turns[0]?.at ?? 0,
+  };
+}
+
+function stateBar(
+  { state, from }: { state: string; from: number },
+  to: number | undefined,
+): LaneBar {
+  return { sort: 'state', from, label: state, ...(to !== undefined && { to }) };
+}
+
+function markOf(turn: TurnLine, chart: ChartDefinition | undefined): LaneMark | undefined {
+  const { at, turn: number, event, error } = turn;
+  if (error !== undefined)
+    return { at, sort: 'failed', label: `${event}: ${error.code}`, turn: number };
+  if (isDeadlineTurn(turn))
+    return { at, sort: 'timeout', label: deadlineName(event, chart), turn: number };
+  if (/extension|extend/i.test(event)) {
+    const isDenied = /denied|refused/i.test(event);
+    return { at, sort: isDenied ? 'denied' : 'extension', label: event, turn: number };
+  }
+  return { at, sort: 'turn', label: event, turn: number };
+}
+
+/** Transitions that the last turn took, where the definition alone decides it. */
+export function lastTransitions(
+  turns: readonly TurnLine[],
+  chart: ChartDefinition,
+): readonly string[] | undefined {
+  const last = turns.at(-1);
+  const before = statesBefore(turns).at(-1);
+  if (last === undefined || before === undefined) return undefined;
+  const after = activePaths(last.state ?? before);
+  return last.transitions ?? takenTransitions(chart, activePaths(before), last.event, after);
+}
+
+/** `send order.paid to mail/42@A`, `3 × send …`, `hint …`. */
+const SENT = /^(?:(\d+) × )?(send|hint|answer) (\S+) to (\S+)$/;
+
+interface Sent {
+  readonly line: MessageLine;
+}
+
+/**
+ * Messages between actors, from both of their histories: a turn says what it sent, a turn says by whose message
+ * it was caused. Messages of one sender to one receiver stay in order, so they are paired in order.
+ */
+export function messagesBetween(turns: readonly TurnLine[]): MessageLine[] {
+  const sent = new Map<string, Sent[]>();
+  const known = new Set(turns.map(({ address }) => address));
+  for (const { address, at, turn, did = [] } of turns)
+    for (const text of did) {
+      const [, times = '1', sort = '', type = '', to = ''] = SENT.exec(text) ?? [];
+      if (to === '') continue;
+      const lane = sent.get(laneKey(address, to, type)) ?? [];
+      sent.set(laneKey(address, to, type), lane);
+      const told = sort === 'hint' ? 'hint' : sort === 'answer' ? 'answer' : 'tell';
+      const line = {
+        from: address,
+        to,
+        type,
+        sort: told,
+        sentAt: at,
+        sentTurn: turn,
+        outcome: 'unknown',
+      } as const;
+      for (let count = Number(times); count > 0 && lane.length < 10_000; count -= 1)
+        lane.push({ line });
+    }
+  const messages: MessageLine[] = [];
+  for (const { address, at, turn, event, from, counter, error } of turns) {
+    if (from === undefined || !from.includes('@')) continue;
+    const lane = sent.get(laneKey(from, address, event)) ?? [];
+    const index = lane.findIndex(({ line }) => (line.sentAt ?? 0) <= at);
+    const [pair] = index < 0 ? [] : lane.splice(index, 1);
+    const base = pair?.line ?? { from, to: address, type: event, sort: 'tell' as const };
+    messages.push({
+      ...base,
+      ...(counter !== undefined && counter > 0 && { counter }),
+      takenAt: at,
+      takenTurn: turn,
+      outcome: error === undefined ? 'taken' : 'refused',
+      ...(error !== undefined && { why: error.message }),
+    });
+  }
+  for (const lane of sent.values())
+    for (const { line } of lane)
+      messages.push({ ...line, outcome: known.has(line.to) ? 'underWay' : 'unknown' });
+  return messages.sort((one, other) => timeOf(one) - timeOf(other));
+}
+
+const timeOf = ({ sentAt, takenAt }: MessageLine): number => sentAt ?? takenAt ?? 0;
+const laneKey = (from: string, to: string, type: string): string =>
+  JSON.stringify([from, to, type]);
