@@ -20,7 +20,7 @@ const { ESCAPEMENT_TEST_XSTATE: otherXState } = process.env;
 const UNIT = [
   'test/*.test.ts',
   'test/{delivery,docs,engine,machines,rehearsal,statechart,telemetry,testing}/*.test.ts',
-  'test/{inspector/drawing,jobs/machines,simulator/invariants}/*.test.ts',
+  'test/{inspector/drawing,jobs/machines,mapreduce/machines,simulator/invariants}/*.test.ts',
 ];
 
 const LANES = {
@@ -37,7 +37,10 @@ const LANES = {
   },
   // Commands, crashes, durability, load, and the package as it is installed and documented.
   process: {
-    include: ['test/{cli,crash,demo,durability,fuzz,overload,package,processes}/**/*.test.ts'],
+    include: [
+      'test/{cli,crash,demo,durability,fuzz,overload,package,processes}/**/*.test.ts',
+      'test/mapreduce/runs/*.test.ts',
+    ],
   },
 };
 

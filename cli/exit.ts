@@ -13,6 +13,8 @@ export const EXIT = {
   broken: 1,
   /** Below: a share is less than was asked for. */
   below: 2,
+  /** Done, but for items that failed. */
+  partial: 3,
   usage: 64,
   badData: 65,
   unavailable: 69,
@@ -21,6 +23,9 @@ export const EXIT = {
   io: 74,
   noPermission: 77,
   configuration: 78,
+  /** Ended by SIGINT, by SIGTERM. */
+  interrupted: 130,
+  terminated: 143,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -42,6 +47,7 @@ const RUNTIME_EXITS: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   STORE_LOCKED: EXIT.locked,
   STORE_UNAVAILABLE: EXIT.unavailable,
   STORE_UNWRITABLE: EXIT.noPermission,
+  WORKFLOW_INVALID: EXIT.configuration,
   XSTATE_UNSUPPORTED: EXIT.unavailable,
   INTERNAL: EXIT.internal,
 };

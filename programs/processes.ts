@@ -5,6 +5,6 @@
  * group by the mark it carries, `OutputFile` and `OutputText` keep output up to a limit.
  */
 
-export { Command, type CommandOptions } from './processes/command.ts';
+export { Command, type CommandEnd, type CommandOptions } from './processes/command.ts';
 export { ProcessGroups } from './processes/groups.ts';
-export { OutputFile, OutputText, TRUNCATION_MARK } from './processes/output.ts';
+export { OutputFile, type OutputSink, OutputText, TRUNCATION_MARK } from './processes/output.ts';

@@ -36,6 +36,7 @@ interface Entry {
 
 const NODES = 'Nodes:';
 const JOBS = 'Jobs:';
+const RUNS = 'Map-reduce runs:';
 const ACTORS = 'Actors of any node:';
 const MACHINES = 'Machines and data:';
 const ABOUT = 'About:';
@@ -109,6 +110,24 @@ const ENTRIES: readonly Entry[] = [
     group: JOBS,
     description: 'Tell what happened to a job or an actor, turn by turn.',
     load: async (around) => (await import('./history.ts')).historyCommand(around),
+  },
+  {
+    name: 'mapreduce',
+    group: RUNS,
+    description: 'Run commands for many items, bounded in time; look at such runs.',
+    load: async (around) => (await import('./mapreduce.ts')).mapreduceCommand(around),
+  },
+  {
+    name: 'dlq',
+    group: RUNS,
+    description: 'List items that have failed; try them again or drop them.',
+    load: async (around) => (await import('./dlq.ts')).dlqCommand(around),
+  },
+  {
+    name: 'timeouts',
+    group: RUNS,
+    description: 'Look at timers and timeouts of runs; give an attempt more time.',
+    load: async (around) => (await import('./timeouts.ts')).timeoutsCommand(around),
   },
   {
     name: 'actors',

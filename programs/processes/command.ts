@@ -121,9 +121,33 @@ function endOf(
         cancelGrace();
         resolve(end);
       });
-      cancelGrace = clock.schedule(clock.now() + outputGraceMs, () => resolve(end));
+      // What was printed in time may still wait in the pipe, where this process was busy meanwhile.
+      cancelGrace = clock.schedule(clock.now() + outputGraceMs, () =>
+        whenDrained(child, clock, () => resolve(end)),
+      );
     });
   });
+}
+
+/** Rounds of I/O after which a pipe that others go on filling counts as read. */
+const ROUNDS_LEFT = 16;
+
+function whenDrained(
+  child: ChildProcess,
+  clock: Clock,
+  then: () => void,
+  roundsLeft = ROUNDS_LEFT,
+): void {
+  const read = (): number => bytesRead(child.stdout) + bytesRead(child.stderr);
+  const before = read();
+  clock.defer(() => {
+    if (read() === before || roundsLeft === 0) then();
+    else whenDrained(child, clock, then, roundsLeft - 1);
+  });
+}
+
+function bytesRead(stream: Readable | null): number {
+  return (stream as (Readable & { readonly bytesRead?: number }) | null)?.bytesRead ?? 0;
 }
 
 function notStarted(error: Error, stderr: OutputSink): CommandEnd {

@@ -34,6 +34,7 @@ export const ERROR_CODES = {
   EVENT_UNDECLARED: { retryable: false },
   FENCE_EXHAUSTED: { retryable: false },
   FENCE_STALE: { retryable: false },
+  INPUT_INVALID: { retryable: false },
   INTERNAL: { retryable: false },
   INVARIANT_BROKEN: { retryable: false },
   KIND_EXISTS: { retryable: false },
@@ -73,6 +74,7 @@ export const ERROR_CODES = {
   TURN_FAILED: { retryable: false },
   WATCH_LOST: { retryable: true },
   WATCH_REFUSED: { retryable: false },
+  WORKFLOW_INVALID: { retryable: false },
   XSTATE_UNSUPPORTED: { retryable: false },
 } as const;
 

@@ -17,6 +17,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   'escapement/http': ['createHttpHandler', 'createHttpServer', 'serverLimits'],
   'escapement/inspector': ['inspectorHandler', 'serveInspector'],
   'escapement/jobs': ['connectClient', 'startGate', 'startManager', 'startWorker'],
+  'escapement/mapreduce': ['runMapReduce', 'WorkflowError'],
   'escapement/machine': ['to', 'reply', 'spawnRoot'],
   'escapement/machines': ['gateJobMachine', 'jobMachine', 'reminderMachine', 'workflowMachine'],
   'escapement/simulator': ['NEMESES', 'invariant', 'simulate'],

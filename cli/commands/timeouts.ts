@@ -1,0 +1,121 @@
+/** `timeouts list|show|stats|extend`: timers that are armed, incidents, and how often limits were reached. */
+
+import { userInfo } from 'node:os';
+import { Command } from 'commander';
+import { durationText } from '../../machines/mapreduce/words.ts';
+import { requestExtension } from '../../programs/mapreduce/control.ts';
+import { activeTimers, incidentOf, statisticsOf } from '../../programs/mapreduce/timeouts.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
+import { parsePositiveDurationMs } from '../arguments.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { type DataOptions, looking, withDataOptions } from '../mapreduce/options.ts';
+import { printable } from '../render/output.ts';
+import { printTable } from '../render/table.ts';
+import type { Surroundings } from './commands.ts';
+
+interface TimeoutOptions extends DataOptions {
+  readonly run?: string;
+  readonly byRun?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  $ escapement timeouts list
+  $ escapement timeouts show agent-7-1
+  $ escapement timeouts stats --by-run
+  $ escapement timeouts extend agent-7-1 --by 5m`;
+
+export function timeoutsCommand(around: Surroundings): Command {
+  return new Command('timeouts')
+    .addHelpText('after', EXAMPLES)
+    .addCommand(listCommand(around))
+    .addCommand(showCommand(around))
+    .addCommand(statsCommand(around))
+    .addCommand(extendCommand(around));
+}
+
+const ofRun = (command: Command): Command =>
+  withDataOptions(command).option('--run <id>', 'only of this run').addHelpText('after', EXAMPLES);
+
+function listCommand({ output }: Surroundings): Command {
+  return ofRun(new Command('list').description('List the timers that are armed now.')).action(
+    async ({ data, json, run }: TimeoutOptions) => {
+      const now = systemClock({ unref: true }).now();
+      const timers = await looking(data, ({ stored }) =>
+        activeTimers(
+          stored,
+          stored.runs().filter(({ context }) => run === undefined || context.runId === run),
+          now,
+        ),
+      );
+      if (json === true) output.line(JSON.stringify({ timers }, null, 2));
+      else if (timers.length === 0) output.line('No timer is armed.');
+      else
+        printTable(
+          [
+            { title: 'agent', text: ({ agentId }) => agentId },
+            { title: 'run', text: ({ runId }) => runId },
+            { title: 'kind', text: ({ kind }) => kind },
+            { title: 'limit', text: ({ limitMs }) => durationText(limitMs ?? 0), side: 'right' },
+            { title: 'left', text: ({ remainingMs }) => durationText(remainingMs), side: 'right' },
+          ],
+          timers,
+          output,
+        );
+    },
+  );
+}
+
+function showCommand({ output }: Surroundings): Command {
+  return ofRun(
+    new Command('show').description('Show an attempt: its limits, its end, what it printed.'),
+  )
+    .argument('<agent>', 'its id')
+    .action(async (agentId: string, { data, run }: TimeoutOptions) => {
+      const incident = await looking(data, ({ stored, folder }) =>
+        incidentOf(stored, folder, agentId, run),
+      );
+      if (incident === undefined)
+        throw new CommandFailure(EXIT.badData, `There is no agent "${printable(agentId)}".`);
+      output.line(JSON.stringify(incident, null, 2));
+    });
+}
+
+function statsCommand({ output }: Surroundings): Command {
+  return ofRun(
+    new Command('stats').description('Count attempts and timeouts, over all runs or of one.'),
+  )
+    .option('--by-run', 'each run by itself, the oldest first')
+    .action(async ({ data, json, run, byRun }: TimeoutOptions) => {
+      const stats = await looking(data, ({ stored }) => {
+        const runs = stored
+          .runs()
+          .filter(({ context }) => run === undefined || context.runId === run);
+        if (byRun !== true) return statisticsOf(stored, runs);
+        return runs.map((one) => ({ run_id: one.context.runId, ...statisticsOf(stored, [one]) }));
+      });
+      if (json === true || byRun === true) output.line(JSON.stringify(stats, null, 2));
+      else
+        for (const [name, value] of Object.entries(stats))
+          output.line(
+            `${name.padEnd(30)} ${typeof value === 'object' ? JSON.stringify(value) : value}`,
+          );
+    });
+}
+
+function extendCommand({ output, setExitCode }: Surroundings): Command {
+  return ofRun(new Command('extend').description('Give an attempt of a live run more time.'))
+    .argument('<agent>', 'its id')
+    .requiredOption('--by <duration>', 'how much, such as 60s', parsePositiveDurationMs)
+    .action(async (agentId: string, options: TimeoutOptions & { readonly by: number }) => {
+      const { data, json, run, by: byMs } = options;
+      const by = userInfo().username;
+      const answer = await requestExtension(data, { agentId, byMs, by, runId: run });
+      if (!answer.isExtended) setExitCode(EXIT.broken);
+      if (json === true) output.line(JSON.stringify(answer));
+      else if (answer.isExtended)
+        output.line(`${agentId} has ${durationText(answer.remainingMs ?? 0)} left.`);
+      else
+        output.complain(`error: ${agentId} was not extended: ${printable(answer.reason ?? '')}\n`);
+    });
+}

@@ -1,0 +1,58 @@
+/** Options and readings that the commands of map-reduce runs share. */
+
+import { type Command, InvalidArgumentError } from 'commander';
+import { openStoredData, type StoredData } from '../../programs/mapreduce/stored-data.ts';
+
+export interface DataOptions {
+  readonly data: string;
+  readonly json?: boolean;
+}
+
+const LIMIT_MAX_SECONDS = 60 * 86_400;
+
+export function withDataOptions(command: Command): Command {
+  return command
+    .option('--data <dir>', 'directory of the runs', '.escapement')
+    .option('--json', 'print JSON');
+}
+
+/** Milliseconds, of a number of seconds with at most three decimals. */
+export function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (/^\d+(\.\d{1,3})?$/.test(text) && seconds > 0 && seconds <= LIMIT_MAX_SECONDS)
+    return Math.round(seconds * 1_000);
+  throw new InvalidArgumentError(
+    'It must be a number of seconds greater than 0, such as 90 or 0.5.',
+  );
+}
+
+export function parsePositive(text: string): number {
+  const count = Number(text);
+  if (/^\d{1,9}$/.test(text) && count > 0) return count;
+  throw new InvalidArgumentError('It must be a whole number of 1 or more.');
+}
+
+/** `claude=/path/stub`, or `claude=["/path/stub", "-p"]`. */
+export function parseCommand(text: string): readonly string[] {
+  const [, given = ''] = /^claude=(.+)$/s.exec(text) ?? [];
+  if (given.startsWith('[')) {
+    try {
+      const argv = JSON.parse(given) as unknown;
+      const isText = (each: unknown): each is string => typeof each === 'string';
+      if (Array.isArray(argv) && argv.length > 0 && argv.every(isText)) return argv;
+    } catch {
+      // What it should be is said below.
+    }
+  } else if (given !== '') return [given];
+  throw new InvalidArgumentError('It must be claude=<program>, or claude=["program", "argument"].');
+}
+
+/** Opens the data to be looked at, for as long as `read` takes. */
+export async function looking<T>(data: string, read: (stored: StoredData) => T): Promise<T> {
+  const opened = await openStoredData(data);
+  try {
+    return read(opened);
+  } finally {
+    await opened.close();
+  }
+}

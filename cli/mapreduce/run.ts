@@ -1,0 +1,217 @@
+/**
+ * `mapreduce run` and `mapreduce resume`: a run in this process, from its workflow or from what is stored.
+ *
+ * The first SIGINT or SIGTERM stops it in order, so that it can be resumed; the second skips the grace.
+ */
+
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Command } from 'commander';
+import { runAddress } from '../../machines/mapreduce/addresses.ts';
+import { durationText } from '../../machines/mapreduce/words.ts';
+import { serveControl } from '../../programs/mapreduce/control.ts';
+import { Host } from '../../programs/mapreduce/host.ts';
+import type { RunDocument } from '../../programs/mapreduce/index.ts';
+import { readInput, withIds } from '../../programs/mapreduce/items.ts';
+import type { About } from '../../programs/mapreduce/plan.ts';
+import {
+  followRun,
+  hashOf,
+  type Prepared,
+  prepare,
+  resumeRun,
+  startRun,
+} from '../../programs/mapreduce/run.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
+import type { Surroundings } from '../commands/commands.ts';
+import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
+import { type Output, printable } from '../render/output.ts';
+import {
+  type DataOptions,
+  parseCommand,
+  parsePositive,
+  parseSeconds,
+  withDataOptions,
+} from './options.ts';
+import { Progress } from './progress.ts';
+
+interface RunFlags extends DataOptions {
+  readonly parallel?: number;
+  readonly agentTimeout?: number;
+  readonly command?: readonly string[];
+  readonly runId?: string;
+  readonly resume?: string;
+  readonly useStored?: boolean;
+  readonly quiet?: boolean;
+  readonly events?: boolean;
+}
+
+const HELP = `
+Every item of the input gets the commands of the template. What runs too long is ended, with all it has
+started, and the item is kept among the failed ones: see "escapement dlq list".
+
+Examples:
+  $ escapement mapreduce run workflow.yml
+  $ escapement mapreduce run workflow.yml --parallel 8 --agent-timeout 120 --json
+  $ escapement mapreduce run workflow.yml --command claude=./stub
+  $ escapement mapreduce resume 4f1kq0v2
+
+Exit codes: 0 all items done or skipped, 1 the run failed, 3 some items failed, 64 usage, 65 bad input,
+70 internal error, 73 another run has the directory, 78 bad workflow, 130 and 143 stopped by SIGINT or
+SIGTERM; such a run can be resumed.`;
+
+export function runCommand(around: Surroundings): Command {
+  return flagged(
+    new Command('run').description('Run a workflow.').argument('[workflow]', 'the workflow file'),
+  )
+    .option('--run-id <id>', 'name of the run; default: a new one')
+    .option('--parallel <n>', 'items at a time', parsePositive)
+    .option(
+      '--agent-timeout <secs>',
+      'limit of each attempt, before what the file says',
+      parseSeconds,
+    )
+    .option('--command <claude=program>', 'program of claude steps, or a JSON array', parseCommand)
+    .option('--resume <run>', 'continue a run that was stopped')
+    .addHelpText('after', HELP)
+    .action(async (file: string | undefined, flags: RunFlags, command: Command) => {
+      if (flags.resume !== undefined) return resume(flags.resume, flags, around);
+      if (file === undefined)
+        command.error('error: say what to run: a workflow file, or --resume <run>');
+      await start(file, flags, around);
+    });
+}
+
+export function resumeCommand(around: Surroundings): Command {
+  return flagged(
+    new Command('resume')
+      .description('Continue a run that was stopped or failed.')
+      .argument('<run>', 'its id'),
+  )
+    .addHelpText('after', HELP)
+    .action((runId: string, flags: RunFlags) => resume(runId, flags, around));
+}
+
+function flagged(command: Command): Command {
+  return withDataOptions(command)
+    .option('--use-stored', 'resume though the workflow file was changed since')
+    .option('--events', 'print the events of monitoring on standard error, a line of JSON each')
+    .option('--quiet', 'show no progress');
+}
+
+async function start(file: string, flags: RunFlags, around: Surroundings): Promise<void> {
+  const { parallel, agentTimeout, command, runId } = flags;
+  const options = {
+    ...(parallel !== undefined && { parallel }),
+    ...(agentTimeout !== undefined && { agentTimeoutMs: agentTimeout }),
+    ...(command !== undefined && { claude: command }),
+    ...(runId !== undefined && { runId }),
+  };
+  const prepared = prepare(file, options);
+  const { map } = prepared.workflow;
+  const values = readInput(resolve(prepared.directory, map.input), map.jsonPath);
+  await hosting(flags, around, async (host) => {
+    if (flags.quiet !== true) sayLimits(prepared, around.output);
+    return startRun(host, prepared, withIds(values), values.length, options);
+  });
+}
+
+async function resume(runId: string, flags: RunFlags, around: Surroundings): Promise<void> {
+  await hosting(flags, around, async (host) => {
+    const run = host.stored.run(runId);
+    if (run !== undefined && flags.useStored !== true)
+      refuseChanged(run.context.about as unknown as About);
+    await resumeRun(host, runId);
+    return runId;
+  });
+}
+
+function refuseChanged({ workflowFile, workflowHash }: About): void {
+  if (workflowFile === null) return;
+  let text: string | undefined;
+  try {
+    text = readFileSync(workflowFile, 'utf8');
+  } catch {
+    // A file that is gone was not changed into another one: the run has its own copy.
+  }
+  if (text === undefined || hashOf(text) === workflowHash) return;
+  const what = `${workflowFile} was changed since the run began. Add --use-stored to go on with what it was.`;
+  throw new CommandFailure(EXIT.configuration, what);
+}
+
+/** Hosts a run from its begin, or its continuation, to its end. */
+export async function hosting(
+  flags: Pick<RunFlags, 'data' | 'json' | 'quiet' | 'events'>,
+  { output, host: process, setExitCode }: Surroundings,
+  begin: (host: Host) => Promise<string>,
+): Promise<RunDocument> {
+  const host = await Host.open({ data: flags.data, logger: loggerOn(output) });
+  const stopControl = await serveControl(host);
+  const stopping = new AbortController();
+  let stoppedBy: ExitCode | undefined;
+  try {
+    if (flags.events === true)
+      host.monitor.attach((event) => output.complain(`${JSON.stringify(event)}\n`));
+    const runId = await begin(host);
+    const progress = flags.quiet === true ? undefined : new Progress(host, runId, output);
+    const stop = (exitCode: ExitCode) => (): void => {
+      if (stoppedBy !== undefined)
+        void host.runtime
+          .actor(runAddress(runId))
+          .send({ type: 'run.kill' })
+          .catch(() => {});
+      stoppedBy ??= exitCode;
+      stopping.abort();
+    };
+    process?.on('SIGINT', stop(EXIT.interrupted));
+    process?.on('SIGTERM', stop(EXIT.terminated));
+    const document = await followRun(host, runId, { signal: stopping.signal });
+    progress?.close();
+    report(document, flags, output);
+    setExitCode(exitCodeOf(document, stoppedBy));
+    return document;
+  } finally {
+    stopControl();
+    await host.close();
+  }
+}
+
+function sayLimits({ limits, warnings }: Prepared, output: Output): void {
+  for (const warning of warnings) output.complain(`warning: ${printable(warning)}\n`);
+  if (limits.agentLimitMs !== null && output.showsProgress)
+    output.complain(`limit of each attempt: ${durationText(limits.agentLimitMs)}\n`);
+}
+
+function report(
+  document: RunDocument,
+  { json, data }: { json?: boolean; data: string },
+  output: Output,
+): void {
+  if (json === true) {
+    output.line(JSON.stringify(document));
+    return;
+  }
+  const { runId, status, summary, reason } = document;
+  const { done, dlq, skipped, failed } = summary;
+  const why = reason === null ? '' : `: ${printable(reason)}`;
+  output.line(`run ${runId} ${status}${why}`);
+  output.line(`${done} done · ${dlq} dlq · ${skipped} skipped · ${failed} failed`);
+  if (document.reduce !== null && document.reduce.output !== '')
+    output.write(`${printable(document.reduce.output)}\n`);
+  const where = data === '.escapement' ? '' : ` --data ${data}`;
+  if (dlq > 0) output.line(output.paint('dim', `See "escapement dlq list${where}".`));
+  if (status === 'interrupted')
+    output.line(output.paint('dim', `Continue it: escapement mapreduce resume ${runId}${where}`));
+}
+
+export function exitCodeOf({ status, summary }: RunDocument, stoppedBy?: ExitCode): ExitCode {
+  if (status === 'interrupted') return stoppedBy ?? EXIT.terminated;
+  if (status === 'failed') return EXIT.broken;
+  return summary.dlq > 0 ? EXIT.partial : EXIT.done;
+}
+
+function loggerOn(output: Output): Logger {
+  const say = (level: string) => (fields: object, message: string) =>
+    output.complain(`${level}: ${message} ${JSON.stringify(fields)}\n`);
+  return { debug: () => {}, info: () => {}, warn: say('warning'), error: say('error') };
+}

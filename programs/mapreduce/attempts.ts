@@ -1,0 +1,287 @@
+/**
+ * Attempts: the processes of agents. It carries out what the machine of an agent asks for, and tells it what
+ * became of that.
+ *
+ * Each command has a process group of its own. What an attempt starts carries a mark in its environment, by which
+ * it is found again when it left its group, and by a runner that began after a crash. Nothing here decides.
+ */
+
+import { agentAddress } from '../../machines/mapreduce/addresses.ts';
+import type { MapAgentEvent } from '../../machines/mapreduce/map-agent/context.ts';
+import type { AgentParams } from '../../machines/mapreduce/map-agent/setup.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
+import type { Sent } from '../../runtime/machine.ts';
+import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { Command, type CommandEnd, OutputFile, ProcessGroups } from '../processes.ts';
+import { ownVariables, valuesOf } from './attempt-values.ts';
+import { commandLineOf, inheritedVariables } from './environment.ts';
+import { IdleNews } from './idle-news.ts';
+import { OutputWatch } from './output-watch.ts';
+import { ValueError } from './placeholders.ts';
+import { type Plan, stepsOf } from './plan.ts';
+import type { TimerPort } from './timer-port.ts';
+import { prepareWorktree, removeWorktree, worktreePath } from './worktrees.ts';
+
+export interface AttemptServices {
+  readonly runtime: Runtime;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Directory of the data, whole: part of the mark. */
+  readonly data: string;
+  /** Null: there is no enforcer. */
+  readonly timers: TimerPort | null;
+  plan(runId: string): Plan;
+  /** The results of the map as one JSON text. */
+  results(runId: string): string;
+}
+
+/** A command at work, or the last one of an attempt. */
+export interface Running {
+  readonly params: AgentParams;
+  readonly index: number;
+  readonly command: Command;
+  readonly stdout: OutputWatch;
+  cancelWait: Cancel;
+  lastOutputAt: number;
+}
+
+type SignalName = Parameters<ProcessGroups['signal']>[1];
+type CleanupResult = { readonly branch: string | null; readonly patch: string | null } | null;
+
+const MARK = 'ESCAPEMENT_ATTEMPT_MARK';
+
+export class Attempts {
+  readonly #services: AttemptServices;
+  readonly #groups: ProcessGroups;
+  readonly #inherited = inheritedVariables();
+  /** Commands of attempts that are not cleaned yet, by attempt. */
+  readonly #running = new Map<string, Running[]>();
+
+  constructor(services: AttemptServices) {
+    this.#services = services;
+    this.#groups = new ProcessGroups(services.clock);
+  }
+
+  readonly performers = {
+    prepare: ({ params }: { params: AgentParams }) => this.#prepare(params),
+    startCommand: ({ params }: { params: AgentParams & StartParams }) => this.#start(params),
+    signalGroup: ({ params }: { params: AgentParams & { signal: string } }) =>
+      this.#signal(params, params.signal as SignalName),
+    killGroup: ({ params }: { params: AgentParams }) => this.#kill(params),
+    cleanUp: ({ params }: { params: AgentParams }) => this.#cleanUp(params),
+  } as const;
+
+  /** The command that an attempt is at. */
+  active(runId: string, agentId: string): Running | undefined {
+    return this.#running.get(keyOf({ runId, agentId }))?.at(-1);
+  }
+
+  async #prepare(params: AgentParams): Promise<void> {
+    try {
+      const branch = await prepareWorktree(
+        this.#services.plan(params.runId),
+        this.#services.data,
+        params.agentId,
+      );
+      this.#tell(params, { type: 'agent.started', branch });
+    } catch (thrown) {
+      this.#tell(params, { type: 'preparation.failed', message: messageOf(thrown) });
+    }
+  }
+
+  #start(params: AgentParams & StartParams): void {
+    const { index, agentId, isUntimed } = params;
+    if (index === 0 && !isUntimed && params.role === 'map') {
+      const refusal = this.#refusal(agentId);
+      if (refusal !== undefined) {
+        this.#tell(params, { type: 'registration.refused', message: refusal });
+        return;
+      }
+    }
+    try {
+      this.#run(params);
+    } catch (thrown) {
+      if (!(thrown instanceof ValueError)) throw thrown;
+      this.#tell(params, { type: 'command.refused', index, message: messageOf(thrown) });
+    }
+  }
+
+  #refusal(agentId: string): string | undefined {
+    const { timers } = this.#services;
+    if (timers === null) return 'Timeout enforcer not available';
+    try {
+      timers.register(agentId);
+      return undefined;
+    } catch (thrown) {
+      return `Failed to register timeout: ${messageOf(thrown)}`;
+    }
+  }
+
+  #run(params: AgentParams & StartParams): void {
+    const { runId, agentId, role, index } = params;
+    const { clock, logger, data } = this.#services;
+    const plan = this.#services.plan(runId);
+    const step = stepsOf(plan, role)[index];
+    if (step === undefined) throw new RangeError(`There is no step ${index}.`);
+    const own = ownVariables(plan, params, this.#mark(params));
+    const results = () => this.#services.results(runId);
+    const values = valuesOf(plan, params, results);
+    const { claude } = plan.about;
+    const { argv, env } = commandLineOf(step, role, values, claude, this.#inherited, own);
+    const bytesMax = plan.workflow.map.outputBytesMax;
+    const failed = (error: Error): void =>
+      logger.warn({ agentId, error: error.message }, 'output of a command could not be kept');
+    const file = (stream: 'out' | 'err') =>
+      new OutputFile(plan.folder.outputPath(agentId, index, stream), bytesMax, failed);
+    const idleLimitMs = rulesOf(plan, role)?.steps[index]?.idleLimitMs ?? null;
+    const idle = new IdleNews(clock, idleLimitMs, (lastOutputAt) =>
+      this.#tell(params, { type: 'output.seen', index, lastOutputAt }),
+    );
+    const listener = {
+      seen: () => {
+        running.lastOutputAt = clock.now();
+        idle.seen();
+      },
+      cost: (name: string, amount: number) =>
+        this.#tell(params, { type: 'cost.reported', name, amount }),
+    };
+    const stdout = new OutputWatch(file('out'), listener, plan.quotaMatches);
+    const stderr = new OutputWatch(file('err'), listener, plan.quotaMatches);
+    const cwd =
+      plan.about.git !== null && role === 'map'
+        ? worktreePath(data, runId, agentId)
+        : plan.about.directory;
+    const command = new Command({ argv, cwd, env, stdout, stderr }, clock);
+    const running: Running = {
+      params,
+      index,
+      command,
+      stdout,
+      cancelWait: () => {},
+      lastOutputAt: clock.now(),
+    };
+    const key = keyOf(params);
+    this.#running.set(key, [...(this.#running.get(key) ?? []), running]);
+    const { group, startTicks = null } = command;
+    if (group !== undefined)
+      this.#tell(params, { type: 'command.spawned', index, group, startTicks });
+    void command.ended.then((end) => {
+      idle.close();
+      const isQuota = end.exitCode !== 0 && (stdout.hasMatched || stderr.hasMatched);
+      this.#ended(plan, running, end, isQuota);
+    });
+  }
+
+  #ended(plan: Plan, { params, index, command }: Running, end: CommandEnd, isQuota: boolean): void {
+    const { exitCode, signal } = end;
+    const isLast = index + 1 === stepsOf(plan, params.role).length;
+    const isClean =
+      isLast && exitCode === 0 && plan.about.git === null && this.#hasNothingLeft(params);
+    if (isClean) this.#forget(params);
+    const { agentId } = params;
+    this.#tell(params, { type: 'command.ended', index, exitCode, signal, isClean, isQuota });
+    if (end.startFailure !== null)
+      this.#services.logger.warn(
+        { agentId, index, pid: command.group, error: end.startFailure },
+        'a command could not be started',
+      );
+  }
+
+  /** True when no process of the attempt lives, also none that left its group. */
+  #hasNothingLeft(params: AgentParams): boolean {
+    const commands = this.#running.get(keyOf(params)) ?? [];
+    const areEmpty = commands.every(
+      ({ command: { group } }) => group === undefined || this.#groups.isEmpty(group),
+    );
+    if (!areEmpty) return false;
+    const { rows, isUndecided } = this.#groups.findMarked(this.#mark(params));
+    return rows.length === 0 && !isUndecided;
+  }
+
+  #signal(params: AgentParams, signal: SignalName): void {
+    const running = this.active(params.runId, params.agentId);
+    const group = running?.command.group;
+    if (running === undefined || group === undefined) {
+      this.#tell(params, { type: 'group.emptied', killed: false });
+      return;
+    }
+    this.#groups.signal(group, signal);
+    this.#tell(params, { type: 'signal.sent' });
+    running.cancelWait();
+    running.cancelWait = this.#groups.whenEmpty(group, () =>
+      this.#tell(params, { type: 'group.emptied', killed: false }),
+    );
+  }
+
+  async #kill(params: AgentParams): Promise<void> {
+    const running = this.active(params.runId, params.agentId);
+    const group = running?.command.group;
+    if (running !== undefined && group !== undefined) {
+      running.cancelWait();
+      this.#groups.signal(group, 'SIGKILL');
+      this.#tell(params, { type: 'signal.sent' });
+      running.cancelWait = this.#groups.whenEmpty(group, () =>
+        this.#tell(params, { type: 'group.emptied', killed: true }),
+      );
+      return;
+    }
+    // Of a runner before this one, or of none.
+    const killed = await this.#groups.killMarked(this.#mark(params)).catch(() => [0]);
+    this.#tell(params, { type: 'group.emptied', killed: killed.length > 0 });
+  }
+
+  async #cleanUp(params: AgentParams): Promise<void> {
+    let failure: string | null = null;
+    let worktree: CleanupResult = null;
+    try {
+      for (const { command, cancelWait } of this.#running.get(keyOf(params)) ?? []) {
+        cancelWait();
+        if (command.group !== undefined && !this.#groups.isEmpty(command.group))
+          await this.#groups.terminate(command.group, []);
+      }
+      await this.#groups.killMarked(this.#mark(params));
+      const plan = this.#services.plan(params.runId);
+      if (plan.about.git !== null && params.role === 'map')
+        worktree = await removeWorktree(plan, this.#services.data, params.agentId);
+    } catch (thrown) {
+      failure = messageOf(thrown);
+    }
+    this.#forget(params);
+    this.#tell(params, { type: 'cleanup.finished', failure, worktree });
+  }
+
+  #forget(params: AgentParams): void {
+    for (const { command } of this.#running.get(keyOf(params)) ?? []) command.release();
+    this.#running.delete(keyOf(params));
+    this.#services.timers?.release(params.agentId);
+  }
+
+  #mark({ runId, agentId }: AgentParams): { readonly name: string; readonly value: string } {
+    return { name: MARK, value: `${this.#services.data}/${runId}/${agentId}` };
+  }
+
+  #tell({ runId, agentId }: AgentParams, event: Sent<MapAgentEvent>): void {
+    this.#services.runtime
+      .actor(agentAddress(runId, agentId))
+      .send(event as never)
+      .catch((thrown: unknown) =>
+        this.#services.logger.debug(
+          { agentId, event: event.type, error: messageOf(thrown) },
+          'an agent could not be told',
+        ),
+      );
+  }
+}
+
+interface StartParams {
+  readonly index: number;
+  readonly isUntimed: boolean;
+}
+
+const keyOf = ({ runId, agentId }: Pick<AgentParams, 'runId' | 'agentId'>): string =>
+  `${runId}/${agentId}`;
+
+const rulesOf = ({ rules }: Plan, role: 'map' | 'setup' | 'reduce') =>
+  role === 'map' ? rules.map : rules[role];

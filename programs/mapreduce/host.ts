@@ -1,0 +1,230 @@
+/**
+ * Host of runs: a runtime on a directory, with the kinds of a run and all that carries out what they ask for.
+ *
+ * One process owns the directory at a time. Opening it wakes what a runner before has left: its attempts are
+ * ended and cleaned, its runs wait to be resumed.
+ */
+
+import { createHash } from 'node:crypto';
+import { mkdirSync, realpathSync } from 'node:fs';
+import { createRuntime } from '../../create-runtime.ts';
+import { failedItemAddress, runAddress } from '../../machines/mapreduce/addresses.ts';
+import { failedItemMachine } from '../../machines/mapreduce/failed-item.ts';
+import { mapAgentMachine } from '../../machines/mapreduce/map-agent.ts';
+import type { NoteParams } from '../../machines/mapreduce/notes.ts';
+import type { KeepParams } from '../../machines/mapreduce/run/steps.ts';
+import { type RunInput, runMachine } from '../../machines/mapreduce/run.ts';
+import type { PerformerCall } from '../../runtime/actor.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import { type Logger, SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Store } from '../../runtime/ports/store.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
+import { lmdbStore } from '../../stores/lmdb.ts';
+import { Attempts } from './attempts.ts';
+import { mapResults, type RunDocument, runDocument } from './documents.ts';
+import { Monitor } from './monitor.ts';
+import { type Plan, planOf } from './plan.ts';
+import { RunFolder } from './run-folder.ts';
+import { StoredRuns } from './stored-runs.ts';
+import { engineTimers, type TimerPort } from './timer-port.ts';
+
+export interface HostOptions {
+  /** Directory of the data; made where there is none. */
+  readonly data: string;
+  readonly clock?: Clock | undefined;
+  readonly logger?: Logger | undefined;
+  /** Null: no enforcer is there. Default: the deadlines of the engine. */
+  readonly timers?: TimerPort | null | undefined;
+}
+
+type Kinds = {
+  mapreduce: typeof runMachine;
+  'map-agent': typeof mapAgentMachine;
+  'failed-item': typeof failedItemMachine;
+};
+
+/** What is on record of runs stays there until the directory is removed. */
+const RETENTION_MS = 100 * 365 * 86_400_000;
+const LIMITS = {
+  mailboxMax: 1_000_000,
+  outboxMax: 1_000_000,
+  sendersMax: 10_000_000,
+  recordBytesMax: 16 * 1024 * 1024,
+  endedRetentionMs: RETENTION_MS,
+  drainMs: 30_000,
+} as const;
+
+export const PLACE = 'mapreduce';
+
+export class Host {
+  readonly data: string;
+  readonly runtime: Runtime<Kinds>;
+  readonly stored: StoredRuns;
+  readonly monitor: Monitor;
+  readonly attempts: Attempts;
+  readonly clock: Clock;
+  readonly #plans = new Map<string, Plan>();
+
+  private constructor(
+    options: HostOptions & { readonly data: string },
+    store: Store,
+    runtime: Runtime,
+    monitor: Monitor,
+    attempts: Attempts,
+    clock: Clock,
+  ) {
+    this.data = options.data;
+    this.runtime = runtime as unknown as Runtime<Kinds>;
+    this.stored = new StoredRuns(store, PLACE);
+    this.monitor = monitor;
+    this.attempts = attempts;
+    this.clock = clock;
+  }
+
+  /** @throws {RuntimeError} STORE_LOCKED and what else opening a store throws */
+  static async open(given: HostOptions): Promise<Host> {
+    mkdirSync(given.data, { recursive: true, mode: 0o700 });
+    const options = { ...given, data: realpathSync(given.data) };
+    const { clock = systemClock(), logger = SILENT_LOGGER } = options;
+    const store = lmdbStore(options.data);
+    const monitor = new Monitor(clock);
+    let host: Host | undefined;
+    // The kinds are registered before there is anybody to ask; their performers are called after.
+    const here = (): Host => {
+      if (host === undefined) throw new RuntimeError('RUNTIME_STOPPED', 'The host is not open.');
+      return host;
+    };
+    await createRuntime({
+      node: PLACE,
+      place: PLACE,
+      store,
+      clock,
+      logger,
+      limits: LIMITS,
+      prepare: (bare) => {
+        const runtime = bare as unknown as Runtime;
+        const attempts = new Attempts({
+          runtime,
+          clock,
+          logger,
+          data: options.data,
+          timers: options.timers === undefined ? engineTimers() : options.timers,
+          plan: (runId) => here().plan(runId),
+          results: (runId) => here().results(runId),
+        });
+        host = new Host(options, store, runtime, monitor, attempts, clock);
+        const note = ({ params }: { params: NoteParams }) => here().#note(params);
+        const keepFailure = {
+          durable: true,
+          attemptsMax: Number.POSITIVE_INFINITY,
+          run: (call: PerformerCall & { readonly params: KeepParams }) => here().#keepFailure(call),
+        } as const;
+        runtime
+          .register('mapreduce', runMachine, { ties: 'timers', perform: { note, keepFailure } })
+          .register('map-agent', mapAgentMachine, {
+            ties: 'timers',
+            livesOnce: true,
+            perform: { note, ...attempts.performers },
+          })
+          .register('failed-item', failedItemMachine, {});
+      },
+    });
+    return here();
+  }
+
+  folder(runId: string): RunFolder {
+    return new RunFolder(this.data, runId);
+  }
+
+  plan(runId: string): Plan {
+    const known = this.#plans.get(runId);
+    if (known !== undefined) return known;
+    const { context } = this.runtime.actor(runAddress(runId)).getSnapshot();
+    const plan = planOf(context as RunInput, this.folder(runId));
+    this.#plans.set(runId, plan);
+    return plan;
+  }
+
+  document(runId: string): RunDocument {
+    const run = this.stored.run(runId);
+    if (run === undefined) throw unknownRun(runId);
+    return runDocument(this.stored, run, this.folder(runId));
+  }
+
+  results(runId: string): string {
+    const run = this.stored.run(runId);
+    if (run === undefined) throw unknownRun(runId);
+    return mapResults(this.stored, run, this.folder(runId));
+  }
+
+  /** Resolves when the run has come to an end, for good or to be resumed. */
+  ended(runId: string): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        const state = this.stored.run(runId)?.state;
+        if (state !== 'completed' && state !== 'failed' && state !== 'interrupted') return;
+        watch.unsubscribe();
+        resolve();
+      };
+      const watch = this.runtime
+        .actor(runAddress(runId))
+        .subscribe({ next: look, complete: look, error: look });
+      look();
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.runtime.stop();
+    this.monitor.flush();
+    for (const { items } of this.#plans.values()) items.close();
+  }
+
+  #note(note: NoteParams): void {
+    const { run_id, item_index } = note;
+    const { items, about } = this.plan(run_id);
+    const hasItem = typeof item_index === 'number' && (note.role ?? 'map') === 'map';
+    this.monitor.take(note, hasItem ? items.at(item_index).itemId : undefined, about.monitoring);
+  }
+
+  async #keepFailure({
+    params: { runId, itemIndex, failures },
+    effectId,
+    send,
+  }: PerformerCall & { readonly params: KeepParams }): Promise<void> {
+    const { items, rules } = this.plan(runId);
+    const { itemId } = items.at(itemIndex);
+    const { workflow } = rules;
+    const address = failedItemAddress(failedItemKey(workflow, itemId));
+    const actor = this.runtime.actor(address);
+    const id = hashOf(effectId);
+    const last = failures.at(-1);
+    if (last !== undefined) {
+      await this.runtime.spawn(address, { input: { workflow, itemId }, ifAbsent: true });
+      const { agentId } = last;
+      const timeout = this.stored.agent(runId, agentId)?.context.timeout ?? null;
+      const event = {
+        type: 'failures.recorded',
+        runId,
+        itemIndex,
+        agentId,
+        failures,
+        timeout,
+      } as const;
+      await actor.send(event, { id });
+    } else if (this.stored.isListed(address)) await actor.send({ type: 'record.resolved' }, { id });
+    await send({ type: 'failure.kept', itemIndex });
+  }
+}
+
+export function unknownRun(runId: string): RuntimeError {
+  return new RuntimeError('INPUT_INVALID', `There is no run "${runId}".`);
+}
+
+/** Key of an item among the failed ones: its own id may have any characters. */
+export const failedItemKey = (workflow: string, itemId: string): string =>
+  hashOf(JSON.stringify([workflow, itemId]));
+
+const hashOf = (text: string): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, 32);

@@ -1,0 +1,101 @@
+/**
+ * Folder of a run: what belongs to it and is no state. The workflow and the items as they were at its start,
+ * what commands have printed, patches, results.
+ *
+ *   runs/<run>/workflow.yml · items.jsonl · results.json · agents/<agent>/0.out, 0.err, item.json, …
+ */
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+
+export class RunFolder {
+  readonly path: string;
+
+  constructor(data: string, runId: string) {
+    this.path = join(data, 'runs', runId);
+  }
+
+  get workflowPath(): string {
+    return join(this.path, 'workflow.yml');
+  }
+
+  get itemsPath(): string {
+    return join(this.path, 'items.jsonl');
+  }
+
+  get resultsPath(): string {
+    return join(this.path, 'results.json');
+  }
+
+  get exists(): boolean {
+    return existsSync(this.path);
+  }
+
+  make(): void {
+    mkdirSync(this.path, { recursive: true, mode: 0o700 });
+  }
+
+  readWorkflow(): string {
+    return readFileSync(this.workflowPath, 'utf8');
+  }
+
+  agentPath(agentId: string): string {
+    return join(this.path, 'agents', agentId);
+  }
+
+  makeAgent(agentId: string): string {
+    const path = this.agentPath(agentId);
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return path;
+  }
+
+  outputPath(agentId: string, index: number, stream: 'out' | 'err'): string {
+    return join(this.agentPath(agentId), `${index}.${stream}`);
+  }
+
+  /** What a command has printed and was kept; nothing where it printed nothing. Not UTF-8 is U+FFFD. */
+  output(agentId: string, index: number, stream: 'out' | 'err' = 'out'): string {
+    return readText(this.outputPath(agentId, index, stream));
+  }
+
+  outputBytes(agentId: string, index: number): number {
+    try {
+      return statSync(this.outputPath(agentId, index, 'out')).size;
+    } catch {
+      return 0;
+    }
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Writes a file that outlives a crash of the machine. */
+export function writeDurably(path: string, text: string): void {
+  writeFileSync(path, text, { mode: 0o600, flush: true });
+  syncDirectoryOf(path);
+}
+
+/** A new file is only there for sure once its folder says so. */
+export function syncDirectoryOf(path: string): void {
+  const descriptor = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

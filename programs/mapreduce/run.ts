@@ -1,0 +1,277 @@
+/**
+ * `runMapReduce`: a workflow from its file to its document, in this process.
+ *
+ * It resolves with the document of the run, also of one that failed or was interrupted, and rejects for a
+ * workflow or an input that cannot be run. It installs no signal handlers and prints nothing.
+ */
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { RUN_ID_PATTERN, runAddress } from '../../machines/mapreduce/addresses.ts';
+import type { AgentRules, StepRules } from '../../machines/mapreduce/map-agent/context.ts';
+import type { RunRules } from '../../machines/mapreduce/run.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import { systemRandom } from '../../runtime/system/random.ts';
+import type { RunDocument } from './documents.ts';
+import { Host, type HostOptions, unknownRun } from './host.ts';
+import { checkPath, type Item, readInput, withIds, writeItems } from './items.ts';
+import type { Sink } from './monitor.ts';
+import type { About } from './plan.ts';
+import { writeDurably } from './run-folder.ts';
+import {
+  checkWorkflow,
+  type Learnt,
+  type Limits,
+  limitsOf,
+  parseWorkflow,
+  type Step,
+  type Workflow,
+  WorkflowError,
+  warningsOf,
+} from './workflow.ts';
+import { findRepository } from './worktrees.ts';
+
+export interface RunOptions extends Omit<HostOptions, 'data'> {
+  /** Directory of the data. Default `.escapement`. */
+  readonly data?: string;
+  /** Stops the run in order when it is aborted; the run can be resumed. */
+  readonly signal?: AbortSignal;
+  /** Takes the events of monitoring. It may miss some under pressure, and holds up nobody. */
+  readonly onEvent?: Sink;
+  readonly runId?: string;
+  readonly parallel?: number;
+  /** Limit of agents that comes before what the workflow says. */
+  readonly agentTimeoutMs?: number;
+  /** Program and first arguments of `claude` steps. */
+  readonly claude?: readonly string[];
+  /** Directory of a workflow that is an object. Default: the current one. */
+  readonly directory?: string;
+  readonly random?: Random;
+}
+
+/** A workflow that is read and checked, and what it will run with. */
+export interface Prepared {
+  readonly workflow: Workflow;
+  readonly text: string;
+  readonly file: string | null;
+  readonly directory: string;
+  readonly limits: Limits;
+  readonly warnings: readonly string[];
+}
+
+export const DATA = '.escapement';
+
+/** @throws {WorkflowError}, {RuntimeError} INPUT_INVALID */
+export function prepare(
+  workflow: string | object,
+  options: Pick<RunOptions, 'agentTimeoutMs' | 'directory'> = {},
+  learnt?: Learnt,
+): Prepared {
+  const isFile = typeof workflow === 'string';
+  const text = isFile ? readText(workflow) : JSON.stringify(workflow);
+  const read = isFile ? parseWorkflow(text, workflow) : checkWorkflow(workflow);
+  checkPath(read.map.jsonPath);
+  const stated = options.agentTimeoutMs ?? null;
+  const limits = limitsOf(read.map, stated, learnt);
+  return {
+    workflow: read,
+    text,
+    file: isFile ? resolve(workflow) : null,
+    directory: resolve(isFile ? dirname(workflow) : (options.directory ?? '.')),
+    limits,
+    warnings: warningsOf(read.map, stated, limits),
+  };
+}
+
+/** The workflow of a run as it is stored, to run it again for some of its items. */
+export function prepareStored(
+  host: Host,
+  runId: string,
+  options: Pick<RunOptions, 'agentTimeoutMs'>,
+): Prepared {
+  const run = host.stored.run(runId);
+  if (run === undefined) throw unknownRun(runId);
+  const about = run.context.about as unknown as About;
+  const text = host.folder(runId).readWorkflow();
+  const read = parseWorkflow(text, about.workflowFile ?? 'workflow.yml');
+  const stated = options.agentTimeoutMs ?? about.statedAgentMs;
+  const limits = limitsOf(read.map, stated);
+  const workflow = { ...read, name: run.context.rules.workflow, claude: about.claude };
+  const { workflowFile: file, directory } = about;
+  return {
+    workflow,
+    text,
+    file,
+    directory,
+    limits,
+    warnings: warningsOf(read.map, stated, limits),
+  };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (thrown) {
+    const why =
+      (thrown as NodeJS.ErrnoException).code === 'ENOENT'
+        ? 'there is no such file'
+        : String(thrown);
+    throw new WorkflowError(`Invalid workflow: ${why}`, file);
+  }
+}
+
+/** @throws {WorkflowError}, {RuntimeError} INPUT_INVALID, STORE_LOCKED */
+export async function runMapReduce(
+  workflow: string | object,
+  options: RunOptions = {},
+): Promise<RunDocument> {
+  const prepared = prepare(workflow, options);
+  const values = readInput(
+    resolve(prepared.directory, prepared.workflow.map.input),
+    prepared.workflow.map.jsonPath,
+  );
+  const host = await Host.open({ ...options, data: options.data ?? DATA });
+  try {
+    const runId = await startRun(host, prepared, withIds(values), values.length, options);
+    return await followRun(host, runId, options);
+  } finally {
+    await host.close();
+  }
+}
+
+/** Makes a run of these items and begins it. */
+export async function startRun(
+  host: Host,
+  prepared: Prepared,
+  items: Iterable<Item>,
+  itemCount: number,
+  options: RunOptions & { readonly resolvesFailedItems?: boolean },
+): Promise<string> {
+  const { workflow, text, file, directory, limits } = prepared;
+  const random = options.random ?? systemRandom();
+  const runId =
+    options.runId ??
+    random
+      .id()
+      .replaceAll(/[^A-Za-z0-9]/g, '')
+      .slice(0, 12)
+      .toLowerCase();
+  if (!RUN_ID_PATTERN.test(runId))
+    throw new RuntimeError(
+      'INPUT_INVALID',
+      `"${runId}" cannot name a run: use 1 to 64 letters, digits or "._-".`,
+    );
+  if (host.stored.run(runId) !== undefined)
+    throw new RuntimeError(
+      'INPUT_INVALID',
+      `There is a run "${runId}" already. Choose another id, or resume it.`,
+    );
+  const git = workflow.map.hasWorktree ? await findRepository(directory) : undefined;
+  if (workflow.map.hasWorktree && git === undefined)
+    throw new WorkflowError('Invalid workflow: map.worktree needs a git repository', file ?? '');
+  const folder = host.folder(runId);
+  folder.make();
+  const written = writeItems(folder.itemsPath, items);
+  writeDurably(folder.workflowPath, text);
+  const warnings = [...prepared.warnings];
+  if (itemCount === 0)
+    warnings.push(`${workflow.map.jsonPath} matches nothing in ${workflow.map.input}`);
+  const about: About = {
+    workflowFile: file,
+    workflowHash: hashOf(text),
+    itemsHash: written.hash,
+    directory,
+    claude: options.claude ?? workflow.claude,
+    statedAgentMs: options.agentTimeoutMs ?? null,
+    commandLimitsMs: limits.commandLimitsMs,
+    monitoring: workflow.map.timeout.monitoring,
+    warnings,
+    git: git ?? null,
+  };
+  const rules = rulesOf(workflow, limits, written.count, options);
+  await host.runtime.spawn(runAddress(runId), { input: { runId, rules, about: { ...about } } });
+  return runId;
+}
+
+/** Continues a run that was interrupted or failed. */
+export async function resumeRun(host: Host, runId: string): Promise<void> {
+  if (host.stored.run(runId) === undefined) throw unknownRun(runId);
+  await host.runtime.actor(runAddress(runId)).send({ type: 'run.resume' });
+}
+
+/** Resolves with the document of the run once it has ended. */
+export async function followRun(
+  host: Host,
+  runId: string,
+  { signal, onEvent }: Pick<RunOptions, 'signal' | 'onEvent'>,
+): Promise<RunDocument> {
+  if (onEvent !== undefined) host.monitor.attach(onEvent);
+  const run = host.runtime.actor(runAddress(runId));
+  const interrupt = (): void => void run.send({ type: 'run.interrupt' }).catch(() => {});
+  signal?.addEventListener('abort', interrupt, { once: true });
+  if (signal?.aborted === true) interrupt();
+  await host.ended(runId);
+  signal?.removeEventListener('abort', interrupt);
+  return host.document(runId);
+}
+
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+function rulesOf(
+  workflow: Workflow,
+  limits: Limits,
+  itemCount: number,
+  options: RunOptions & { readonly resolvesFailedItems?: boolean },
+): RunRules {
+  const { map, setup, reduce } = workflow;
+  const agentRules = agentRulesOf(workflow, limits);
+  const side = (steps: readonly Step[] | null): AgentRules | null =>
+    steps && {
+      ...agentRules,
+      agentLimitMs: null,
+      steps: steps.map(sideStep),
+      hasWorktree: false,
+      budget: {},
+      quotaExitCodes: [],
+    };
+  return {
+    workflow: workflow.name,
+    itemCount,
+    maxParallel: options.parallel ?? map.maxParallel,
+    map: agentRules,
+    setup: side(setup),
+    reduce: options.resolvesFailedItems === true ? null : side(reduce),
+    retry: map.retry,
+    timeoutAction: map.timeout.action,
+    onItemFailure: map.onItemFailure,
+    alertPercent: map.timeout.alertPercent,
+    quotaResumeAfterMs: map.quota?.resumeAfterMs ?? 0,
+    budget: map.runBudget,
+    halt: null,
+    resolvesFailedItems: options.resolvesFailedItems ?? false,
+  };
+}
+
+/** Timed only by what a step says itself. */
+const sideStep = ({ type, timeoutMs, idleTimeoutMs }: Step): StepRules => ({
+  type,
+  limitMs: timeoutMs,
+  idleLimitMs: idleTimeoutMs,
+});
+
+function agentRulesOf({ map }: Workflow, { agentLimitMs, steps }: Limits): AgentRules {
+  const { policy, graceMs, enforce, onEnforcerFailure } = map.timeout;
+  return {
+    steps,
+    policy,
+    agentLimitMs,
+    termination: graceMs === 0 ? [] : [{ signal: 'SIGTERM', waitMs: graceMs }],
+    enforce,
+    runsUntimed: onEnforcerFailure === 'run',
+    hasWorktree: map.hasWorktree,
+    budget: map.itemBudget,
+    quotaExitCodes: map.quota?.exitCodes ?? [],
+  };
+}

@@ -1,0 +1,160 @@
+/**
+ * Timeouts on record: timers that are armed, incidents, and statistics of runs.
+ */
+
+import { commandDueAt, failureMessage } from '../../machines/mapreduce/map-agent/context.ts';
+import type { MapAgentContext } from '../../machines/mapreduce/map-agent.ts';
+import { type AttemptDocument, attemptDocument, ENDED } from './documents.ts';
+import type { About } from './plan.ts';
+import type { RunFolder } from './run-folder.ts';
+import type { StoredActor, StoredRun, StoredRuns } from './stored-runs.ts';
+
+export interface TimerDocument {
+  readonly runId: string;
+  readonly agentId: string;
+  readonly itemIndex: number;
+  readonly kind: 'agent' | 'command';
+  readonly limitMs: number | null;
+  readonly dueAtMs: number;
+  readonly remainingMs: number;
+}
+
+/** Timers that are armed now, the next one first. */
+export function activeTimers(
+  stored: StoredRuns,
+  runs: readonly StoredRun[],
+  now: number,
+): readonly TimerDocument[] {
+  const timers: TimerDocument[] = [];
+  for (const run of runs)
+    for (const agent of stored.agents(run.context.runId)) timers.push(...timersOf(agent, now));
+  return timers.sort((a, b) => a.dueAtMs - b.dueAtMs);
+}
+
+function* timersOf(
+  { state, context }: StoredActor<MapAgentContext>,
+  now: number,
+): Iterable<TimerDocument> {
+  if (!state.includes('"running"')) return;
+  const { runId, agentId, itemIndex, rules, agentDueAt, command } = context;
+  const common = { runId, agentId, itemIndex };
+  const isArmed = (region: string): boolean => state.includes(`"${region}":"armed"`);
+  if (agentDueAt !== null && isArmed('agentLimit')) {
+    const due = { dueAtMs: agentDueAt, remainingMs: Math.max(0, agentDueAt - now) };
+    yield { ...common, kind: 'agent', limitMs: rules.agentLimitMs, ...due };
+  }
+  const dueAtMs = commandDueAt(context);
+  if (dueAtMs === null || !isArmed('commandLimit')) return;
+  const limitMs = rules.steps[command?.index ?? -1]?.limitMs ?? null;
+  const remainingMs = Math.max(0, dueAtMs - now);
+  yield { ...common, kind: 'command', limitMs, dueAtMs, remainingMs };
+}
+
+export interface IncidentDocument extends AttemptDocument {
+  readonly runId: string;
+  readonly message: string;
+  readonly extensions: MapAgentContext['extensions'];
+  readonly shadowTimeouts: readonly string[];
+}
+
+/** The attempt with what it has printed, by its run or of the latest run that has one of that name. */
+export function incidentOf(
+  stored: StoredRuns,
+  folderOf: (runId: string) => RunFolder,
+  agentId: string,
+  runId: string | undefined,
+): IncidentDocument | undefined {
+  const runs = runId === undefined ? stored.runs().map(({ context }) => context.runId) : [runId];
+  for (const id of runs.reverse()) {
+    const agent = stored.agent(id, agentId);
+    if (agent === undefined) continue;
+    const { extensions, shadowTimeouts } = agent.context;
+    return {
+      runId: id,
+      message: failureMessage(agent.context),
+      ...attemptDocument(agent, folderOf(id)),
+      extensions,
+      shadowTimeouts,
+    };
+  }
+  return undefined;
+}
+
+export interface Statistics {
+  readonly monitoring: boolean;
+  readonly agents_started: number;
+  readonly agents_completed: number;
+  readonly timeouts_occurred: number;
+  readonly timeout_rate_percent: number;
+  readonly average_execution_time_secs: number;
+  readonly agents_failed: number;
+  readonly agents_active: number;
+  readonly timeouts_by_type: Readonly<Record<string, number>>;
+  readonly shadow_timeouts: number;
+  readonly enforcement_unavailable: number;
+  readonly decision_lateness_p99_ms: number;
+  readonly signal_lateness_p99_ms: number;
+}
+
+/** Successes whose times make up the average. */
+const AVERAGED_MAX = 100;
+
+/** Attempts begun are those completed, timed out, failed and active. Of runs without monitoring all is 0. */
+export function statisticsOf(stored: StoredRuns, runs: readonly StoredRun[]): Statistics {
+  const watched = runs.filter(({ context }) => (context.about as unknown as About).monitoring);
+  const agents = watched.flatMap(({ context }) =>
+    [...stored.agents(context.runId)].filter((agent) => agent.context.role === 'map'),
+  );
+  const begun = agents.filter(({ context }) => context.startedAt !== null);
+  const count = (...states: string[]) => begun.filter(({ state }) => states.includes(state)).length;
+  const timeouts = begun.flatMap(({ context, state }) =>
+    context.timeout !== null && state !== 'done' ? [context] : [],
+  );
+  const byType: Record<string, number> = {};
+  for (const { timeout } of timeouts) {
+    const type =
+      timeout?.kind === 'command' ? `command_${timeout.commandType}` : (timeout?.kind ?? '');
+    byType[type] = (byType[type] ?? 0) + 1;
+  }
+  const active = begun.filter(
+    ({ state, context }) => !ENDED.has(state) && context.timeout === null,
+  );
+  const successes = begun
+    .filter(({ state }) => state === 'done')
+    .map(({ context }) => context)
+    .sort((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0))
+    .slice(-AVERAGED_MAX)
+    .map(({ startedAt, endedAt }) => (endedAt ?? 0) - (startedAt ?? 0));
+  const decisions = timeouts.map(
+    ({ timeout }) => (timeout?.decidedAt ?? 0) - (timeout?.dueAt ?? 0),
+  );
+  const signals = timeouts.flatMap(({ timeout, firstSignalAt }) =>
+    firstSignalAt === null ? [] : [firstSignalAt - (timeout?.dueAt ?? 0)],
+  );
+  const sum = successes.reduce((all, each) => all + each, 0);
+  return {
+    monitoring: watched.length === runs.length,
+    agents_started: begun.length,
+    agents_completed: count('done'),
+    timeouts_occurred: timeouts.length,
+    timeout_rate_percent: percent(timeouts.length, begun.length),
+    average_execution_time_secs: successes.length === 0 ? 0 : sum / successes.length / 1_000,
+    agents_failed: count('failed', 'cancelled', 'interrupted', 'deferred'),
+    agents_active: active.length,
+    timeouts_by_type: byType,
+    shadow_timeouts: begun.reduce((all, { context }) => all + context.shadowTimeouts.length, 0),
+    enforcement_unavailable: agents.filter(({ context }) => context.enforcementFailure !== null)
+      .length,
+    decision_lateness_p99_ms: nearestRank(decisions, 99),
+    signal_lateness_p99_ms: nearestRank(signals, 99),
+  };
+}
+
+const percent = (part: number, whole: number): number =>
+  whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 100;
+
+/** The value below which so many percent of them lie; 0 of none. */
+export function nearestRank(values: readonly number[], percentile: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil((percentile / 100) * sorted.length) - 1)] ?? 0;
+}

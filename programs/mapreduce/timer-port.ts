@@ -1,0 +1,33 @@
+/**
+ * Timer port: who takes the timers of an attempt before its first command starts.
+ *
+ * Timers themselves are part of the attempt's record. The port says whether there is an enforcer that will
+ * see to them, and how many attempts it takes on: what it refuses runs untimed or fails the run, as the workflow
+ * says.
+ */
+
+import { RuntimeError } from '../../runtime/base/errors.ts';
+
+export interface TimerPort {
+  /** @throws {Error} when it does not take them */
+  register(agentId: string): void;
+  /** The attempt has ended. */
+  release(agentId: string): void;
+}
+
+/** Attempts with timers at a time. Default 100,000. */
+const AGENTS_MAX = 100_000;
+
+export function engineTimers(agentsMax = AGENTS_MAX): TimerPort {
+  const agents = new Set<string>();
+  return {
+    register: (agentId) => {
+      if (agents.size >= agentsMax)
+        throw new RuntimeError('OVERLOADED', `${agentsMax} agents have timers already`);
+      agents.add(agentId);
+    },
+    release: (agentId) => {
+      agents.delete(agentId);
+    },
+  };
+}

@@ -1,0 +1,159 @@
+/** Time limits of agents and commands, with real processes: never early, and the whole group ends. */
+
+import { describe, expect } from 'vitest';
+import type { RunDocument } from '../../../programs/mapreduce/index.ts';
+import { ONLY_A, ONLY_A_STUBBORN, test } from './scene.ts';
+
+/** Long enough for what ends at once, also on a busy machine. */
+const AGENT_5 = { agent_timeout_secs: 5 };
+const AGENT_1 = { agent_timeout_secs: 1 };
+const outcomes = ({ items }: RunDocument) => items.map(({ outcome }) => outcome);
+const timeoutOf = ({ items }: RunDocument, index = 0) => items[index]?.attempts[0]?.timeout;
+const elapsed = (document: RunDocument): number => timeoutOf(document)?.elapsedMs ?? 0;
+const spanOf = ({ items }: RunDocument, index = 0): number => {
+  const attempt = items[index]?.attempts[0];
+  return (attempt?.endedAtMs ?? 0) - (attempt?.startedAtMs ?? 0);
+};
+
+describe.concurrent('the limit of an agent', () => {
+  test('agent_timeout_secs configuration is enforced for agent execution', async ({ scene }) => {
+    const document = await scene.run({ map: AGENT_5, shell: ONLY_A });
+    expect(outcomes(document)).toEqual(['dlq', 'done', 'done']);
+    expect(timeoutOf(document)).toMatchObject({
+      type: 'agent',
+      commandIndex: null,
+      commandType: null,
+      configuredMs: 5_000,
+      policy: 'per_agent',
+      resolution: 'GracefulTermination',
+      cleanup: 'CleanupCompleted',
+    });
+    expect(elapsed(document)).toBeGreaterThanOrEqual(5_000);
+  });
+
+  test('Timed-out agents are terminated and cleaned up properly', async ({ scene }) => {
+    const document = await scene.run({ map: AGENT_1, shell: ONLY_A_STUBBORN, items: ['a'] });
+    expect(timeoutOf(document)).toMatchObject({ resolution: 'ForceTermination' });
+    expect(spanOf(document)).toBeGreaterThanOrEqual(1_300);
+    expect(scene.processesLeft()).toEqual([]);
+  });
+
+  test('is followed by SIGKILL at once without a grace', async ({ scene }) => {
+    const shell = `if [ \${item} = a ]; then trap "touch term" TERM; while :; do sleep 0.05; done; fi`;
+    const timeout = { cleanup_grace_period_secs: 0 };
+    const document = await scene.run({ map: AGENT_1, shell, timeout, items: ['a'] });
+    expect(timeoutOf(document)).toMatchObject({ resolution: 'ForceTermination' });
+    expect(scene.has('term')).toBe(false);
+  });
+
+  test('leaves nothing of a tree behind', async ({ scene }) => {
+    const shell = 'if [ ${item} = a ]; then (trap "" TERM; setsid sleep 60) & sleep 60 & wait; fi';
+    expect(outcomes(await scene.run({ map: AGENT_1, shell, items: ['a'] }))).toEqual(['dlq']);
+    expect(scene.processesLeft()).toEqual([]);
+  });
+
+  test('begins for each retry', async ({ scene }) => {
+    const shell =
+      'if [ ${item} = a ] && [ "$ESCAPEMENT_ATTEMPT" = 1 ]; then sleep 5; fi; printf %s "$ESCAPEMENT_AGENT_ID"';
+    const document = await scene.run({ map: { ...AGENT_5, retry: { max_attempts: 2 } }, shell });
+    expect(outcomes(document)).toEqual(['done', 'done', 'done']);
+    expect(document.items[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['timedOut', 'done']);
+    expect(document.items[0]?.output).toBe('agent-0-2');
+  });
+
+  test('that a command meets at the very deadline is decided once', async ({ scene }) => {
+    const given = { map: { agent_timeout_secs: 0.3 }, shell: 'sleep 0.3', items: ['a'] };
+    const document = await scene.run(given);
+    const [item] = document.items;
+    const decided = scene.eventsOf('TimeoutOccurred').length;
+    expect([item?.outcome, decided]).toEqual(decided === 1 ? ['dlq', 1] : ['done', 0]);
+    expect(item?.attempts).toHaveLength(1);
+  });
+});
+
+describe.concurrent('after a timeout', () => {
+  test('an item can be skipped, without a record', async ({ scene }) => {
+    const document = await scene.run({
+      map: AGENT_5,
+      shell: ONLY_A,
+      timeout: { timeout_action: 'skip' },
+    });
+    expect(outcomes(document)).toEqual(['skipped', 'done', 'done']);
+    expect(document.summary).toEqual({ done: 2, dlq: 0, skipped: 1, failed: 0 });
+  });
+
+  test('graceful_terminate keeps a record like dlq', async ({ scene }) => {
+    const timeout = { timeout_action: 'graceful_terminate' };
+    const document = await scene.run({ map: AGENT_1, shell: ONLY_A, timeout, items: ['a'] });
+    expect(outcomes(document)).toEqual(['dlq']);
+  });
+
+  test('the whole run can fail: what runs is stopped, and no reduce follows', async ({ scene }) => {
+    const shell = 'if [ ${item} = b ]; then sleep 0.2; else sleep 20; fi';
+    const document = await scene.run({
+      map: { ...AGENT_5, max_parallel: 2 },
+      shell,
+      timeout: { timeout_action: 'fail' },
+      workflow: { reduce: [{ shell: 'true' }] },
+    });
+    expect(document.status).toBe('failed');
+    expect(outcomes(document)).toEqual(['failed', 'done', 'failed']);
+    expect(document.items.map(({ reason }) => reason)).toEqual(['timeout', null, 'jobFailed']);
+    expect(document.reduce).toBeNull();
+  });
+});
+
+describe.concurrent('Per-command timeout overrides work in agent templates', () => {
+  const config = (policy: string, command_timeouts: object) => ({
+    timeout: { timeout_policy: policy, command_timeouts },
+    items: ['a'],
+  });
+
+  test('per_command bounds each command by itself', async ({ scene }) => {
+    const steps = [{ shell: 'sleep 0.3' }, { shell: 'sleep 0.3' }];
+    const document = await scene.run({ ...config('per_command', { shell: 20 }), steps });
+    expect(outcomes(document)).toEqual(['done']);
+    expect(spanOf(document)).toBeGreaterThanOrEqual(600);
+  });
+
+  test('partial results hold what was printed before', async ({ scene }) => {
+    const steps = [{ shell: 'echo x' }, { shell: 'echo y; sleep 5' }];
+    const document = await scene.run({
+      ...config('per_command', { shell: 60, shell_1: 0.5 }),
+      steps,
+    });
+    expect(timeoutOf(document)).toMatchObject({
+      type: 'command',
+      commandIndex: 1,
+      commandType: 'shell',
+      configuredMs: 500,
+    });
+    const commands = document.items[0]?.attempts[0]?.commands;
+    expect(commands?.map(({ output }) => output)).toEqual(['x\n', 'y\n']);
+  });
+
+  test('a key with an index comes before one of the type, and a timer ends with its command', async ({
+    scene,
+  }) => {
+    const steps = [{ shell: 'sleep 0.1' }, { shell: 'sleep 1' }];
+    const given = { ...config('per_command', { shell: 5, shell_1: 20 }), steps };
+    expect(outcomes(await scene.run(given))).toEqual(['done']);
+  });
+
+  test.for([
+    ['a longer limit of a command is clipped, with a warning', 5],
+    ['where both fall together the timeout is of type agent', 1],
+  ])('hybrid: %s', async ([_, shell], { scene }) => {
+    const given = { ...config('hybrid', { shell }), map: AGENT_1, shell: 'sleep 3' };
+    const document = await scene.run(given);
+    expect(timeoutOf(document)?.type).toBe('agent');
+    expect(document.warnings.some((each) => each.includes('clipped'))).toBe(shell === 5);
+  });
+
+  test('a step has a limit of its own under any policy', async ({ scene }) => {
+    const steps = [{ shell: 'sleep 2', timeout_secs: 0.4 }];
+    const document = await scene.run({ map: { agent_timeout_secs: 5 }, steps, items: ['a'] });
+    expect(timeoutOf(document)).toMatchObject({ type: 'command', configuredMs: 400 });
+    expect(scene.eventsOf('TimeoutOccurred')[0]?.timeout_type).toBe('command_shell');
+  });
+});

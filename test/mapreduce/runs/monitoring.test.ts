@@ -1,0 +1,116 @@
+/** Events, alerts, shadow mode, and enforcement without an enforcer, with real processes. */
+
+import { describe, expect } from 'vitest';
+import type { TimerPort } from '../../../programs/mapreduce/index.ts';
+import { ONLY_A, test } from './scene.ts';
+
+const AGENT_1 = { agent_timeout_secs: 1 };
+const refusing = {
+  register: () => {
+    throw new Error('the port is shut');
+  },
+  release: () => {},
+};
+
+describe.concurrent('monitoring', () => {
+  test('Timeout events are logged with appropriate detail', async ({ scene }) => {
+    await scene.run({ map: AGENT_1, shell: ONLY_A, items: ['a'] });
+    expect(scene.events.map(({ event }) => event)).toEqual([
+      'AgentStarted',
+      'CommandStarted',
+      'TimeoutOccurred',
+      'TimeoutResolved',
+      'TimeoutResolved',
+    ]);
+    const [started, command, occurred, resolved, cleaned] = scene.events;
+    expect(started).toMatchObject({ work_item_id: 'item_0', timeout_duration_ms: 1_000 });
+    expect(command).toMatchObject({ command_index: 0, timeout_duration_ms: null });
+    expect(occurred).toMatchObject({
+      agent_id: 'agent-0-1',
+      work_item_id: 'item_0',
+      timeout_type: 'agent',
+      command_index: null,
+      duration_ms: 1_000,
+      enforced: true,
+    });
+    expect(resolved).toMatchObject({ resolution: 'GracefulTermination' });
+    expect(cleaned).toMatchObject({ resolution: 'CleanupCompleted' });
+  });
+
+  test('that is off changes nothing that is enforced', async ({ scene }) => {
+    const timeout = { enable_monitoring: false };
+    const document = await scene.run({ map: AGENT_1, shell: ONLY_A, timeout, items: ['a'] });
+    expect(document.summary).toEqual({ done: 0, dlq: 1, skipped: 0, failed: 0 });
+    expect(scene.events).toEqual([]);
+  });
+
+  test('is not disturbed by a sink that throws', async ({ scene }) => {
+    const onEvent = (): never => {
+      throw new Error('no');
+    };
+    const document = await scene.run({ map: AGENT_1, shell: ONLY_A, items: ['a'] }, { onEvent });
+    expect(document.summary).toMatchObject({ dlq: 1 });
+  });
+
+  test('raises an alert once, when the rate is exceeded', async ({ scene }) => {
+    const items = Array.from({ length: 12 }, (_, index) => index);
+    const shell = 'if [ ${item} -lt 3 ]; then sleep 60; fi; sleep 0.3';
+    const map = { agent_timeout_secs: 8, max_parallel: 12 };
+    const timeout = { alert_timeout_rate_percent: 20 };
+    await scene.run({ map, shell, items, timeout });
+    expect(scene.eventsOf('TimeoutAlert')).toMatchObject([
+      { rate_percent: 25, threshold_percent: 20, agents_started: 12, timeouts_occurred: 3 },
+    ]);
+  });
+
+  test('raises no alert at a rate that is allowed', async ({ scene }) => {
+    const items = Array.from({ length: 12 }, (_, index) => index);
+    const shell = 'if [ ${item} -lt 3 ]; then sleep 60; fi; sleep 0.3';
+    const map = { agent_timeout_secs: 8, max_parallel: 12 };
+    await scene.run({ map, shell, items, timeout: { alert_timeout_rate_percent: 30 } });
+    expect(scene.eventsOf('TimeoutAlert')).toEqual([]);
+    expect(scene.eventsOf('TimeoutOccurred')).toHaveLength(3);
+  });
+});
+
+describe.concurrent('shadow mode', () => {
+  test('tells once that a limit was reached, and stops nothing', async ({ scene }) => {
+    const map = { agent_timeout_secs: 0.5 };
+    const given = { map, shell: 'sleep 1', items: ['a'], timeout: { enforce: false } };
+    const document = await scene.run(given);
+    expect(document.summary).toMatchObject({ done: 1 });
+    expect(scene.eventsOf('TimeoutOccurred')).toMatchObject([
+      { enforced: false, duration_ms: 500 },
+    ]);
+    expect(document.items[0]?.attempts[0]?.timeout).toBeNull();
+  });
+});
+
+describe.concurrent('a timer port', () => {
+  const shell = 'if [ ${item} = a ]; then sleep 2; fi; printf %s ${item}';
+
+  test('that refuses leaves the agents to run untimed, each with a warning', async ({ scene }) => {
+    const document = await scene.run({ map: AGENT_1, shell }, { timers: refusing });
+    expect(document.summary).toMatchObject({ done: 3 });
+    expect(scene.eventsOf('TimeoutOccurred')).toEqual([]);
+    expect(document.warnings).toEqual(
+      ['agent-0-1', 'agent-1-1', 'agent-2-1'].map(
+        (agent) => `${agent}: Failed to register timeout: the port is shut`,
+      ),
+    );
+  });
+
+  test.for<[string, TimerPort | null, string]>([
+    ['that refuses', refusing, 'Failed to register timeout: the port is shut'],
+    ['that is not there', null, 'Timeout enforcer not available'],
+  ])(
+    '%s fails the run where the workflow says so, before any command',
+    async ([_, timers, why], { scene }) => {
+      const timeout = { on_enforcer_failure: 'fail' };
+      const given = { map: AGENT_1, shell: 'touch started', timeout };
+      const document = await scene.run(given, { timers });
+      expect([document.status, document.reason]).toEqual(['failed', why]);
+      expect(scene.has('started')).toBe(false);
+    },
+  );
+});
