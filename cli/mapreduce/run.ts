@@ -204,7 +204,7 @@ function report(
     output.line(output.paint('dim', `Continue it: escapement mapreduce resume ${runId}${where}`));
 }
 
-export function exitCodeOf({ status, summary }: RunDocument, stoppedBy?: ExitCode): ExitCode {
+function exitCodeOf({ status, summary }: RunDocument, stoppedBy?: ExitCode): ExitCode {
   if (status === 'interrupted') return stoppedBy ?? EXIT.terminated;
   if (status === 'failed') return EXIT.broken;
   return summary.dlq > 0 ? EXIT.partial : EXIT.done;

@@ -24,108 +24,29 @@
  * killed, any other attempt is interrupted. Cleaning never changes the outcome.
  */
 
-import { bornAgent, type MapAgentContext } from './map-agent/context.ts';
+import { bornAgent } from './map-agent/context.ts';
+import {
+  cleaningAs,
+  commandFailed,
+  emptied,
+  endedAs,
+  extending,
+  keepFailure,
+  limitOfCommand,
+  ranOut,
+  type Said,
+  unexpected,
+} from './map-agent/edges.ts';
 import * as notes from './map-agent/notes.ts';
 import { mapAgentSetup, named } from './map-agent/setup.ts';
-import type { AgentOutcome, ErrorType, TimeoutKind } from './words.ts';
 
-export type { MapAgentContext, MapAgentInput } from './map-agent/context.ts';
-
-/** A limit has run out: the attempt ends, or in shadow mode that is only told. */
-const ranOut = <TExpired extends string>(kind: TimeoutKind, expired: TExpired) =>
-  [
-    {
-      guard: 'isEnforced',
-      target: '#mapAgent.terminating',
-      actions: [notes.timeoutOccurred(kind, true), { type: 'decideTimeout', params: kind }],
-    },
-    {
-      target: expired,
-      actions: [notes.timeoutOccurred(kind, false), { type: 'keepShadow', params: kind }],
-    },
-  ] as const;
-
-const keepFailure = <TEvent>(type: ErrorType, message: (event: TEvent) => string) =>
-  ({
-    type: 'keepFailure',
-    params: ({ context, event }: { context: MapAgentContext; event: TEvent }) => ({
-      type,
-      message: message(event),
-      step: context.command?.index ?? null,
-    }),
-  }) as const;
-
-type Said = { readonly message: string };
-type Ended = { readonly exitCode: number; readonly signal: string | null; readonly index: number };
-
-const commandFailed = keepFailure('CommandFailed', ({ index, exitCode, signal }: Ended) =>
-  signal === null
-    ? `Command ${index} exited with code ${exitCode}`
-    : `Command ${index} was ended by ${signal}`,
-);
-
-/** The end of an attempt, once what it left is cleaned away. */
-const cleaningAs = <TOutcome extends AgentOutcome>(outcome: TOutcome) =>
-  ({
-    entry: { type: 'cleanUp', params: named },
-    on: {
-      'cleanup.finished': { target: `#mapAgent.${outcome}`, actions: 'keepCleanup' },
-      'leadership.acquired': { target: outcome, reenter: true },
-    },
-    after: { cleanupLimit: { target: `#mapAgent.${outcome}`, actions: 'keepCleanup' } },
-  }) as const;
-
-const endedAs = (outcome: AgentOutcome) => {
-  const note = outcome === 'timedOut' ? notes.cleanupResolved : notes.completed(outcome === 'done');
-  return {
-    type: 'final',
-    entry: ['keepCut', 'keepEnd', note, { type: 'tellRun', params: outcome }],
-  } as const;
-};
-
-/** Nothing is left of the group of an attempt that was made to stop. */
-const emptied = (resolution: 'GracefulTermination' | 'ForceTermination') =>
-  [
-    {
-      guard: 'isTimeout',
-      target: '#mapAgent.cleaning.timedOut',
-      actions: [{ type: 'resolve', params: resolution }, notes.timeoutResolved],
-    },
-    { guard: 'isCancelled', target: '#mapAgent.cleaning.cancelled' },
-    { target: '#mapAgent.cleaning.interrupted' },
-  ] as const;
-
-const limitOfCommand = [
-  { guard: 'hasCommandTimer', target: '.armed' },
-  { guard: 'isClipped', target: '.clipped' },
-  { target: '.off' },
-] as const;
-
-const extending = ['extendAgent', 'grantExtension', notes.timeoutExtended, 'changeLimits'] as const;
+export type { MapAgentContext } from './map-agent/context.ts';
 
 export const mapAgentMachine = mapAgentSetup.createMachine({
   id: 'mapAgent',
   context: ({ input }) => bornAgent(input),
   initial: 'preparing',
-  // What the state it is in does not expect.
-  on: {
-    'agent.started': {},
-    'preparation.failed': {},
-    'registration.refused': {},
-    'limits.changed': {},
-    'command.spawned': {},
-    'command.ended': {},
-    'command.refused': {},
-    'output.seen': {},
-    'cost.reported': { actions: ['addCost', 'tellCost'] },
-    'signal.sent': { actions: 'keepFirstSignal' },
-    'group.emptied': {},
-    'cleanup.finished': {},
-    'agent.cancel': {},
-    'agent.kill': {},
-    'timeout.extend': { actions: 'refuseExtension' },
-    'leadership.acquired': {},
-  },
+  on: unexpected,
   states: {
     preparing: {
       initial: 'choosing',

@@ -1,5 +1,5 @@
 /**
- * Run: every item of a workflow to its end, so many at a time.
+ * Run: every item of a workflow to its end, a number of them at a time.
  *
  *   preparing ──▶ settingUp ──▶ mapping ──all items final──▶ reducing ──▶ completed ■
  *      │              └───────────┴──────────────────────────────┴─ fails ─▶ failing ──no agent left──▶ failed
@@ -27,7 +27,7 @@ import type { NoteParams } from './notes.ts';
 import { bornRun, type RunContext, type RunEvent } from './run/context.ts';
 import { ratePercent, runSetup } from './run/setup.ts';
 
-export type { RunContext, RunInput, RunRules } from './run/context.ts';
+export type { RunInput, RunRules } from './run/context.ts';
 
 type Args = { readonly context: RunContext; readonly event: RunEvent };
 

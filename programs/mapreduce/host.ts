@@ -223,7 +223,7 @@ export function unknownRun(runId: string): RuntimeError {
 }
 
 /** Key of an item among the failed ones: its own id may have any characters. */
-export const failedItemKey = (workflow: string, itemId: string): string =>
+const failedItemKey = (workflow: string, itemId: string): string =>
   hashOf(JSON.stringify([workflow, itemId]));
 
 const hashOf = (text: string): string =>

@@ -61,7 +61,7 @@ export interface Prepared {
   readonly warnings: readonly string[];
 }
 
-export const DATA = '.escapement';
+const DATA = '.escapement';
 
 /** @throws {WorkflowError}, {RuntimeError} INPUT_INVALID */
 export function prepare(

@@ -153,8 +153,8 @@ export function statisticsOf(stored: StoredRuns, runs: readonly StoredRun[]): St
 const percent = (part: number, whole: number): number =>
   whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 100;
 
-/** The value below which so many percent of them lie; 0 of none. */
-export function nearestRank(values: readonly number[], percentile: number): number {
+/** The value below which that percentage of them lies; 0 of none. */
+function nearestRank(values: readonly number[], percentile: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percentile / 100) * sorted.length) - 1)] ?? 0;
 }

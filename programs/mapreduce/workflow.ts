@@ -4,7 +4,6 @@
  * Every error names the path and the place in the file. Unknown keys are errors: a misspelt limit would be none.
  */
 
-import { resolve } from 'node:path';
 import { Field } from './workflow/field.ts';
 import { type MapSection, readMap } from './workflow/map-keys.ts';
 import { objectSource, readSource, type Source } from './workflow/source.ts';
@@ -56,9 +55,4 @@ function readWorkflow(source: Source, fallbackName: string): Workflow {
     reduce: steps('reduce'),
     claude: claude.isMissing ? ['claude'] : claude.texts(),
   };
-}
-
-/** Path of a file that a workflow names. */
-export function besideWorkflow(directory: string, path: string): string {
-  return resolve(directory, path);
 }

@@ -8,7 +8,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Plan } from './plan.ts';
 
@@ -94,7 +94,3 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
   last = mine.catch(() => {});
   return mine;
 }
-
-/** Folder of the worktrees of a run: empty after it. */
-export const worktreesOf = (data: string, runId: string): string =>
-  dirname(worktreePath(data, runId, 'any'));

@@ -45,6 +45,24 @@ export const UNDRAWN_LIMITS: Readonly<Record<string, string>> = {
 export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: readonly string[]]> =
   [
     [
+      'of map-reduce runs, which the swarm of the jobs system does not play; test/mapreduce has their edges',
+      [
+        'programs/mapreduce/control.ts REQUEST_LENGTH_MAX',
+        'programs/mapreduce/items.ts ID_LENGTH_MAX',
+        'programs/mapreduce/monitor.ts QUEUE_MAX',
+        'programs/mapreduce/output-watch.ts LINE_LENGTH_MAX',
+        'programs/mapreduce/placeholders.ts VALUE_BYTES_MAX',
+        'programs/mapreduce/stored-runs.ts ROWS_AT_ONCE_MAX',
+        'programs/mapreduce/timeouts.ts AVERAGED_MAX',
+        'programs/mapreduce/timer-port.ts AGENTS_MAX',
+        'programs/mapreduce/workflow/map-keys.ts DEFAULT_OUTPUT_BYTES',
+        'programs/mapreduce/workflow/source.ts ALIASES_MAX',
+        'programs/mapreduce/workflow/source.ts BYTES_MAX',
+        'programs/mapreduce/worktrees.ts OUTPUT_BYTES_MAX',
+        'programs/processes/command.ts ROUNDS_LEFT',
+      ],
+    ],
+    [
       'bounds what an actor may have in memory: a smaller one would make accepted jobs fail',
       ['runtime/statechart/tables.ts ROWS_MAX'],
     ],

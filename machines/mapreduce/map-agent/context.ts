@@ -174,7 +174,7 @@ export function bornAgent(input: MapAgentInput): MapAgentContext {
   };
 }
 
-export const stepOf = ({ rules, command }: MapAgentContext): StepRules | undefined =>
+const stepOf = ({ rules, command }: MapAgentContext): StepRules | undefined =>
   rules.steps[command?.index ?? -1];
 
 export function begunCommand(context: MapAgentContext, at: number): Partial<MapAgentContext> {

@@ -26,7 +26,7 @@ export interface RetryRules {
   readonly maxDelayMs: number;
 }
 
-/** A limit on failures: so many of them, or such a share of what has ended. */
+/** A limit on failures: a number of them, or a share of the items. */
 export interface HaltRules {
   /** `soon` lets what runs come to its end, `now` stops it. */
   readonly when: 'now' | 'soon';

@@ -87,7 +87,7 @@ export class Scene {
   }
 }
 
-export function workflowOf({ map, timeout, workflow, shell, steps, items: _ }: Given): object {
+function workflowOf({ map, timeout, workflow, shell, steps, items: _ }: Given): object {
   return {
     name: 'base',
     mode: 'mapreduce',
