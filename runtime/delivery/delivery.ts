@@ -149,10 +149,7 @@ export class Delivery {
       if (lane.isPaused || lane.refused !== undefined || sender.isForgotten) break;
       const row = lane.rows[lane.underWay] as OutboxRow;
       if (row.counter > outbox.durable) break;
-      if (route === undefined) {
-        this.#pause(sender, lane);
-        break;
-      }
+      if (route === undefined) return this.#pause(sender, lane);
       const after = lane.before(lane.underWay);
       lane.underWay += 1;
       lane.isHere = route === 'here';
@@ -188,7 +185,10 @@ export class Delivery {
     if (index < 0 || lane.isRefused(index)) return;
     const row = lane.rows[index] as OutboxRow;
     if (error === undefined || error.code === 'TURN_FAILED') {
+      // The pause that was begun is longer than one after an answer.
+      const isShorter = lane.attempts > 0 && lane.cancelRetry !== undefined;
       lane.attempts = 0;
+      if (isShorter) this.#arm(sender, lane);
       lane.refusal = undefined;
       lane.kindRefusals = 0;
       this.#silence.answered(placeOf(lane.to));
@@ -260,6 +260,7 @@ export class Delivery {
 
   #arm(sender: Sender, lane: Lane, since: number = this.#services.clock.now()): void {
     const { clock, limits, random } = this.#services;
+    lane.cancelRetry?.();
     lane.progressedAt = undefined;
     const at = since + jitteredPauseMs(lane.attempts + 1, limits, random);
     lane.cancelRetry = clock.schedule(at, () => this.#retry(sender, lane));

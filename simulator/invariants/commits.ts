@@ -26,23 +26,24 @@ type FrameRecord = Extract<HistoryRecord, { readonly type: 'frame' }>;
 export const acknowledgedIsDurable: Invariant = {
   id: 'MS-5',
   kind: 'safety',
-  says: 'When a node acknowledges a message, the mark of it is in the durable record of the actor that took it, unless it only asked; when it says that an actor has ended, that end is.',
+  says: 'When a node acknowledges a message, the mark of it is in the durable record of the actor that took it, unless it only asked or its sender had given it up before a question; when it says that an actor has ended, that end is.',
   watch: ({ places }, verdict) => {
     const disks = new Disks();
-    const asked = new Set<string>();
+    const questions = new Questions();
     return {
       question: ({ from, counter, address }) => {
-        if (from !== undefined)
-          asked.add(nameOf({ from, counter: counter as number, to: address }));
+        if (from !== undefined) questions.taken(from, counter as number, address);
       },
       commit: (record) => disks.commit(record),
       fault: (record) => disks.fault(record),
       frame: (record) => {
         if (record.change !== 'sent') return;
-        for (const receipt of openFrame(record.frame).receipts) {
+        const { envelopes, receipts } = openFrame(record.frame);
+        for (const envelope of envelopes) questions.sent(envelope);
+        for (const receipt of receipts) {
           const place = placeOf(receipt.to);
           if (places[record.node] !== place || !disks.isKept(place)) continue;
-          if (!asked.has(nameOf(receipt)))
+          if (!questions.covers(receipt))
             judgeReceipt(receipt, disks.of(receipt.to), verdict, record);
         }
       },
@@ -50,8 +51,34 @@ export const acknowledgedIsDurable: Invariant = {
   },
 };
 
-const nameOf = ({ from, counter, to }: Pick<Receipt, 'from' | 'counter' | 'to'>): string =>
-  `${counter} ${from} ${to}`;
+/**
+ * Questions that were taken without a turn. Each names the message before it that its receiver must have: what
+ * its sender sent between the two it has given up, and a late copy of that is answered like a copy of the question.
+ */
+class Questions {
+  /** Counter of the message before, by pair and counter. */
+  readonly #sent = new Map<string, Map<number, number>>();
+  readonly #taken = new Map<string, Array<readonly [after: number, counter: number]>>();
+
+  sent({ from, to, counter, after }: SentEnvelope): void {
+    const pair = `${from} ${to}`;
+    const sent = this.#sent.get(pair) ?? new Map<number, number>();
+    this.#sent.set(pair, sent.set(counter, after));
+  }
+
+  taken(from: string, counter: number, to: string): void {
+    const pair = `${from} ${to}`;
+    const after = this.#sent.get(pair)?.get(counter) ?? counter - 1;
+    const taken = this.#taken.get(pair) ?? [];
+    taken.push([after, counter]);
+    this.#taken.set(pair, taken);
+  }
+
+  covers({ from, to, counter }: Receipt): boolean {
+    const taken = this.#taken.get(`${from} ${to}`) ?? [];
+    return taken.some(([after, last]) => after < counter && counter <= last);
+  }
+}
 
 /** An actor without a record was removed, long after it had ended. */
 function judgeReceipt(

@@ -14,6 +14,8 @@ export interface SentEnvelope {
   readonly to: string;
   readonly from: string;
   readonly counter: number;
+  /** Counter of the message of this sender that its receiver must have before; 0 for none. */
+  readonly after: number;
 }
 
 export interface OpenedFrame {

@@ -21,6 +21,8 @@ import {
 
 /** Answers kept for requests of operations that are over. */
 const ANSWERS_MAX = knob('grantAnswersMax', 64);
+/** Answers kept of one run: its last request, and those of which a copy may come late. */
+const ANSWERS_PER_RUN = 4;
 
 /** The state that follows the latest grant among live operations. */
 export function standingOf({ operations, grantHolders, rules }: Context): WorkerState {
@@ -162,17 +164,20 @@ export function creditSettled(
 }
 
 /**
- * A run has one request at a time, so of each operation the last answer is enough, and none of them may
- * be pushed out by requests of others: a request that came again would count twice.
+ * A run has one request at a time, and late copies of those before it may still be on their way: of each operation
+ * the last answers are kept, and none of them is pushed out by requests of others, since a request that came again
+ * would be decided twice.
  */
 export function remembered(
   { answers, operations }: Pick<Context, 'answers' | 'operations'>,
   answer: ExtensionAnswer,
   operationId: string | undefined,
 ): readonly GivenAnswer[] {
-  const others = answers.filter((one) => one.operationId !== operationId);
+  const isOfSame = (one: GivenAnswer) => one.operationId === operationId;
+  const same = answers.filter(isOfSame).slice(1 - ANSWERS_PER_RUN);
+  const others = answers.filter((one) => !isOfSame(one));
   const isOver = ({ operationId: id }: GivenAnswer) => id === undefined || !operations.has(id);
   const outdated = new Set(others.filter(isOver).slice(0, -ANSWERS_MAX.value));
   const kept = others.filter((one) => !outdated.has(one));
-  return [...kept, { ...answer, ...(operationId !== undefined && { operationId }) }];
+  return [...kept, ...same, { ...answer, ...(operationId !== undefined && { operationId }) }];
 }

@@ -1,7 +1,8 @@
 /**
  * Answers that clients may count on: every question is answered, or refused with a reason, and that soon.
  *
- * Two things are judged. In a run without faults, that no client has to give a call up. In every run,
+ * Two things are judged. In a run without faults, that no client has to give a call up; where a mailbox has room
+ * for three, the calls of one client may drive out each other. In every run,
  * that a question which a desk has taken is answered by the node that took it within the time that its
  * desk waits at most; where the node dies or stands still first, or its disk keeps it waiting, nothing
  * is judged. That what it says is true is TS-8.
@@ -22,9 +23,9 @@ type RecordOf<TType extends HistoryRecord['type']> = Extract<
 export const everyCallIsAnswered: JobsInvariant = {
   id: 'TS-7',
   kind: 'liveness',
-  says: 'Every question of a client that a desk has taken is answered or refused by its node within a second and the time that its desk waits, for datacenters and for what the client has asked before; in a run without faults no call is given up.',
+  says: 'Every question of a client that a desk has taken is answered or refused by its node within a second and the time that its desk waits, for datacenters and for what the client has asked before; in a run without faults, whose mailboxes are not tiny, no call is given up.',
   watch(facts, verdict) {
-    const calls = facts.isFaultFree ? watchCalls(verdict) : {};
+    const calls = facts.isFaultFree && !facts.dropsHints ? watchCalls(verdict) : {};
     return { ...calls, ...new TakenQuestions(facts, verdict).watcher };
   },
 };

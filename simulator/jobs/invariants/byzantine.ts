@@ -11,6 +11,7 @@ import type { JobsInvariant } from '../facts.ts';
 type FaultRecord = Extract<HistoryRecord, { readonly type: 'fault' }>;
 type FrameRecord = Extract<HistoryRecord, { readonly type: 'frame' }>;
 type LeaseRecord = Extract<HistoryRecord, { readonly type: 'lease' }>;
+type NodeRecord = Extract<HistoryRecord, { readonly type: 'node' }>;
 type TurnRecord = Extract<HistoryRecord, { readonly type: 'turn' }>;
 
 /** What is in the names of all of them, and in nobody else's. */
@@ -27,6 +28,8 @@ export const remitIsKept: JobsInvariant = {
     const fences = new Map<string, number>();
     /** Moment of the last lie that arrived at each node. */
     const lies = new Map<string, number>();
+    /** Moment when each node went on after a pause: all that it has missed comes then, the end of its lease too. */
+    const resumptions = new Map<string, number>();
     /** Each actor as it was after its last turn. */
     const known = new Map<string, Pick<TurnRecord, 'state' | 'context'>>();
     return {
@@ -36,6 +39,9 @@ export const remitIsKept: JobsInvariant = {
       frame({ node, to, change, frame, atMs }: FrameRecord): void {
         if (change === 'delivered' && LIAR.test(node) && frame.includes('"outranked"'))
           lies.set(to, atMs);
+      },
+      node({ node, change, atMs }: NodeRecord): void {
+        if (change === 'resumed') resumptions.set(node, atMs);
       },
       turn(record: TurnRecord): void {
         const { from, address, event } = record;
@@ -49,7 +55,8 @@ export const remitIsKept: JobsInvariant = {
       },
       lease(record: LeaseRecord): void {
         const { place, node, change, fence, atMs } = record;
-        if (change === 'lost' && lies.get(node) === atMs)
+        const isBelieved = lies.get(node) === atMs && resumptions.get(node) !== atMs;
+        if (change === 'lost' && isBelieved)
           verdict.broken(`${node} stopped hosting ${place} when a liar said so`, record);
         const last = fences.get(place);
         if (change === 'acquired' && last !== undefined && fence > last + FENCE_STEP_MAX)

@@ -19,16 +19,31 @@ describe('WH-3 answers that are kept', () => {
     expect(health.context.answers).toHaveLength(201);
   });
 
-  test('row 0: of one attempt the last answer is kept, and few of attempts that are over', () => {
+  test('row 0: a late copy of the request before has the answer it had', () => {
+    const health = holding([W1]);
+    ask(health, W1, 0.1);
+    const denied = asked(W1, 0.1);
+    health.take(denied);
+    ask(health, W1, 0.2);
+    const { context } = health;
+    health.said();
+    health.take(denied);
+    expect(answersOf(health.said())).toMatchObject([
+      { requestId: denied.requestId, granted: false, denialReason: 'noProgress' },
+    ]);
+    expect(health.context.answers).toEqual(context.answers);
+  });
+
+  test('row 0: of one attempt the last answers are kept, and few of attempts that are over', () => {
     const over = Array.from({ length: 100 }, (_, index) => `j1/x${index}#1`);
     const health = holding([W1, ...over]);
-    for (const progress of [0.1, 0.2, 0.3]) ask(health, W1, progress);
+    for (const progress of [0.1, 0.2, 0.25, 0.3]) ask(health, W1, progress);
     for (const one of over) {
       ask(health, one, 0.1);
       health.take(ended(one));
     }
     ask(health, W1, 0.4);
-    expect(health.context.answers.length).toBeLessThanOrEqual(66);
-    expect(health.context.answers.filter(({ operationId }) => operationId === W1)).toHaveLength(1);
+    expect(health.context.answers.length).toBeLessThanOrEqual(69);
+    expect(health.context.answers.filter(({ operationId }) => operationId === W1)).toHaveLength(4);
   });
 });

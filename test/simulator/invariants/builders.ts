@@ -176,7 +176,12 @@ export function record(turns: number, parts: Readonly<Record<string, unknown>> =
 }
 
 export interface FrameParts {
-  readonly envelopes?: ReadonlyArray<{ from: string; counter: number; to: string }>;
+  readonly envelopes?: ReadonlyArray<{
+    from: string;
+    counter: number;
+    to: string;
+    after?: number;
+  }>;
   readonly receipts?: ReadonlyArray<{ from: string; counter: number; to: string; error?: unknown }>;
 }
 
@@ -185,7 +190,7 @@ export function frame(
   { envelopes = [], receipts = [] }: FrameParts,
   change: FrameFact['change'] = 'sent',
 ): FrameFact {
-  const whole = envelopes.map((one) => ({ ...one, after: 0, event: { type: 'told' } }));
+  const whole = envelopes.map((one) => ({ after: 0, ...one, event: { type: 'told' } }));
   return {
     type: 'frame',
     to,

@@ -63,6 +63,20 @@ describe('MS-5, what was acknowledged is durable', () => {
     expect(whatBroke(acknowledgedIsDurable, story)).toEqual([]);
   });
 
+  /** Message 8 only asks, and names the one before it that has to be there. */
+  const asking = (after: number) =>
+    withMark(5, 0)
+      .add('b-1', frame('a-1', { envelopes: [{ from: J2, to: J1, counter: 8, after }] }))
+      .add('a-1', { ...turn(J1, { from: J2, counter: 8 }), type: 'question' }, receipt());
+
+  test('holds: its sender had given it up before a question', () => {
+    expect(whatBroke(acknowledgedIsDurable, asking(5))).toEqual([]);
+  });
+
+  test('broken: a question came after it that does not go without it', () => {
+    expect(whatBroke(acknowledgedIsDurable, asking(7))).toHaveLength(1);
+  });
+
   test.each<[string, Story]>([
     ['not marked yet', withMark(6, 0).add('a-1', receipt())],
     ['a gap below the window', withMark(2, 0, 5, 8).add('a-1', receipt())],
