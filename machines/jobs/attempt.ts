@@ -1,18 +1,15 @@
 /**
- * Attempt: one run of a workflow on its worker. It runs the handler and reports its end.
+ * Attempt that is to stop: one run of a workflow on its worker, from the order on until its end is known.
  *
- *                                   reporting
- *   running ──handler.ended────────▶ ├ finished  ──report.taken──▶ ended ■
- *      │ attempt.stop                │                               ▲
- *      ▼                             │                               │
- *   stopping ──handler.ended───────▶ ├ stopped                       │
- *      │ └─────after cancelGrace───▶ └ abandoned                     │
- *      └──either, when nobody wants to hear of it────────────────────┘
+ *   stopping ──handler.ended─────────▶ stopped ■, or finished ■ when its worker leaves
+ *      │ └─────after cancelGrace─────▶ abandoned ■
+ *      ├──either, when nobody wants to hear of it──▶ dropped ■
+ *      └──handler.reported (it had ended before)───▶ late ■
  *
- * The handler runs in the process, which tells how it ended; a result passes through here and is
- * not kept. A handler that was told to stop has stopped, whatever it returns. One that does not
- * heed the signal within the grace is abandoned: its cores count as free and it is reported as
- * killed. Once an attempt is unwanted nothing more is said of it.
+ * An attempt that nobody stops is a row of its worker and a handler in the process, which reports how that
+ * ended. A handler that was told to stop has stopped, whatever it returns. One that does not heed the
+ * signal within the grace is abandoned: its cores count as free and it is reported as killed. Once an
+ * attempt is unwanted nothing more is said of it.
  */
 
 import { assign, setup } from 'xstate';
@@ -42,24 +39,33 @@ export type HandlerEnded = { readonly type: 'handler.ended' } & HandlerOutcome;
 export type AttemptEvent = Timed<
   | AttemptStop
   | HandlerEnded
-  /** The receiver has the report on disk, or has refused it for good. */
-  | { readonly type: 'report.taken' }
+  /** The handler had ended before it was told to stop, and that was reported. */
+  | { readonly type: 'handler.reported' }
 >;
 
-export interface AttemptInput {
+/** An attempt, as its worker's messages name it. */
+interface Named {
   readonly jobId: string;
   readonly attemptId: string;
-  readonly datacenter: string;
   readonly workerId: string;
-  readonly handler: string;
-  readonly payload: string;
+}
+
+export interface AttemptInput extends Named {
+  readonly cause: StopCause;
   readonly cancelGraceMs: number;
 }
 
-type AttemptContext = Omit<AttemptInput, 'payload'> & { readonly stopCause: StopCause | null };
-
 /** Parameters that the process needs to begin a run. */
-export type RunParams = Omit<AttemptInput, 'cancelGraceMs'>;
+export interface RunParams extends Named {
+  readonly datacenter: string;
+  readonly handler: string;
+  readonly payload: string;
+}
+
+interface AttemptContext extends Named {
+  readonly cancelGraceMs: number;
+  readonly stopCause: StopCause;
+}
 
 type Args = { readonly context: AttemptContext };
 
@@ -71,39 +77,31 @@ const LEFT: HandlerOutcome = {
   retryable: true,
 };
 
-const named = ({ context: { workerId, jobId, attemptId } }: Args) => ({
-  workerId,
-  jobId,
-  attemptId,
-});
+const named = ({ workerId, jobId, attemptId }: Named): Named => ({ workerId, jobId, attemptId });
 
-const result = (args: Args, outcome: HandlerOutcome): ResultReceived => {
-  const { ok, result: text, truncated, error, retryable } = outcome;
+/** Report of a handler that has ended. */
+export const resultOf = (attempt: Named, outcome: HandlerOutcome): ResultReceived => {
+  const { ok, result, truncated, error, retryable } = outcome;
   return {
     type: 'result.received',
-    ...named(args),
-    ok,
-    result: text,
-    truncated,
-    error,
-    retryable,
+    ...named(attempt),
+    ...{ ok, result, truncated, error, retryable },
   };
 };
 
 const stoppedReport = (killed: boolean) =>
   ({
     type: 'sendReport',
-    params: (args: Args): AttemptStopped => ({ type: 'attempt.stopped', ...named(args), killed }),
+    params: ({ context }: Args): AttemptStopped => ({
+      type: 'attempt.stopped',
+      ...named(context),
+      killed,
+    }),
   }) as const;
 
 const leftReport = {
   type: 'sendReport',
-  params: (args: Args) => result(args, LEFT),
-} as const;
-
-const setStopCause = {
-  type: 'setStopCause',
-  params: ({ event }: { event: AttemptStop }) => event,
+  params: ({ context }: Args) => resultOf(context, LEFT),
 } as const;
 
 export const attemptMachine = setup({
@@ -114,27 +112,23 @@ export const attemptMachine = setup({
   },
   actions: {
     // Done by the worker's process.
-    runHandler: (_, _params: RunParams) => {},
+    /** `handler.ended` is the answer, or `handler.reported`. */
     abortHandler: () => {},
     /** It may go on for ever; nothing it says counts any more. */
     abandonHandler: () => {},
-    /** Until it is taken; `report.taken` is the answer. */
+    /** Until it is taken; then the worker hears that the attempt is over. */
     sendReport: (_, _params: ResultReceived | AttemptStopped) => {},
-    /** Tells the worker that the cores are free. */
-    freeCores: () => {},
-    /** Tells the worker that nothing more will come, and forgets the run. */
+    /** Tells the worker that the attempt is over, and forgets the run. */
     closeAttempt: () => {},
     // Done by the machine.
-    setStopCause: assign(({ context }, { cause }: { cause: StopCause }) => {
+    setStopCause: assign(({ context: { stopCause } }, { cause }: { cause: StopCause }) => ({
       // A stopping worker stops what is stopping already, and changes nothing about that.
-      const isLater = cause === 'leaving' && context.stopCause !== null;
-      return isLater ? {} : { stopCause: cause };
-    }),
+      stopCause: cause === 'leaving' ? stopCause : cause,
+    })),
   },
   guards: {
     isUnwanted: ({ context }) => context.stopCause === 'unwanted',
     isLeaving: ({ context }) => context.stopCause === 'leaving',
-    isUnwantedNow: (_, { cause }: { cause: StopCause }) => cause === 'unwanted',
   },
   delays: {
     // Over means later than the deadline.
@@ -142,76 +136,40 @@ export const attemptMachine = setup({
   },
 }).createMachine({
   id: 'attempt',
-  context: ({ input: { payload: _, ...input } }) => ({ ...input, stopCause: null }),
-  initial: 'running',
+  context: ({ input: { cause, ...input } }) => ({ ...input, stopCause: cause }),
+  initial: 'stopping',
   states: {
-    running: {
-      entry: {
-        type: 'runHandler',
-        params: ({ context: { jobId, attemptId, datacenter, workerId, handler }, event }) => {
-          // The first event carries the input, so that the payload need not be in the context too.
-          const { payload } = (event as unknown as { readonly input: AttemptInput }).input;
-          return { jobId, attemptId, datacenter, workerId, handler, payload };
-        },
-      },
-      on: {
-        'handler.ended': {
-          target: 'reporting.finished',
-          actions: [
-            'freeCores',
-            { type: 'sendReport', params: ({ context, event }) => result({ context }, event) },
-          ],
-        },
-        'attempt.stop': { target: 'stopping', actions: setStopCause },
-      },
-    },
     stopping: {
       entry: 'abortHandler',
       on: {
-        'attempt.stop': { actions: setStopCause },
+        'attempt.stop': { actions: { type: 'setStopCause', params: ({ event }) => event } },
         'handler.ended': [
-          { guard: 'isUnwanted', target: 'ended' },
+          { guard: 'isUnwanted', target: 'dropped' },
           {
             guard: 'isLeaving',
-            target: 'reporting.finished',
-            actions: [
-              'freeCores',
-              {
-                type: 'sendReport',
-                // It may have been done all the same.
-                params: ({ context, event }) => result({ context }, event.ok ? event : LEFT),
-              },
-            ],
+            target: 'finished',
+            actions: {
+              type: 'sendReport',
+              // It may have been done all the same.
+              params: ({ context, event }) => resultOf(context, event.ok ? event : LEFT),
+            },
           },
-          { target: 'reporting.stopped', actions: ['freeCores', stoppedReport(false)] },
+          { target: 'stopped', actions: stoppedReport(false) },
         ],
+        'handler.reported': 'late',
       },
       after: {
         cancelGrace: [
-          { guard: 'isUnwanted', target: 'ended', actions: 'abandonHandler' },
-          {
-            guard: 'isLeaving',
-            target: 'reporting.abandoned',
-            actions: ['abandonHandler', 'freeCores', leftReport],
-          },
-          {
-            target: 'reporting.abandoned',
-            actions: ['abandonHandler', 'freeCores', stoppedReport(true)],
-          },
+          { guard: 'isUnwanted', target: 'dropped', actions: 'abandonHandler' },
+          { guard: 'isLeaving', target: 'abandoned', actions: ['abandonHandler', leftReport] },
+          { target: 'abandoned', actions: ['abandonHandler', stoppedReport(true)] },
         ],
       },
     },
-    reporting: {
-      initial: 'finished',
-      on: {
-        'report.taken': 'ended',
-        'attempt.stop': {
-          guard: { type: 'isUnwantedNow', params: ({ event }) => event },
-          target: 'ended',
-        },
-      },
-      states: { finished: {}, stopped: {}, abandoned: {} },
-    },
-    ended: { type: 'final', entry: 'closeAttempt' },
+    finished: { type: 'final' },
+    stopped: { type: 'final' },
+    abandoned: { type: 'final' },
+    late: { type: 'final' },
+    dropped: { type: 'final', entry: 'closeAttempt' },
   },
 });

@@ -73,6 +73,7 @@ export const deskMachine = setup({
 
 /** Questions that only ask: they go straight to their performers, see `KindOptions.questions`. */
 export const READS = {
+  'job.submitted': 'submitJob',
   'job.asked': 'viewJob',
   'jobs.asked': 'listJobs',
   'job.watched': 'watchJob',

@@ -2,7 +2,7 @@
  * Job in one datacenter: from its acceptance to its one end, on time.
  *
  * job
- * ├─ assembling ──job.assembled──▶ active
+ * ├─ assembling ──job.assembled, which it says itself when all its workflows came with it──▶ active
  * ├─ active (parallel)
  * │  ├─ hearing    takes what is told, and decides nothing; a gate that has no such job is given it
  * │  ├─ decisions  of the gate, and of those who cancel: refused for the first reason that holds, or obeyed ──▶ ending
@@ -73,6 +73,7 @@ export const jobMachine = jobSetup.createMachine({
   initial: 'assembling',
   states: {
     assembling: {
+      entry: 'assemble',
       on: {
         'job.assembled': [
           {
@@ -139,7 +140,7 @@ export const jobMachine = jobSetup.createMachine({
               always: [
                 { guard: 'isLocal', target: 'submitted', actions: 'release' },
                 { guard: 'isInTime', target: 'submitted', actions: ['release', 'report'] },
-                { target: 'awaitingGate', actions: 'announce' },
+                { target: 'awaitingGate', actions: ['spawnWaiting', 'announce'] },
               ],
             },
             awaitingGate: {

@@ -12,7 +12,7 @@
  *                     ▲
  *                     └── cancel ── DISPATCHED, RUNNING
  *
- *   PENDING     waiting ──workflow.ready──▶ queued, for cores
+ *   PENDING     waiting ──workflow.ready, or born so──▶ queued, for cores
  *   DISPATCHED  answerLimit armed ──after answerLimit──▶ FAILED · sending once ──▶ twice ──▶ thrice
  *   FAILED_READY_FOR_RETRY  pausing ──after dispatchPause──▶ PENDING.queued
  *   CANCELLING  awaitingAnswer ──cancel.answered──▶ confirming ──after confirmLimit──▶ CANCELLED, unconfirmed
@@ -103,7 +103,10 @@ export const workflowMachine = workflowSetup.createMachine({
       },
       states: {
         /** Waits for what it depends on. */
-        waiting: { on: { 'workflow.ready': 'queued' } },
+        waiting: {
+          always: { guard: 'isBornReady', target: 'queued' },
+          on: { 'workflow.ready': 'queued' },
+        },
         /** Waits for cores, ranked in the store's index: the pool may know of it, or find it there. */
         queued: {
           entry: 'requestSlot',
@@ -131,7 +134,12 @@ export const workflowMachine = workflowSetup.createMachine({
           {
             guard: 'isAccepted',
             target: 'RUNNING',
-            actions: ['learnHeartbeat', moved('DISPATCHED', 'RUNNING')],
+            actions: [
+              'learnHeartbeat',
+              'tellRunning',
+              moved('DISPATCHED', 'RUNNING'),
+              told('RUNNING'),
+            ],
           },
           { guard: 'isStaleTerm', actions: ['learnTerm', 'sendDispatch'] },
           { guard: 'isRejected', ...undispatched },
@@ -165,7 +173,8 @@ export const workflowMachine = workflowSetup.createMachine({
     },
     RUNNING: {
       tags: 'out',
-      entry: ['forgetDispatchFailures', 'stampProgress', 'tellRunning', told('RUNNING')],
+      // One that has its result already is told to nobody as running.
+      entry: ['forgetDispatchFailures', 'stampProgress'],
       always: [
         { guard: 'hasSucceeded', target: 'COMPLETED', actions: moved('RUNNING', 'COMPLETED') },
         { guard: 'hasFailed', ...failing('RUNNING', 'failed') },

@@ -33,7 +33,7 @@ import {
   policyOf,
   STOP_LIMIT_MS,
 } from './worker/options.ts';
-import { Runs } from './worker/runs.ts';
+import { ENDED_RETENTION_MS, Runs } from './worker/runs.ts';
 import { shellHandler } from './worker/shell.ts';
 import { sleepHandler } from './worker/sleep.ts';
 
@@ -71,12 +71,6 @@ export interface WorkerEnd {
 
 /** A manager that has just connected says a little later what it hosts. */
 const GREETING_MS = 100;
-/**
- * Time for which an ended attempt is known, so that a copy of its dispatch begins no other: longer
- * than one can be under way.
- */
-const ENDED_RETENTION_MS = 60_000;
-
 const SWEPT = [
   { kind: 'worker', machine: workerMachine },
   { kind: 'attempt', machine: attemptMachine },

@@ -1,12 +1,10 @@
 /**
  * Deadlines of a node, as an index: for each actor the moment its next timer is due.
  *
- * Guarantees: an entry is reported once for each time it was set, never early, in
- * the order of the deadlines and for equal ones in the order they were set. Moving
- * a deadline later, and clearing it, only writes the new moment down: the heap is
- * touched when the old moment comes. So the index sleeps on one clock task, and at
- * most about half of its heap is out of date by clearing.
- *
+ * Guarantees: an entry is reported once for each time it was set, never early, in the order of the deadlines
+ * and for equal ones in the order they were set; whatever else comes in the very moment comes before it. Moving
+ * a deadline later, and clearing it, only writes the new moment down: the heap is touched when the old moment
+ * comes. So the index sleeps on one clock task, and about half of its heap at most is out of date by clearing.
  * It holds one entry per actor, live or passivated, found by address. It does not know timers: they are in
  * the actor's record, and the listener that is told of a due actor looks there and sets the next deadline. It
  * persists nothing.
@@ -221,13 +219,15 @@ export class Deadlines {
   readonly #wake = (): void => {
     this.#cancelWake = undefined;
     this.#wakeAt = NEVER;
+    const isDeferred = this.#isWakeUnderway;
     this.#isWakeUnderway = true;
     const now = this.#clock.now();
     let reported = 0;
     try {
       for (let steps = 0; steps < STEPS_PER_WAKE_MAX.value; steps++) {
         const top = this.#heap.peek();
-        if (top === undefined || this.#heap.keyOf(top) > now) break;
+        const dueAt = top === undefined ? NEVER : this.#heap.keyOf(top);
+        if (top === undefined || dueAt > now || (dueAt === now && !isDeferred)) break;
         this.#isHeld = !this.#mayReport(reported);
         if (this.#isHeld) break;
         if (!this.#bringUpToDate(top)) continue;

@@ -28,6 +28,7 @@ const RULES: Required<{ readonly [name in keyof KindOptions]: OptionRule }> = {
   absent: FUNCTION,
   openToClients: FLAG,
   livesOnce: FLAG,
+  forgetsInput: FLAG,
   supervise: OBJECT,
   rank: FUNCTION,
   charts: FUNCTION,
@@ -56,7 +57,7 @@ export function wrongOption(
   const unknown =
     wrongOf(options, RULES) ?? (options.supervise && wrongOf(options.supervise, SUPERVISION_RULES));
   if (unknown !== undefined) return unknown;
-  const { version = 1, supervise, ties = 'messages' } = options;
+  const { version = 1, supervise, ties = 'messages', forgetsInput } = options;
   const { onFailure, failuresMax, withinMs, pauseMinMs, pauseMaxMs, attemptsMax } = {
     ...DEFAULT_SUPERVISION,
     ...supervise,
@@ -72,6 +73,8 @@ export function wrongOption(
   if (!isCount(version, 1)) return `version must be a positive integer, got ${version}`;
   if (!['skip', 'restart', 'stop'].includes(onFailure))
     return `supervise.onFailure is skip, restart or stop, got ${excerpt(onFailure)}`;
+  if (onFailure === 'restart' && forgetsInput === true)
+    return 'a kind with supervise.onFailure restart begins again from its input: leave out forgetsInput';
   if (!isCount(failuresMax, 0)) return `supervise.failuresMax must be an integer of 0 or more`;
   if (!isCount(withinMs, 1)) return `supervise.withinMs must be a positive integer`;
   if (!isAttempts(attemptsMax))

@@ -99,6 +99,11 @@ export interface KindOptions {
   readonly absent?: (message: ForeignMessage) => { readonly type: string } | undefined;
   /** An actor that has ended is not born again while it is kept: ACTOR_ENDED. Default false: a birth begins its next life. */
   readonly livesOnce?: boolean;
+  /**
+   * Its input is not stored, for a machine that takes into its context what it needs of it: long inputs are
+   * written once less. Not with `supervise.onFailure: 'restart'`, which begins again from the input. Default false.
+   */
+  readonly forgetsInput?: boolean;
   /** True if clients, peers that show a token and are no part of the cluster, may use it. Default false. */
   readonly openToClients?: boolean;
   readonly supervise?: Partial<Supervision>;

@@ -163,11 +163,11 @@ export class Turns {
   #begin(actor: Actor, input: unknown, at: number): void {
     // Numbers of children go on, so that what one of an earlier life gives reaches nobody.
     const booked = actor.tree?.booked;
-    const { chart, outside } = actor.kind;
+    const { chart, outside, options } = actor.kind;
     actor.tree = chart.start(actor.address, input, at, this.#effects, booked, outside);
     actor.status = 'active';
     actor.stopReason = undefined;
-    actor.input = input;
+    actor.input = options.forgetsInput === true ? undefined : input;
     actor.timers.rows.length = 0;
     actor.tries.clear();
     actor.term = this.#services.commits.fence;

@@ -148,7 +148,9 @@ describe('after a mixed run', () => {
 
     // Attempts.
     for (const worker of WORKERS) {
-      const { runtime } = cluster.worker(worker);
+      const { runtime, bootEpoch } = cluster.worker(worker);
+      const { attempts } = runtime.actor(`worker/${bootEpoch}`).getSnapshot().context;
+      expect([...attempts.keys()], worker).toEqual([]);
       expect(activeOf(runtime, 'attempt'), worker).toEqual([]);
       expect(runtime.counts()).toMatchObject({ underWay: 0, asks: 0, performers: 0 });
       expect(runtime.undelivered(), worker).toEqual([]);

@@ -85,13 +85,11 @@ describe('a job that has ended', () => {
     }
   });
 
-  test('is forgotten by its worker, whatever the datacenter keeps', async () => {
+  test('is forgotten by its worker at once, whatever the datacenter keeps', async () => {
     const cluster = await startCluster(ONE);
     onTestFinished(() => cluster.stop());
     const client = await cluster.connect('A');
     await run(cluster, client, numbered('job', 5));
-    expect(kept(cluster, 'attempt')).toBe(10);
-    await cluster.time.runFor(120_000);
     expect(kept(cluster, 'attempt')).toBe(0);
     expect(kept(cluster, 'job')).toBe(5);
   });

@@ -46,8 +46,8 @@ export const cleanupPlants: readonly Plant[] = [
     edits: [
       {
         file: 'machines/jobs/attempt.ts',
-        find: "'attempt.stop': { target: 'stopping', actions: setStopCause },",
-        replace: "'attempt.stop': { actions: setStopCause },",
+        find: "      entry: 'abortHandler',\n",
+        replace: '',
       },
     ],
   },

@@ -163,9 +163,9 @@ export const productionPlants: readonly Plant[] = [
     says: 'A worker knows only the last attempts that have ended: a late copy of the dispatch of an earlier one runs it again.',
     edits: [
       {
-        file: 'programs/jobs/worker/kinds.ts',
-        find: 'livesOnce: true,',
-        replace: 'livesOnce: false,',
+        file: 'programs/jobs/worker/runs.ts',
+        find: 'if (this.#ended.has(address)) {',
+        replace: 'if (this.#runs.has(address)) {',
       },
     ],
     suite: 'test/jobs/worker/runs.test.ts',

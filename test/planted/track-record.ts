@@ -52,7 +52,7 @@ export const trackRecordPlants: readonly Plant[] = [
       },
       {
         file: ACCEPTANCE,
-        find: "    // Its workflows were there once; those that have ended since are not born again.\n    if (!born.matches('assembling')) return accepted(node, born.context, false);\n",
+        find: "    // Its workflows were there once; those that have ended since are not born again.\n    if (!born.matches('assembling')) return accepted(node, born.context, isNew);\n",
         replace: '',
       },
       {

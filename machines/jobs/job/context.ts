@@ -32,11 +32,12 @@ import type {
   Quorum,
   Reason,
 } from '../words.ts';
+import type { JobAssembled, WorkflowBirths } from './births.ts';
 import type { WorkflowTable } from './table.ts';
 import { hasAttemptOut, newTable } from './workflows.ts';
 
 export type JobEvent = Timed<
-  | { readonly type: 'job.assembled' }
+  | JobAssembled
   | WorkflowChanged
   | WorkflowProgressed
   | WorkerLost
@@ -81,6 +82,8 @@ export interface JobInput {
   readonly dependsOn: Readonly<Record<string, readonly number[]>>;
   /** Lanes by place in `ids`, see `WorkflowView`. */
   readonly lanes?: readonly number[];
+  /** Set when the job spawns its workflows itself, and begins at once. */
+  readonly births?: WorkflowBirths;
 }
 
 /** An extension by a person. */
@@ -97,7 +100,7 @@ export interface LateEvent {
   readonly detail: string;
 }
 
-export interface JobContext extends Omit<JobInput, 'ids' | 'dependsOn' | 'lanes'> {
+export interface JobContext extends Omit<JobInput, 'ids' | 'dependsOn' | 'lanes' | 'births'> {
   readonly status: JobStatus;
   readonly reason: Reason | null;
   readonly localReason: LocalReason | null;
@@ -144,7 +147,8 @@ export interface JobContext extends Omit<JobInput, 'ids' | 'dependsOn' | 'lanes'
   readonly heldDecision?: TimeoutDeclared | CancelRequested | undefined;
 }
 
-export function bornJob({ ids, dependsOn, lanes, at, ...input }: Born<JobInput>): JobContext {
+export function bornJob(born: Born<JobInput>): JobContext {
+  const { ids, dependsOn, lanes, births: _, at, ...input } = born;
   return {
     ...input,
     status: 'submitted',

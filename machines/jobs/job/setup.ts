@@ -8,6 +8,7 @@ import type { CancelRequested, TimeoutDeclared } from '../messages/gate.ts';
 import type { NoteParams } from '../notes.ts';
 import { carryOut } from '../step.ts';
 import type { LocalReason } from '../words.ts';
+import { births, type WorkflowBirths } from './births.ts';
 import {
   budgetDue,
   fallbackDue,
@@ -33,6 +34,9 @@ type Due = { readonly reason: LocalReason };
 type Args = { readonly context: JobContext; readonly event: JobEvent };
 type Decision = (TimeoutDeclared | CancelRequested) & { readonly at: number };
 
+const birthsIn = (event: JobEvent): WorkflowBirths | undefined =>
+  event.type === 'job.assembled' ? event.births : undefined;
+
 /** The gate may count the datacenter as one without progress. */
 const stallDue = ({ lastProgressAt, rules }: JobContext): number =>
   lastProgressAt + rules.allStuckThresholdMs;
@@ -56,11 +60,21 @@ export const jobSetup = setup({
   },
   actions: {
     note: (_, _params: NoteParams) => {},
+    /** Nothing is waited for where all its workflows came with it. */
+    assemble: enqueueActions(({ context: { startedAt: at }, event, enqueue }) => {
+      // The first event carries the input: what is needed for births alone is not in the context.
+      const { births } = (event as unknown as { readonly input: JobInput }).input;
+      if (births !== undefined) enqueue.raise({ type: 'job.assembled', births, at });
+    }),
     begin: enqueueActions(({ context, event, enqueue }) => {
       carryOut(enqueue, steps.begin(context, event.at));
     }),
-    release: enqueueActions(({ context, enqueue }) => {
-      carryOut(enqueue, steps.release(context));
+    release: enqueueActions(({ context, event, enqueue }) => {
+      carryOut(enqueue, steps.release(context, birthsIn(event)));
+    }),
+    /** Its workflows are there, and wait. */
+    spawnWaiting: enqueueActions(({ context, event, enqueue }) => {
+      carryOut(enqueue, { says: births(context, birthsIn(event)) });
     }),
     giveUp: enqueueActions(({ context, event, enqueue }) => {
       carryOut(enqueue, ends.giveUp(context, event.at));

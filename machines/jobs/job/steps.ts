@@ -13,6 +13,7 @@ import type {
   WorkflowProgressed,
 } from '../messages/local.ts';
 import type { Saying } from '../step.ts';
+import { births, type WorkflowBirths } from './births.ts';
 import { type JobContext, type JobStep, note, progressed, takenOver, withLate } from './context.ts';
 import { stopping, toWorkflow } from './ends.ts';
 import * as gate from './gate.ts';
@@ -36,13 +37,13 @@ export function begin(context: JobContext, at: number): JobStep {
   };
 }
 
-/** Its work begins: what depends on nothing asks for workers. */
-export function release(context: JobContext): JobStep {
+/** Its work begins: what depends on nothing asks for workers, at its birth where the job spawns it. */
+export function release(context: JobContext, unborn?: WorkflowBirths): JobStep {
   const { table, ready } = letAsk(context.table, context.rules.readyMax);
-  return {
-    next: { table },
-    says: ready.map((id) => toWorkflow(context, id, { type: 'workflow.ready' })),
-  };
+  const says = unborn
+    ? births(context, unborn, new Set(ready))
+    : ready.map((id) => toWorkflow(context, id, { type: 'workflow.ready' }));
+  return { next: { table }, says };
 }
 
 /** A workflow has come to rest in a state: that is progress, and others may be ready now. */

@@ -2,9 +2,9 @@
  * Context of a worker: the events it takes, what it remembers and what it says. The statechart is in worker.ts.
  */
 
-import { Table, type Timed, to } from '../../../runtime/machine.ts';
+import { SPAWN_EVENT, Table, type Timed, to } from '../../../runtime/machine.ts';
 import { attemptAddress, operationParts } from '../addresses.ts';
-import type { AttemptStop, StopCause } from '../attempt.ts';
+import type { AttemptInput, AttemptStop, StopCause } from '../attempt.ts';
 import type { MessageRefused } from '../messages/local.ts';
 import type {
   CancelOrdered,
@@ -139,16 +139,28 @@ export function withAttempt(
   return { attempts: held, coresHeld: coresHeld - given + attempt.cores };
 }
 
-/** Messages that stop those of the attempts that are held. */
+/**
+ * Messages that stop those of the attempts that are held: the first stop of an attempt gives birth to the
+ * actor that sees to it, and a later one finds it there.
+ */
 export function stops(
-  { attempts, workerId }: WorkerContext,
+  { attempts, workerId, rules: { cancelGraceMs } }: WorkerContext,
   operations: Iterable<string>,
   cause: StopCause,
-): Array<readonly [ReturnType<typeof to>, AttemptStop]> {
+): Array<readonly [ReturnType<typeof to>, AttemptStop | Birth]> {
   return [...operations]
-    .filter((operationId) => attempts.has(operationId))
-    .map((operationId) => {
+    .filter((operationId) => attempts.get(operationId)?.isFinished === false)
+    .flatMap((operationId) => {
       const { jobId, attemptId } = operationParts(operationId);
-      return [to(attemptAddress(jobId, attemptId, workerId)), { type: 'attempt.stop', cause }];
+      const attempt = to(attemptAddress(jobId, attemptId, workerId));
+      const input = { jobId, attemptId, workerId, cancelGraceMs, cause };
+      const birth: Birth = { type: SPAWN_EVENT, input };
+      const stop: AttemptStop = { type: 'attempt.stop', cause };
+      return [[attempt, birth] as const, [attempt, stop] as const];
     });
+}
+
+interface Birth {
+  readonly type: typeof SPAWN_EVENT;
+  readonly input: AttemptInput;
 }

@@ -10,7 +10,7 @@
 import type { DispatchRefusal, DispatchRequested } from '../messages/worker.ts';
 import { judgeDispatch } from './attempts.ts';
 import type { WorkerContext } from './context.ts';
-import { workerSetup } from './setup.ts';
+import { answerTo, workerSetup } from './setup.ts';
 
 /** Refusal of a dispatch that is not taken just now; null when it was taken before. */
 function refusalOf(
@@ -97,7 +97,8 @@ export const workRegion = workerSetup.createStateConfig({
     ],
     'attempt.finished': { actions: { type: 'finishAttempt', params: ({ event }) => event } },
     'attempt.ended': { actions: { type: 'endAttempt', params: ({ event }) => event } },
-    'message.refused': { actions: { type: 'dropUnborn', params: ({ event }) => event } },
+    // A stop came too late: its attempt was over.
+    'message.refused': {},
   },
   states: {
     open: {
@@ -108,8 +109,15 @@ export const workRegion = workerSetup.createStateConfig({
             actions: [
               'takeAttempt',
               {
-                type: 'answerDispatch',
-                params: ({ event }) => ({ ...event, refusal: null }),
+                type: 'runHandler',
+                params: ({ context: { datacenter, workerId }, event }) => {
+                  const { jobId, attemptId, handler, payload } = event;
+                  return { jobId, attemptId, datacenter, workerId, handler, payload };
+                },
+              },
+              {
+                type: 'answerUnlessOver',
+                params: ({ context, event }) => answerTo(context, event),
               },
             ],
           },

@@ -3,24 +3,21 @@
  */
 
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
-import { type Born, hint, SPAWN_EVENT, spawnRoot } from '../../../runtime/machine.ts';
+import { type Born, hint } from '../../../runtime/machine.ts';
 import {
-  attemptAddress,
   operationIdOf,
   workerHealthAddress,
   workerPoolAddress,
   workflowAddress,
   workflowIdOf,
 } from '../addresses.ts';
-import type { AttemptInput } from '../attempt.ts';
-import type { MessageRefused } from '../messages/local.ts';
+import type { RunParams } from '../attempt.ts';
 import type {
   AnnounceAnswered,
   AttemptStopped,
   CancelAnswered,
   DispatchAnswered,
   DispatchRefusal,
-  DispatchRequested,
   RegisterAnswered,
 } from '../messages/worker.ts';
 import type { NoteParams } from '../notes.ts';
@@ -47,6 +44,22 @@ const health = ({ context: { workerId, datacenter } }: Args) =>
   hint(workerHealthAddress(workerId, datacenter));
 const workflow = ({ context: { datacenter } }: Args, { jobId, attemptId }: Named) =>
   hint(workflowAddress(jobId, workflowIdOf(attemptId), datacenter));
+/** An action of this setup within another one of it, which its type does not know yet. */
+const droppingReports = (operations: readonly string[]) =>
+  ({ type: 'dropReports', params: operations }) as never;
+
+/** Answer to a dispatch; without a refusal it was taken. */
+export const answerTo = (
+  { workerId, bootEpoch, term, heartbeatSeq }: WorkerContext,
+  { jobId, attemptId }: Named,
+  refusal: DispatchRefusal | null = null,
+): DispatchAnswered => ({
+  type: 'dispatch.answered',
+  ...{ workerId, bootEpoch, jobId, attemptId, term, heartbeatSeq },
+  accepted: refusal === null,
+  reason: refusal,
+});
+
 export const workerSetup = setup({
   types: {
     context: {} as WorkerContext,
@@ -56,11 +69,17 @@ export const workerSetup = setup({
   },
   actions: {
     // Done by the process.
+    /** Begins the handler of an attempt; `attempt.ended` says that nothing more will come of it. */
+    runHandler: (_, _params: RunParams) => {},
     note: (_, _params: NoteParams) => {},
     composeRegistration: (_) => {},
     composeHeartbeat: (_) => {},
     /** For extensions: how long the datacenter waits for this worker. */
     learnDeadline: (_, _params: { deadlineInMs: number }) => {},
+    /** Answers that an attempt was taken, unless its end is told first: a workflow needs only one of them. */
+    answerUnlessOver: (_, _params: DispatchAnswered) => {},
+    /** Nobody wants to hear how these ended. */
+    dropReports: (_, _operations: readonly string[]) => {},
     /** Until it is taken. */
     confirmStopped: (_, _params: AttemptStopped) => {},
     // Done by the machine.
@@ -80,36 +99,19 @@ export const workerSetup = setup({
         enqueue.sendTo(health({ context }), beat);
       enqueue.assign({ heartbeatSeq: context.heartbeatSeq + 1 });
     }),
-    takeAttempt: enqueueActions(({ context, event, enqueue }) => {
+    takeAttempt: assign(({ context, event }) => {
       assertEvent(event, 'dispatch.requested');
-      const { jobId, attemptId, handler, payload, cores, term } = event;
-      const { datacenter, workerId, rules } = context;
-      const { cancelGraceMs } = rules;
+      const { jobId, attemptId, cores, term } = event;
       const held = { cores, term, isFinished: false };
-      enqueue.assign({
+      return {
         term: Math.max(context.term, term),
         ...withAttempt(context, operationIdOf(jobId, attemptId), held),
-      });
-      const input = { jobId, attemptId, datacenter, workerId, handler, payload, cancelGraceMs };
-      const address = attemptAddress(jobId, attemptId, workerId);
-      enqueue(spawnRoot(address, (): AttemptInput => input));
+      };
     }),
     answerDispatch: sendTo(
       workflow,
-      (
-        { context },
-        asked: DispatchRequested & { refusal: DispatchRefusal | null },
-      ): DispatchAnswered => ({
-        type: 'dispatch.answered',
-        workerId: context.workerId,
-        bootEpoch: context.bootEpoch,
-        jobId: asked.jobId,
-        attemptId: asked.attemptId,
-        accepted: asked.refusal === null,
-        reason: asked.refusal,
-        term: context.term,
-        heartbeatSeq: context.heartbeatSeq,
-      }),
+      ({ context }, asked: Named & { refusal: DispatchRefusal | null }): DispatchAnswered =>
+        answerTo(context, asked, asked.refusal),
     ),
     answerCancel: sendTo(
       workflow,
@@ -144,6 +146,7 @@ export const workerSetup = setup({
       const dropped = isWhole ? unlisted(context.attempts, announcement) : [];
       for (const [attempt, stop] of stops(context, dropped, 'unwanted'))
         enqueue.sendTo(attempt, stop);
+      if (dropped.length > 0) enqueue(droppingReports(dropped));
     }),
     /** Those that the leader does not want any more. */
     stopListed: enqueueActions(({ context, event, enqueue }) => {
@@ -151,6 +154,7 @@ export const workerSetup = setup({
       if (event.term < context.term) return;
       for (const [attempt, stop] of stops(context, event.stopAttempts, 'unwanted'))
         enqueue.sendTo(attempt, stop);
+      if (event.stopAttempts.length > 0) enqueue(droppingReports(event.stopAttempts));
     }),
     stopCancelled: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'cancel.ordered');
@@ -161,6 +165,7 @@ export const workerSetup = setup({
     dropAll: enqueueActions(({ context, enqueue }) => {
       for (const [attempt, stop] of stops(context, context.attempts.keys(), 'unwanted'))
         enqueue.sendTo(attempt, stop);
+      if (context.attempts.size > 0) enqueue(droppingReports([...context.attempts.keys()]));
     }),
     leaveAll: enqueueActions(({ context, enqueue }) => {
       for (const [attempt, stop] of stops(context, context.attempts.keys(), 'leaving'))
@@ -175,12 +180,6 @@ export const workerSetup = setup({
       ...withAttempt(context, operationId, undefined),
       past: remembered(context.past, operationId),
     })),
-    /** Nothing will ever be heard of an attempt that could not be created. */
-    dropUnborn: assign(({ context }, { event }: MessageRefused) => {
-      if (event.type !== SPAWN_EVENT) return {};
-      const { jobId, attemptId } = event.input as AttemptInput;
-      return withAttempt(context, operationIdOf(jobId, attemptId), undefined);
-    }),
     /** Closing: a worker without handlers is given nothing. */
     closeDown: assign((_, { limitMs }: { limitMs: number }) => ({
       stopLimitMs: limitMs,

@@ -57,12 +57,14 @@ export interface WorkflowInput {
   /** Time at which the job was accepted: what the queue is ordered by. */
   readonly acceptedAt: number;
   readonly rules: WorkflowRules;
+  /** It depends on nothing, and need not be told so. */
+  readonly isReady?: boolean;
 }
 
 /** The cores that an attempt has on a worker. */
 export type Slot = Omit<SlotGranted, 'type' | 'attemptId' | 'term'>;
 
-export interface WorkflowContext extends WorkflowInput {
+export interface WorkflowContext extends Omit<WorkflowInput, 'isReady'> {
   /** The attempt that runs, or is asked for: 1 is the first. */
   readonly run: number;
   /** Attempts that were dispatched. */
@@ -100,7 +102,7 @@ export interface WorkflowContext extends WorkflowInput {
   readonly lateEvent: string | null;
 }
 
-export function bornWorkflow(input: Born<WorkflowInput>): WorkflowContext {
+export function bornWorkflow({ isReady: _, at, ...input }: Born<WorkflowInput>): WorkflowContext {
   return {
     ...input,
     run: 1,
@@ -115,7 +117,7 @@ export function bornWorkflow(input: Born<WorkflowInput>): WorkflowContext {
     avoid: [],
     progress: 0,
     completedItems: 0,
-    lastProgressAt: input.at,
+    lastProgressAt: at,
     heartbeatSeq: 0,
     result: null,
     truncated: false,

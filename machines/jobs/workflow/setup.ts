@@ -210,6 +210,9 @@ export const workflowSetup = setup({
     stampProgress: assign({ lastProgressAt: ({ event }) => event.at }),
   },
   guards: {
+    /** It was told at its birth that it depends on nothing. */
+    isBornReady: ({ event }) =>
+      (event as { readonly input?: WorkflowInput }).input?.isReady === true,
     isCurrent: ({ context, event }) => 'attemptId' in event && isCurrent(context, event),
     mayRetry: ({ context }) => mayRetry(context),
     isOurLoss: ({ context, event }) => event.type === 'worker.lost' && isOurLoss(context, event),

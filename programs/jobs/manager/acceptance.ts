@@ -19,12 +19,12 @@ import type { Submission } from '../submission.ts';
 import { type Overload, overloadError } from './backlog.ts';
 import { type ManagerNode, readClock, readJob } from './node.ts';
 
+/** Births that a job makes itself: a dozen, fewer with large payloads. They pass through its record. */
+const BORN_WITH_JOB = knob('workflowBytesBornWithJob', 32 * 1024);
 /** Births handed to the engine at a time: some hundred, fewer with large payloads. */
 const BORN_AT_ONCE = knob('workflowBytesBornAtOnce', 512 * 1024);
-const bornAtOnce = (): PortionSize<WorkflowSpec> => ({
-  max: BORN_AT_ONCE.value,
-  weigh: ({ payload }) => 2_048 + payload.length,
-});
+const weigh = ({ payload }: WorkflowSpec): number => 2_048 + payload.length;
+const bornAtOnce = (): PortionSize<WorkflowSpec> => ({ max: BORN_AT_ONCE.value, weigh });
 
 export class Acceptances {
   readonly #node: ManagerNode;
@@ -99,7 +99,7 @@ async function take(
     const born = job.getSnapshot();
     if (born.context.digest !== digest) return refused(jobId, 'conflict');
     // Its workflows were there once; those that have ended since are not born again.
-    if (!born.matches('assembling')) return accepted(node, born.context, false);
+    if (!born.matches('assembling')) return accepted(node, born.context, isNew);
     await spawnWorkflows(node, submission, born.context.startedAt);
     await job.send({ type: 'job.assembled' });
     const { context } = job.getSnapshot();
@@ -190,7 +190,22 @@ function jobInput(
     ids: workflows.map(({ id }) => id),
     dependsOn,
     ...lanesOfAll(workflows),
+    ...birthsOf(node, workflows),
   };
+}
+
+/** Births of a small submission; nothing where its workflows are spawned one by one. */
+function birthsOf(
+  { config }: ManagerNode,
+  workflows: readonly WorkflowSpec[],
+): Pick<JobInput, 'births'> {
+  let weight = 0;
+  for (const workflow of workflows) {
+    weight += weigh(workflow);
+    if (weight > BORN_WITH_JOB.value) return {};
+  }
+  const specs = workflows.map(({ handler, payload, cores }) => ({ handler, payload, cores }));
+  return { births: { rules: workflowRules(config), workflows: specs } };
 }
 
 /** Lanes of workflows that want equal cores for the same handler; nothing where all do. */

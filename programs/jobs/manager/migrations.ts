@@ -145,4 +145,8 @@ function jobToVersion3({ snapshot, timers }: MigratedState): MigratedState {
 }
 
 /** Registration of a job, as far as its records go. */
-export const JOB_OPTIONS = { version: 3, migrate: { 2: jobToVersion2, 3: jobToVersion3 } };
+export const JOB_OPTIONS = {
+  version: 3,
+  migrate: { 2: jobToVersion2, 3: jobToVersion3 },
+  forgetsInput: true,
+};

@@ -37,6 +37,7 @@ const AGAIN_MS = 1_000;
 /** Registration of a workflow, wherever a worker pool is to find those that wait. */
 export const WORKFLOW_OPTIONS = {
   rank: rankOfWorkflow,
+  forgetsInput: true,
   version: 2,
   migrate: { 2: workflowToVersion2 },
 };

@@ -39,18 +39,22 @@ export function hostWorker(
     .register('attempt', attemptMachine, {
       perform: runs.performers,
       admit: () => 'an attempt hears its worker only',
-      // However late a dispatch comes again, and however many attempts have ended since.
+      // A stop that comes when it has ended stops nothing.
       livesOnce: true,
+      forgetsInput: true,
     })
     .register('worker', workerMachine, {
       newWork: ['dispatch.requested'],
       perform: {
+        runHandler: ({ params }) => runs.begin(params),
         note: note as () => unknown,
         composeRegistration: ({ send }) =>
           send({ type: 'registration.composed', progress: runs.progress() }),
         composeHeartbeat: ({ send }) =>
           send({ type: 'heartbeat.composed', progress: runs.progress() }),
         learnDeadline: ({ params }) => extensions.learnDeadline(params.deadlineInMs),
+        answerUnlessOver: ({ params }) => runs.answer(params),
+        dropReports: ({ params }) => runs.drop(params),
         confirmStopped: ({ params }) => runs.report(params),
       },
       validate: {

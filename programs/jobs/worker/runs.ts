@@ -1,20 +1,28 @@
 /**
  * Runs of a worker, and what its actors ask of the process.
  *
- * Guarantees: an attempt has at most one run; it is forgotten with its attempt, whatever its
- * handler does. It decides nothing: when a run begins, stops and is reported is the machines' part.
+ * Guarantees: an attempt has at most one run; it is forgotten once its report is taken or nobody wants
+ * it, whatever its handler does. It decides nothing: when a run begins, stops and is reported is the
+ * machines' part. What the next message would say anyway is not said before: that a dispatch was taken,
+ * when its result is there at once; that cores are free, when the report is taken at once.
  */
 
 import {
-  operationIdOf,
+  attemptAddress,
+  operationParts,
   workerAddress,
   workflowAddress,
   workflowIdOf,
 } from '../../../machines/jobs/addresses.ts';
-import type { RunParams } from '../../../machines/jobs/attempt.ts';
-import type { AttemptStopped, ResultReceived } from '../../../machines/jobs/messages/worker.ts';
+import { type RunParams, resultOf } from '../../../machines/jobs/attempt.ts';
+import type {
+  AttemptStopped,
+  DispatchAnswered,
+  ResultReceived,
+} from '../../../machines/jobs/messages/worker.ts';
 import type { ProgressByOperation } from '../../../machines/jobs/worker/attempts.ts';
 import { RuntimeError } from '../../../runtime/base/errors.ts';
+import { knob } from '../../../runtime/base/knob.ts';
 import type { Handlers } from './handlers.ts';
 import { Run, type RunServices } from './run.ts';
 
@@ -24,6 +32,15 @@ export interface RunsServices extends RunServices {
   readonly datacenter: string;
   readonly handlers: Handlers;
 }
+
+/** Time that a result has to come before the answer to its dispatch, and a report to be taken, in ms. */
+const PAUSE_MS = knob('attemptAnswerPauseMs', 10);
+
+/**
+ * Time for which an ended attempt is known, so that a copy of its dispatch begins no other: longer
+ * than one can be under way.
+ */
+export const ENDED_RETENTION_MS = 60_000;
 
 /** Error after which nothing more is said about a run; one for all, because an error costs its stack. */
 const OVER = new RuntimeError('ABORTED', 'The attempt is over.');
@@ -37,6 +54,8 @@ export class Runs {
   readonly #services: RunsServices;
   /** Runs by the address of the attempt. */
   readonly #runs = new Map<string, Run>();
+  /** Moments at which attempts have ended, by address. */
+  readonly #ended = new Map<string, number>();
 
   constructor(services: RunsServices) {
     this.#services = services;
@@ -63,35 +82,86 @@ export class Runs {
     );
   }
 
+  /** Begins the run of an attempt, once: a copy of its dispatch may be late. */
+  begin(params: RunParams): void {
+    const { clock, handlers, workerId } = this.#services;
+    const address = attemptAddress(params.jobId, params.attemptId, workerId);
+    const run = new Run(params, this.#services);
+    this.#forgetEnded(clock.now());
+    if (this.#ended.has(address)) {
+      this.#tellWorker('attempt.ended', run);
+      return;
+    }
+    this.#runs.set(address, run);
+    run.begin(handlers[params.handler] ?? unknownHandler, (outcome) => {
+      if (run.signal.aborted)
+        void this.#services.link.tell(address, { type: 'handler.ended', ...outcome });
+      else void this.#sendReport(address, resultOf(params, outcome));
+    });
+  }
+
   /** Performers of the kind `attempt`. */
   readonly performers = {
-    runHandler: ({ address, params }: Call<RunParams>): void => {
-      const { link, handlers } = this.#services;
-      const run = new Run(params, this.#services);
-      this.#runs.set(address, run);
-      const handler = handlers[params.handler] ?? unknownHandler;
-      run.begin(handler, (outcome) => {
-        void link.tell(address, { type: 'handler.ended', ...outcome });
-      });
-    },
-    abortHandler: ({ address }: Call): void =>
-      this.#runs.get(address)?.abort('The run is to stop.'),
-    abandonHandler: ({ address }: Call): void => this.#runs.get(address)?.abandon(),
-    sendReport: async ({ address, params }: Call<ResultReceived | AttemptStopped>) => {
-      const closed = this.#runs.get(address)?.closing.signal;
-      await this.report(params, closed);
-      if (closed?.aborted !== true)
-        await this.#services.link.tell(address, { type: 'report.taken' });
-    },
-    freeCores: ({ address }: Call): void => this.#tellWorker('attempt.finished', address),
-    closeAttempt: ({ address }: Call): void => {
-      this.#tellWorker('attempt.ended', address);
+    abortHandler: ({ address }: Call): void => {
       const run = this.#runs.get(address);
-      run?.abandon();
-      run?.closing.abort(OVER);
-      this.#runs.delete(address);
+      if (run?.isOver === false) run.abort('The run is to stop.');
+      else void this.#services.link.tell(address, { type: 'handler.reported' });
     },
+    abandonHandler: ({ address }: Call): void => this.#runs.get(address)?.abandon(),
+    sendReport: ({ address, params }: Call<ResultReceived | AttemptStopped>): Promise<void> =>
+      this.#sendReport(address, params),
+    closeAttempt: ({ address }: Call): void => this.#close(address),
   };
+
+  async #sendReport(address: string, params: ResultReceived | AttemptStopped): Promise<void> {
+    const { clock } = this.#services;
+    const run = this.#runs.get(address);
+    if (run === undefined) return;
+    const freeCores = (): void => this.#tellWorker('attempt.finished', run);
+    const cancel = clock.schedule(clock.now() + PAUSE_MS.value, freeCores);
+    await this.report(params, run.closing.signal);
+    cancel();
+    this.#close(address);
+  }
+
+  /** Answers a dispatch that was taken, unless its end is told first. */
+  answer(params: DispatchAnswered): void {
+    const { clock, link, workerId, datacenter } = this.#services;
+    const { jobId, attemptId } = params;
+    const workflow = workflowAddress(jobId, workflowIdOf(attemptId), datacenter);
+    clock.schedule(clock.now() + PAUSE_MS.value, () => {
+      const run = this.#runs.get(attemptAddress(jobId, attemptId, workerId));
+      if (run?.isOver === false && !run.signal.aborted) link.hint(workflow, params);
+    });
+  }
+
+  /** Gives up the reports of attempts that have ended. */
+  drop(operations: readonly string[]): void {
+    for (const operationId of operations) {
+      const { jobId, attemptId } = operationParts(operationId);
+      const address = attemptAddress(jobId, attemptId, this.#services.workerId);
+      if (this.#runs.get(address)?.isOver === true) this.#close(address);
+    }
+  }
+
+  /** Tells the worker once that an attempt is over. */
+  #close(address: string): void {
+    const run = this.#runs.get(address);
+    if (run === undefined) return;
+    this.#tellWorker('attempt.ended', run);
+    run.abandon();
+    run.closing.abort(OVER);
+    this.#runs.delete(address);
+    this.#ended.set(address, this.#services.clock.now());
+  }
+
+  /** Those that ended first are the first of them. */
+  #forgetEnded(now: number): void {
+    for (const [address, endedAt] of this.#ended) {
+      if (now - endedAt < ENDED_RETENTION_MS) return;
+      this.#ended.delete(address);
+    }
+  }
 
   /** Tells a workflow how an attempt ended, until it has it on disk or does not want it. */
   report(params: ResultReceived | AttemptStopped, signal?: AbortSignal): Promise<void> {
@@ -100,11 +170,8 @@ export class Runs {
     return link.tell(workflow, params, signal);
   }
 
-  #tellWorker(type: 'attempt.finished' | 'attempt.ended', attempt: string): void {
+  #tellWorker(type: 'attempt.finished' | 'attempt.ended', { operationId }: Run): void {
     const { link, workerId, bootEpoch } = this.#services;
-    const params = this.#runs.get(attempt)?.params;
-    if (params === undefined) return;
-    const operationId = operationIdOf(params.jobId, params.attemptId);
     // At once into the mailbox of an actor of this process, before anything leaves for elsewhere.
     void link.tell(workerAddress(workerId, bootEpoch), { type, operationId });
   }

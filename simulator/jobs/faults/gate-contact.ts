@@ -3,6 +3,7 @@
  * submit it themselves, and strike when it has come to the moment that matters.
  */
 
+import { SPAWN_EVENT } from '../../../runtime/machine.ts';
 import { electedPlaces } from '../../faults/cluster-shape.ts';
 import type { NemesisKind } from '../../faults/nemesis-kind.ts';
 import { part } from '../../faults/partitions.ts';
@@ -12,6 +13,10 @@ import type { NetworkFault } from '../../world/network/network.ts';
 import type { PlannedJob } from '../plan.ts';
 import type { JobsScene, JobsStrike } from '../scene.ts';
 import { allGates, allWorkers, hasGate, type JobsShape } from '../shape.ts';
+
+/** A job has come to a datacenter, with all its workflows or without. */
+const isBeginning = ({ type }: { readonly type: string }): boolean =>
+  type === SPAWN_EVENT || type === 'job.assembled';
 
 const HOWS = ['cut', 'silent', 'clogged'] as const;
 
@@ -96,7 +101,7 @@ export const partedSubmission: NemesisKind<JobsScene> = {
         const isMoment =
           strike.word('at') === 'submission'
             ? kind === 'gate-job'
-            : kind === 'job' && event.type === 'job.assembled' && places.includes(place);
+            : kind === 'job' && isBeginning(event) && places.includes(place);
         if (isOurs && isMoment) strike.soon(begin);
       });
     for (let number = 1; number <= strike.number('jobs'); number += 1)

@@ -3,7 +3,7 @@
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type { JobsInvariant } from '../facts.ts';
-import { isTakeover } from './reading-accounts.ts';
+import { isAcceptance, isTakeover } from './reading-accounts.ts';
 import { graceMs, localVerdict } from './reading-deadlines.ts';
 import { orderOf } from './reading-decisions.ts';
 import { type GateJobStep, type JobStep, jobsOf, PerActor, watching } from './reading-jobs.ts';
@@ -150,8 +150,7 @@ export const elapsedNeverFalls: JobsInvariant = {
     const job = (step: JobStep): void => {
       const { before, after, record, stateBefore } = step;
       const known = accepted.of(step);
-      if (record.event.type === 'job.assembled' && stateBefore === 'assembling')
-        known.at = jobs.clocks.trueTime(record);
+      if (isAcceptance(step)) known.at = jobs.clocks.trueTime(record);
       if (before === undefined || before.endedAt !== null || stateBefore === 'assembling') return;
       const had = before.seenAt - before.baseAt;
       const has = after.seenAt - after.baseAt;

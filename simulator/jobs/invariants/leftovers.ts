@@ -3,8 +3,11 @@
  * workers.
  */
 
+import { operationParts } from '../../../machines/jobs/addresses.ts';
+import type { WorkerContext } from '../../../machines/jobs/worker/context.ts';
 import type { WorkerHealthContext } from '../../../machines/jobs/worker-health.ts';
 import type { WorkerPoolContext } from '../../../machines/jobs/worker-pool.ts';
+import { Table } from '../../../runtime/machine.ts';
 import type { Verdict, Watcher } from '../../invariants/invariant.ts';
 import { partsOf, type StoredParts } from '../../invariants/reading-records.ts';
 import type { JobsFacts, JobsInvariant } from '../facts.ts';
@@ -135,38 +138,42 @@ function remains({ status, timers, outbox }: StoredParts): string | undefined {
     : undefined;
 }
 
-interface AliveAttempt {
+interface BusyWorker {
   readonly node: string;
   readonly place: string;
-  /** `j1@A` */
-  readonly job: string;
+  readonly datacenter: string;
+  /** Attempts that it holds: `j1/w1#1`. */
+  readonly attempts: readonly string[];
 }
 
-/** Attempts that are alive on workers, as far as their process is. */
+/** Attempts that workers hold, as far as their process is. */
 class Attempts {
-  readonly #alive = new Map<string, AliveAttempt>();
+  readonly #workers = new Map<string, BusyWorker>();
 
   watch(): Watcher {
     return {
       turn: ({ kind, address, node, place, context }) => {
-        if (kind !== 'attempt' || this.#alive.has(address)) return;
-        const { jobId, datacenter } = context as { jobId: string; datacenter: string };
-        this.#alive.set(address, { node, place, job: `${jobId}@${datacenter}` });
+        if (kind !== 'worker') return;
+        const { datacenter, attempts } = context as Pick<WorkerContext, 'datacenter' | 'attempts'>;
+        const held = [...Table.of(attempts).keys()];
+        this.#workers.set(address, { node, place, datacenter, attempts: held });
       },
       actor: ({ kind, address, change }) => {
-        if (kind === 'attempt' && change !== 'born') this.#alive.delete(address);
+        if (kind === 'worker' && change !== 'born') this.#workers.delete(address);
       },
       node: ({ node, change }) => {
         if (change !== 'crashed' && change !== 'stopped' && change !== 'started') return;
-        for (const [address, alive] of this.#alive)
-          if (alive.node === node) this.#alive.delete(address);
+        for (const [address, worker] of this.#workers)
+          if (worker.node === node) this.#workers.delete(address);
       },
     };
   }
 
   *left(quiet: ReadonlySet<string>, isKept: (place: string) => boolean): Generator<string> {
-    for (const [address, { job, place }] of this.#alive)
-      if (quiet.has(job) && isKept(place)) yield `${address} is alive on its worker`;
+    for (const { place, datacenter, attempts } of this.#workers.values())
+      for (const attempt of isKept(place) ? attempts : [])
+        if (quiet.has(`${operationParts(attempt).jobId}@${datacenter}`))
+          yield `${attempt} is held by ${place}`;
   }
 }
 

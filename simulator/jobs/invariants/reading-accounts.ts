@@ -10,7 +10,8 @@
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type { JobsConfiguration } from '../../../programs/jobs/configuration.ts';
 import { knobs } from '../../../runtime/base/knob.ts';
-import { localVerdict } from './reading-deadlines.ts';
+import { SPAWN_EVENT } from '../../../runtime/machine.ts';
+import { isAccepted, localVerdict } from './reading-deadlines.ts';
 import { isWordOfGate } from './reading-ends.ts';
 import type { JobStep } from './reading-jobs.ts';
 import { type Standings, standingsAfter, standingsOf } from './reading-standings.ts';
@@ -199,6 +200,12 @@ export class Accounts {
       ledSince: takenAt,
     };
   }
+}
+
+/** All its workflows are there with this step, or are spawned by it: its time begins. */
+export function isAcceptance({ stateBefore, record: { event, state } }: JobStep): boolean {
+  if (event.type === SPAWN_EVENT) return isAccepted(state);
+  return event.type === 'job.assembled' && stateBefore === 'assembling';
 }
 
 /** The job has a new leader with this step. What the runtime told it is not in the record of the turn. */

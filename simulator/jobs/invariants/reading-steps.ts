@@ -117,6 +117,11 @@ export class Steps<TContext> {
     }
   }
 
+  /** The record as it is in the store. */
+  text(address: string): string | undefined {
+    return this.#known.get(address)?.text;
+  }
+
   #store(address: string, text: string, { atMs, place }: CommitRecord): void {
     const known = this.#known.get(address);
     if (known === undefined) {

@@ -6,6 +6,7 @@
  */
 
 import { gateJobAddress, jobAddress, workflowAddress } from '../../../machines/jobs/addresses.ts';
+import { SPAWN_EVENT } from '../../../runtime/machine.ts';
 import type { HistoryRecord } from '../../history/history.ts';
 import { type CommitRecord, isWritten } from '../../invariants/reading-holders.ts';
 import type { JobsFacts, JobsInvariant } from '../facts.ts';
@@ -176,6 +177,12 @@ interface SubmittedBody {
   readonly workflows?: ReadonlyArray<{ readonly id: string }>;
 }
 
+/** The birth of the workflow is in the outbox of its job. */
+function isBorneBy({ jobs }: Jobs, job: string, workflow: string): boolean {
+  const { outbox = [] } = JSON.parse(jobs.text(job) ?? '{}') as { readonly outbox?: unknown[][] };
+  return outbox.some((row) => row.includes(workflow) && JSON.stringify(row).includes(SPAWN_EVENT));
+}
+
 /** What of an accepted job is not on disk. One that has ended already may be on its way out. */
 function missingOf(
   address: string,
@@ -190,7 +197,9 @@ function missingOf(
   const { workflows = [] } = body as SubmittedBody;
   return workflows
     .map(({ id }) => workflowAddress(jobId, id, to))
-    .filter((workflow) => !jobs.workflows.isStored(workflow));
+    .filter(
+      (workflow) => !jobs.workflows.isStored(workflow) && !isBorneBy(jobs, address, workflow),
+    );
 }
 
 /** TS-5. */

@@ -7,7 +7,7 @@
 
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type { JobsInvariant } from '../facts.ts';
-import type { Account, Accounts } from './reading-accounts.ts';
+import { type Account, type Accounts, isAcceptance } from './reading-accounts.ts';
 import { localVerdict } from './reading-deadlines.ts';
 import { type JobStep, jobsOf, PerActor, watching } from './reading-jobs.ts';
 import { areAllOver } from './reading-standings.ts';
@@ -24,11 +24,10 @@ export const neverOverdueEarly: JobsInvariant = {
       at: undefined,
     }));
     const job = (step: JobStep): void => {
-      const { before, stateBefore, after, record } = step;
+      const { before, after, record } = step;
       const { was } = jobs.accounts.take(step);
       const accepted = acceptedAt.of(step);
-      if (record.event.type === 'job.assembled' && stateBefore === 'assembling')
-        accepted.at = jobs.clocks.trueTime(record);
+      if (isAcceptance(step)) accepted.at = jobs.clocks.trueTime(record);
       if (localVerdict(before, after)?.reason !== 'overall' || was === undefined) return;
       verdict.exercised();
       const due = jobs.accounts.overallDue(was);

@@ -67,6 +67,7 @@ export const TINY: Readonly<Record<string, readonly number[]>> = {
   'knob.rowsPerQuery': [1, 2],
   'knob.gatePagesKeptAtOnce': [1],
   'knob.workflowBytesBornAtOnce': [1],
+  'knob.workflowBytesBornWithJob': [1],
   'knob.lengthMeasuredAtOnce': [1],
   'knob.sliceWeight': [1, 30],
   'knob.jobsObservedMax': [1],

@@ -1,7 +1,84 @@
 /** Answers of a job to questions before it is accepted. */
 
 import { describe, expect, test } from 'vitest';
-import { answersOf, assembling, cancel, extend, gateCancel, standing } from './job-scenes.ts';
+import { viewOf } from '../../../machines/jobs/job/table.ts';
+import {
+  acked,
+  answersOf,
+  assembling,
+  cancel,
+  changed,
+  extend,
+  fresh,
+  gateCancel,
+  standing,
+  toldWorkflows,
+} from './job-scenes.ts';
+import { BIRTH, type Saying } from './stepper.ts';
+import { rules as workflowRules } from './workflow-scenes.ts';
+
+/** Terms of a job that is given its workflows with its birth. */
+const whole = (more: object = {}) => ({
+  ids: ['w1', 'w2'],
+  dependsOn: { 1: [0] },
+  births: {
+    rules: workflowRules,
+    workflows: [
+      { handler: 'sleep', payload: 'p1', cores: 1 },
+      { handler: 'shell', payload: 'p2', cores: 2 },
+    ],
+  },
+  ...more,
+});
+
+describe('a submission with few workflows', () => {
+  test('is accepted with its birth, which spawns them: those that depend on nothing are ready', () => {
+    const job = assembling(whole());
+    expect(standing(job)).toEqual(['submitted', null]);
+    expect(job.state).toBe('active');
+    const named = { jobId: 'j1', datacenter: 'A', acceptedAt: BIRTH, rules: workflowRules };
+    expect(job.said()).toMatchObject([
+      {
+        ...{ to: 'workflow/j1/w1@A', type: 'escapement.spawn' },
+        input: { ...named, index: 0, handler: 'sleep', payload: 'p1', cores: 1, isReady: true },
+      },
+      {
+        ...{ to: 'workflow/j1/w2@A', type: 'escapement.spawn' },
+        input: { ...named, index: 1, handler: 'shell', payload: 'p2', cores: 2 },
+      },
+    ]);
+    expect(viewOf(job.context.table).standing).toBe('aw');
+    expect(job.notes()).toMatchObject([{ event: 'job.accepted' }]);
+    expect(JSON.stringify(job.context)).not.toContain('p1');
+  });
+
+  test('tells the others when what they depend on has succeeded', () => {
+    const job = fresh(assembling(whole()));
+    job.take(changed('w1', 'DISPATCHED'));
+    job.take(changed('w1', 'COMPLETED'));
+    expect(toldWorkflows(job, 'workflow.ready')).toEqual(['w2']);
+  });
+
+  test('spawns them all the same when it has to await its gate, and tells them later', () => {
+    const job = assembling(
+      whole({ gateId: 'gate-1', decisionEpoch: [1, 0], beginsBefore: { term: 3, at: BIRTH } }),
+    );
+    const births = job.said('escapement.spawn');
+    expect(births.map(({ to }) => to)).toEqual(['workflow/j1/w1@A', 'workflow/j1/w2@A']);
+    expect(births.filter(({ input }) => (input as { isReady?: boolean }).isReady)).toEqual([]);
+    job.take(acked('progress.reported'));
+    expect(toldWorkflows(job, 'workflow.ready')).toEqual(['w1']);
+  });
+
+  test('loses a workflow whose birth was refused', () => {
+    const job = assembling(whole());
+    const [birth] = job.said('escapement.spawn');
+    const { to, input } = birth as Saying;
+    const event = { type: 'escapement.spawn', input };
+    job.take({ type: 'message.refused', to, event, code: 'BIRTH_FAILED' });
+    expect(viewOf(job.context.table).standing.toLowerCase()).toBe('fk');
+  });
+});
 
 describe('a submission that is not complete yet', () => {
   test('is no job to those who cancel it or give it time, and they are told at once', () => {

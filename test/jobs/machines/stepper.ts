@@ -157,6 +157,8 @@ export class Stepper<TContext = Record<string, unknown>> {
         readonly event: Taken;
         readonly to: AddressRef;
       };
+      // What is raised without a delay was taken with the same step.
+      if (type === 'xstate.raise' && (id ?? delay) === undefined) continue;
       if (type === 'xstate.raise') this.#arm(id, event, delay);
       else if (type === 'xstate.cancel') this.#timers.delete(sendId);
       else if (type === 'xstate.sendTo') this.#say(to, event);

@@ -19,28 +19,16 @@ describe('a dispatch', () => {
   test('is taken, once, and answered with the last heartbeat sent', () => {
     const worker = serving().take(composed('heartbeat'));
     worker.sent();
+    worker.asked();
     worker.take(dispatch());
-    const [born, answer] = worker.sent();
-    expect(born).toMatchObject({
-      to: ATTEMPT,
-      isHint: false,
-      event: { type: 'escapement.spawn', input: { jobId: 'j1', attemptId: 'w1#1', payload: '1' } },
-    });
-    expect(answer).toEqual({
-      to: WORKFLOW,
-      isHint: true,
-      event: {
-        type: 'dispatch.answered',
-        workerId: 'W',
-        bootEpoch: 7,
-        jobId: 'j1',
-        attemptId: 'w1#1',
-        accepted: true,
-        reason: null,
-        term: 3,
-        heartbeatSeq: 1,
-      },
-    });
+    expect(worker.sent()).toEqual([]);
+    const named = { workerId: 'W', bootEpoch: 7, jobId: 'j1', attemptId: 'w1#1' };
+    const taken = { accepted: true, reason: null, term: 3, heartbeatSeq: 1 };
+    // The process says so, unless it can say at once how the attempt has ended.
+    expect(worker.asked()).toEqual([
+      ['runHandler', expect.objectContaining({ jobId: 'j1', attemptId: 'w1#1', payload: '1' })],
+      ['answerUnlessOver', { type: 'dispatch.answered', ...named, ...taken }],
+    ]);
     for (const after of [[], [over('finished')], [over('ended')]]) {
       for (const event of after) worker.take(event);
       worker.take(dispatch());
@@ -66,7 +54,10 @@ describe('a dispatch', () => {
     worker.take(dispatch({ attemptId: 'w2#1' }));
     expect(heard(worker)[0]?.[3]).toBe('noCores');
     worker.take(over('finished')).take(dispatch({ attemptId: 'w2#1', cores: 4 }));
-    expect(heard(worker)).toContainEqual(['attempt/j1/w2/1@W', 'born']);
+    expect(worker.asked('runHandler')).toContainEqual([
+      'runHandler',
+      expect.objectContaining({ attemptId: 'w2#1' }),
+    ]);
     worker.take(over('ended')).take(dispatch({ attemptId: 'w3#1' }));
     expect(heard(worker)[0]?.[3]).toBe('noCores');
   });
@@ -75,22 +66,10 @@ describe('a dispatch', () => {
     const worker = serving()
       .take(dispatch({ term: 5 }))
       .take(dispatch({ attemptId: 'w2#1' }));
-    expect(heard(worker).slice(1)).toEqual([
-      [WORKFLOW, 'dispatch.answered', true, null, 5],
+    expect(worker.asked('answerUnlessOver')).toMatchObject([[{}, { accepted: true, term: 5 }]]);
+    expect(heard(worker)).toEqual([
       ['workflow/j1/w2@A', 'dispatch.answered', false, 'staleTerm', 5],
     ]);
-  });
-
-  test('that could not be born is not held', () => {
-    const worker = serving().take(dispatch());
-    const [birth] = worker.sent();
-    worker.take({
-      type: 'message.refused',
-      to: ATTEMPT,
-      event: birth?.event,
-      code: 'BIRTH_FAILED',
-    } as never);
-    expect(worker.snapshot.context.attempts.size).toBe(0);
   });
 });
 
@@ -128,7 +107,9 @@ describe('a cancel', () => {
   });
 
   test('of what is over is answered and not confirmed: its report was taken', () => {
-    const worker = holding(1).take(over('finished')).take(over('ended')).take(cancel());
+    const worker = holding(1).take(over('finished')).take(over('ended'));
+    worker.asked();
+    worker.take(cancel());
     expect(heard(worker)).toEqual([[WORKFLOW, 'cancel.answered', true, 3]]);
     expect(worker.asked()).toEqual([]);
   });

@@ -98,11 +98,12 @@ export const region = (worker: WorkerStepper, name: string): unknown =>
 
 /** The answers and stops of the last steps, short. */
 export const heard = (worker: WorkerStepper) =>
-  worker.sent().map(({ to, event }) => {
+  worker.sent().flatMap(({ to, event }) => {
     const { type, accepted, reason, cause, term } = event as unknown as Record<string, unknown>;
-    if (type === 'attempt.stop') return [to, cause];
-    if (type === 'escapement.spawn') return [to, 'born'];
-    return [to, type, accepted, ...(reason === undefined ? [] : [reason]), term];
+    // The first stop of an attempt comes with the birth of what sees to it.
+    if (type === 'escapement.spawn') return [];
+    if (type === 'attempt.stop') return [[to, cause]];
+    return [[to, type, accepted, ...(reason === undefined ? [] : [reason]), term]];
   });
 export const WORKFLOW = 'workflow/j1/w1@A';
 export const ATTEMPT = 'attempt/j1/w1/1@W';

@@ -13,8 +13,8 @@ function begin(cluster: Cluster, timeoutMs: number, script: HandlerScript) {
 
 /** How many attempts a worker has. */
 function heldBy(cluster: Cluster, worker: string): number {
-  const { runtime } = cluster.worker(worker);
-  return runtime.query({ kind: 'attempt', status: 'active' }).actors.length;
+  const { runtime, bootEpoch } = cluster.worker(worker);
+  return runtime.actor(`worker/${bootEpoch}`).getSnapshot().context.attempts.size;
 }
 
 describe('a worker without a manager', () => {

@@ -7,7 +7,6 @@
  */
 
 import { setup } from 'xstate';
-import { attemptAddress } from '../../../machines/jobs/addresses.ts';
 import type { ExtensionAnswer } from '../../../machines/jobs/messages/worker.ts';
 import {
   type JobWorker,
@@ -211,11 +210,9 @@ export class Datacenter {
     return testRuntime({ kinds: {}, node, place: node, clock: this.clock, transport });
   }
 
-  /** True when the worker has an actor for the attempt that has not ended. */
+  /** True until the report of the attempt was taken, or is not wanted. */
   hasAttempt(workflowId: string): boolean {
-    const { actors } = this.worker.runtime.query({ kind: 'attempt', status: 'active' });
-    const address = attemptAddress('j1', `${workflowId}#1`, WORKER);
-    return actors.some((actor) => actor.address === address);
+    return Object.hasOwn(this.held(), `j1/${workflowId}#1`);
   }
 
   /** What the worker holds. */

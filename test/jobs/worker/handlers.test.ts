@@ -141,7 +141,8 @@ describe('shell', () => {
     await dc.dispatch('w1', { handler: 'shell', payload: 'true' });
     expect(dc.of('dispatch.answered')[0]?.event['reason']).toBe('unknownHandler');
     const allowing = await datacenter({ allowShell: true });
-    await allowing.dispatch('w1', { handler: 'shell', payload: 'true' });
+    await allowing.dispatch('w1', { handler: 'shell', payload: 'sleep 1' });
+    await allowing.rt.advance(10);
     expect(allowing.of('dispatch.answered')[0]?.event['accepted']).toBe(true);
   });
 

@@ -26,5 +26,7 @@ export const running = async (count = 1) => {
   const dc = await datacenter({ handlers });
   for (let number = 1; number <= count; number += 1) await dc.dispatch(`w${number}`);
   expect(contexts).toHaveLength(count);
+  // The answers to the dispatches have left.
+  await dc.rt.advance(10);
   return { dc, contexts, ends, context: contexts[0] as HandlerContext };
 };

@@ -1,6 +1,7 @@
 /** Remains of a job that has ended. */
 
 import { describe, expect, test } from 'vitest';
+import { Table } from '../../../runtime/machine.ts';
 import type { HistoryFact } from '../../../simulator/history/history.ts';
 import {
   nothingFiresAfterTheEnd,
@@ -98,12 +99,15 @@ describe('nothing is left', () => {
         context: { workers: { W: { coresReserved } }, lanes: { l: { waiting } } },
       },
     });
-  const ATTEMPT = 'attempt/j1/w1/1@W';
-  const attempt = turn(ATTEMPT, { context: { jobId: 'j1', datacenter: 'A' } });
+  const WORKER = 'worker/7@W';
+  const worker = (attempts: Readonly<Record<string, object>>) =>
+    turn(WORKER, { context: { datacenter: 'A', attempts: Table.of(attempts) } });
+  const holding = worker({ 'j1/w1#1': {} });
   const facts = { places: { 'A.manager-1': 'A' }, core: ['A.manager-1'] };
   testVerdicts(leavesNothing, {
     good: {
-      'all is done': quiet(health({}), pool(0), attempt, actor(ATTEMPT, 'done')),
+      'all is done': quiet(health({}), pool(0), holding, worker({})),
+      'its worker has ended': quiet(health({}), pool(0), holding, actor(WORKER, 'done')),
     },
     bad: {
       'the job is alive': quiet(stored(JOB, { status: 'active' })),
@@ -116,8 +120,8 @@ describe('nothing is left', () => {
       'a worker knows it for credit': quiet(health({ creditedJobs: ['j1'] })),
       'cores are reserved': quiet(pool(1)),
       'a request of it waits': quiet(pool(0, [{ jobId: 'j1' }])),
-      'an attempt is alive': {
-        ...quiet(attempt),
+      'a worker holds an attempt of it': {
+        ...quiet(holding),
         facts: {
           places: { ...facts.places, 'A.manager-1': 'A', W: 'W' },
           core: ['A.manager-1', 'W'],

@@ -8,22 +8,17 @@ const error = { code: 'X', detail: 'd' };
 
 export const attemptPlan: PathPlan = {
   machine: attemptMachine,
-  inputs: {
-    attempt: {
-      jobId: 'j1',
-      attemptId: 'w1#1',
-      datacenter: 'A',
-      workerId: 'W',
-      handler: 'sleep',
-      payload: 'p',
-      cancelGraceMs: 10_000,
-    },
-  },
+  inputs: Object.fromEntries(
+    ['cancelled', 'unwanted', 'leaving'].map((cause) => [
+      cause,
+      { jobId: 'j1', attemptId: 'w1#1', workerId: 'W', cause, cancelGraceMs: 10_000 },
+    ]),
+  ),
   events: () => [
     { type: 'handler.ended', ...succeeded },
     { type: 'handler.ended', ...succeeded, ok: false, result: null, error } as never,
     ...['cancelled', 'unwanted', 'leaving'].map((cause) => ({ type: 'attempt.stop', cause })),
-    { type: 'report.taken' },
+    { type: 'handler.reported' },
   ],
   key: ({ stopCause }) => stopCause,
 };

@@ -33,6 +33,8 @@ const alone = {
     checkIntervalMs: 50_000,
   },
 };
+/** Births of its workflows, which it has been given with its own. */
+const births = { rules: {}, workflows: [{ handler: 'sleep', payload: 'p', cores: 1 }] };
 /** Its time is not over when that of a hold is. */
 const patient = { timeoutMs: 600_000, ids: ['w1'] };
 const gated = { ...alone, gateId: 'gate-1', decisionEpoch: [1, 0], targetDatacenters: ['A', 'B'] };
@@ -115,6 +117,10 @@ export const jobPlan: PathPlan = {
     'only watched': { ...alone, enforce: false },
     'gated, and late': { ...gated, beginsBefore: { term: 1, at: 0 } },
     'gated, only watched': { ...gated, enforce: false },
+    'whole at birth': { ...alone, ids: ['w1'], births },
+    'gated, late, whole at birth': {
+      ...{ ...gated, ids: ['w1'], births, beginsBefore: { term: 1, at: 0 } },
+    },
     'failing fast': { ...alone, failFast: true },
     patient: { ...alone, ...patient },
     'gated, patient': { ...gated, ...patient },

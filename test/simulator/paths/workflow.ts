@@ -61,6 +61,10 @@ export const workflowPlan: PathPlan = {
       acceptedAt: 1,
       rules,
     },
+    'ready when it is born': {
+      ...{ jobId: 'j1', workflowId: 'w1', datacenter: 'A', index: 0, handler: 'sleep' },
+      ...{ payload: 'p', cores: 2, acceptedAt: 1, rules, isReady: true },
+    },
   },
   events: (context: WorkflowContext) => [
     { type: 'workflow.ready' },
