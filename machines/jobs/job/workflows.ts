@@ -5,7 +5,7 @@
 import { knob } from '../../../runtime/base/knob.ts';
 import type { WorkflowChanged } from '../messages/local.ts';
 import type { FailureReason, WorkflowState } from '../words.ts';
-import { standingAt, tableOf, viewOf, type WorkflowTable } from './table.ts';
+import { tableOf, viewOf, type WorkflowTable } from './table.ts';
 
 /**
  * `w` waits for what it depends on · `a` asks for a worker · `p` asks again, or will after a pause
@@ -62,8 +62,8 @@ function letterOf({ state, final }: WorkflowChanged): string {
 
 /** State of a workflow as the job knows it, in the words of a workflow. */
 export function stateIn(table: WorkflowTable, workflowId: string): WorkflowState {
-  const { ids, standing } = viewOf(table);
-  switch (standing[ids.indexOf(workflowId)]?.toLowerCase()) {
+  const view = viewOf(table);
+  switch (view.letterAt(view.placeOf(workflowId) ?? -1)?.toLowerCase()) {
     case 'd':
       return 'DISPATCHED';
     case 'r':
@@ -86,25 +86,13 @@ export function stateIn(table: WorkflowTable, workflowId: string): WorkflowState
  * stops.
  */
 export function withChange(table: WorkflowTable, event: WorkflowChanged): WorkflowTable {
-  const { ids, standing } = viewOf(table);
-  const index = ids.indexOf(event.workflowId);
-  const before = standing[index];
+  const view = viewOf(table);
+  const index = view.placeOf(event.workflowId) ?? -1;
+  const before = view.letterAt(index);
   if (before === undefined || isTerminal(before)) return table;
   const letter = letterOf(event);
   const isHeard = !isTold(before) || letter === STOPPING || isTerminal(letter);
-  // By slices: a list of ten thousand letters would be made again for each of ten thousand changes.
-  const now = isHeard ? letter : letter.toUpperCase();
-  return standingAt(table, standing.slice(0, index) + now + standing.slice(index + 1));
-}
-
-function withLetters(
-  table: WorkflowTable,
-  indexes: readonly number[],
-  letterAt: (index: number) => string,
-): WorkflowTable {
-  const letters = [...viewOf(table).standing];
-  for (const index of indexes) letters[index] = letterAt(index);
-  return standingAt(table, letters.join(''));
+  return view.with(table, [index], () => (isHeard ? letter : letter.toUpperCase()));
 }
 
 const isTerminal = (letter: string): boolean =>
@@ -112,32 +100,29 @@ const isTerminal = (letter: string): boolean =>
 
 const isTold = (letter: string): boolean => letter < 'a';
 
-const countOf = (table: WorkflowTable, letter: string): number =>
-  viewOf(table).standing.split(letter).length - 1;
-
 /** Those that have still to begin, or to begin again. */
 export const waitingIn = (table: WorkflowTable): number =>
-  countOf(table, WAITING) + countOf(table, ASKING) + countOf(table, ASKING_AGAIN);
+  viewOf(table).count(WAITING + ASKING + ASKING_AGAIN);
 
-export function hasAttemptOut(table: WorkflowTable): boolean {
-  const { standing } = viewOf(table);
-  return standing.includes('d') || standing.includes('r');
-}
+export const hasAttemptOut = (table: WorkflowTable): boolean => viewOf(table).count('dr') > 0;
 
 /** Nothing of the job runs, and something waits for a worker. */
 export const isQueued = (table: WorkflowTable): boolean =>
-  !hasAttemptOut(table) && /[ap]/.test(viewOf(table).standing);
+  !hasAttemptOut(table) && viewOf(table).count(ASKING + ASKING_AGAIN) > 0;
 
-export const hasSucceeded = (table: WorkflowTable): boolean => /^s+$/.test(viewOf(table).standing);
+const areAll = (table: WorkflowTable, letters: string): boolean =>
+  viewOf(table).count(letters) === viewOf(table).ids.length;
 
-export const isOver = (table: WorkflowTable): boolean => /^[sfc]+$/.test(viewOf(table).standing);
+export const hasSucceeded = (table: WorkflowTable): boolean => areAll(table, SUCCEEDED);
+
+export const isOver = (table: WorkflowTable): boolean =>
+  areAll(table, SUCCEEDED + FAILED + CANCELLED);
 
 /**
  * True when no workflow of a job that has ended can start any more. One that still waits is not told
  * to begin.
  */
-export const isQuelled = (table: WorkflowTable): boolean =>
-  /^[sfcqwk]*$/i.test(viewOf(table).standing);
+export const isQuelled = (table: WorkflowTable): boolean => viewOf(table).count('aprdAPRD') === 0;
 
 /**
  * Those that may wait for an answer, or for the end of a pause. No more than are told of an end at a
@@ -146,13 +131,12 @@ export const isQuelled = (table: WorkflowTable): boolean =>
 export const withShortLimits = (table: WorkflowTable): readonly string[] =>
   idsOf(table, foundIn(viewOf(table).standing, /[apdq]/gi, UNHEARD_MAX.value));
 
-export const hasFailure = (table: WorkflowTable): boolean =>
-  viewOf(table).standing.includes(FAILED);
+export const hasFailure = (table: WorkflowTable): boolean => viewOf(table).count(FAILED) > 0;
 
 export const tallyOf = (table: WorkflowTable) => ({
   workflowsTotal: viewOf(table).ids.length,
-  workflowsCompleted: countOf(table, SUCCEEDED),
-  workflowsFailed: countOf(table, FAILED),
+  workflowsCompleted: viewOf(table).count(SUCCEEDED),
+  workflowsFailed: viewOf(table).count(FAILED),
 });
 
 /**
@@ -167,8 +151,11 @@ export function letAsk(
   readonly table: WorkflowTable;
   readonly ready: readonly string[];
 } {
-  const { ids, dependsOn, lanes, standing } = viewOf(table);
-  if (!standing.includes(WAITING)) return { table, ready: [] };
+  const view = viewOf(table);
+  const { dependsOn, lanes } = view;
+  const isFull = lanes === undefined && view.count(ASKING) >= readyMax;
+  if (isFull || view.count(WAITING) === 0) return { table, ready: [] };
+  const { standing } = view;
   const asking = new Map<number, number>();
   const laneAt = (index: number): number => lanes?.[index] ?? 0;
   const count = (lane: number): number => asking.get(lane) ?? 0;
@@ -179,17 +166,21 @@ export function letAsk(
   )
     asking.set(laneAt(index), count(laneAt(index)) + 1);
   const ready: number[] = [];
-  for (let index = 0; index < ids.length; index += 1) {
+  for (
+    let index = standing.indexOf(WAITING);
+    index >= 0;
+    index = standing.indexOf(WAITING, index + 1)
+  ) {
     if (lanes === undefined && count(0) >= readyMax) break;
     const lane = laneAt(index);
-    if (standing[index] !== WAITING || count(lane) >= readyMax) continue;
+    if (count(lane) >= readyMax) continue;
     const parents = dependsOn[index] ?? [];
     if (!parents.every((parent) => standing[parent] === SUCCEEDED)) continue;
     ready.push(index);
     asking.set(lane, count(lane) + 1);
   }
   if (ready.length === 0) return { table, ready: [] };
-  return { table: withLetters(table, ready, () => ASKING), ready: idsOf(table, ready) };
+  return { table: view.with(table, ready, () => ASKING), ready: idsOf(table, ready) };
 }
 
 function idsOf(table: WorkflowTable, indexes: readonly number[]): readonly string[] {
@@ -202,7 +193,8 @@ function idsOf(table: WorkflowTable, indexes: readonly number[]): readonly strin
  * anyway.
  */
 export function withDoomed(table: WorkflowTable, workflowId: string): WorkflowTable {
-  const { ids, dependsOn, standing } = viewOf(table);
+  const view = viewOf(table);
+  const { ids, dependsOn, standing } = view;
   const parentsOf = Object.entries(dependsOn);
   if (parentsOf.length === 0) return table;
   const children = ids.map((): number[] => []);
@@ -212,7 +204,7 @@ export function withDoomed(table: WorkflowTable, workflowId: string): WorkflowTa
   // A set goes on to what is added while it is gone through.
   for (const index of doomed) for (const child of children[index] ?? []) doomed.add(child);
   const waiting = [...doomed].filter((index) => standing[index] === WAITING);
-  return waiting.length === 0 ? table : withLetters(table, waiting, () => DOOMED);
+  return waiting.length === 0 ? table : view.with(table, waiting, () => DOOMED);
 }
 
 /** Dependency that a doomed workflow is told of: one that failed, or never begins either. */
@@ -233,13 +225,14 @@ export function letStop(
   hasEnded: boolean,
 ): { readonly table: WorkflowTable; readonly stopped: readonly string[] } {
   const nobody = { table, stopped: [] };
-  const { standing } = viewOf(table);
-  const search = hasEnded ? [/[apdr]/g, /[wk]/g] : [/k/g];
-  if (!search.some((letters) => standing.search(letters) >= 0)) return nobody;
-  const room = UNHEARD_MAX.value - standing.replace(/[a-z]+/g, '').length;
+  const view = viewOf(table);
+  if (view.count(hasEnded ? 'apdrwk' : DOOMED) === 0) return nobody;
+  const room = UNHEARD_MAX.value - view.capitals;
   if (room < UNHEARD_MAX.value / 2) return nobody;
+  const { standing } = view;
+  const search = hasEnded ? [/[apdr]/g, /[wk]/g] : [/k/g];
   const found = search.flatMap((letters) => foundIn(standing, letters, room)).slice(0, room);
-  const told = withLetters(table, found, (index) => (standing[index] as string).toUpperCase());
+  const told = view.with(table, found, (index) => (standing[index] as string).toUpperCase());
   return { table: told, stopped: idsOf(table, found) };
 }
 

@@ -10,7 +10,7 @@
  * Version 3 of `job`: its workflows lie in rows, and no report of progress is waited for.
  */
 
-import { tableOf, type WorkflowView } from '../../../machines/jobs/job/table.ts';
+import { tableOf, type WholeTable } from '../../../machines/jobs/job/table.ts';
 import { isOver } from '../../../machines/jobs/job/workflows.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type { SlotRequested } from '../../../machines/jobs/messages/local.ts';
@@ -114,7 +114,7 @@ export const HEALTH_OPTIONS = {
 function jobToVersion2({ snapshot, timers }: MigratedState): MigratedState {
   const { value, context } = snapshot as Persisted;
   const { status, isFinalKnown } = context as unknown as JobContext;
-  const table = tableOf(context.table as WorkflowView);
+  const table = tableOf(context.table as WholeTable);
   const regions = { hearing: {}, decisions: {} };
   const { active } = value as { readonly active?: object };
   const ending = {
@@ -140,7 +140,7 @@ function jobToVersion2({ snapshot, timers }: MigratedState): MigratedState {
 function jobToVersion3({ snapshot, timers }: MigratedState): MigratedState {
   const { context, ...others } = snapshot as Persisted;
   const { reliableReportSeq: _, ackedReportSeq: __, ...kept } = context;
-  const table = tableOf(context.table as WorkflowView);
+  const table = tableOf(context.table as WholeTable);
   return { snapshot: { ...others, context: { ...kept, table } }, timers };
 }
 

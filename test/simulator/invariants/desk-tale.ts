@@ -3,10 +3,10 @@
 import { workerHealthAddress, workerPoolAddress } from '../../../machines/jobs/addresses.ts';
 import { READS } from '../../../machines/jobs/desk.ts';
 import { bornJob } from '../../../machines/jobs/job/context.ts';
-import { standingAt } from '../../../machines/jobs/job/table.ts';
 import { bornWorkflow } from '../../../machines/jobs/workflow/context.ts';
 import type { HistoryFact } from '../../../simulator/history/history.ts';
 import { commit, history, record, turn } from './builders.ts';
+import { standingAt } from './standing-at.ts';
 import { EPOCH, input } from './tale.ts';
 
 export const NODE = 'A.manager-1';

@@ -1,7 +1,6 @@
 /** Ends of jobs: once, in time, and nothing after it. */
 
 import { describe } from 'vitest';
-import { standingAt } from '../../../machines/jobs/job/table.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import {
   doneIsNeverTooLate,
@@ -10,6 +9,7 @@ import {
 } from '../../../simulator/jobs/invariants/ends.ts';
 import { overdueIsFound, stuckIsFound } from '../../../simulator/jobs/invariants/time-limits.ts';
 import { fault, turn } from './builders.ts';
+import { standingAt } from './standing-at.ts';
 import { ACQUIRED, accepted, EPOCH, ended, moment, TIMER, takenOver } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
 

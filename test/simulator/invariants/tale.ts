@@ -7,11 +7,11 @@
  */
 
 import { bornJob, type JobContext, type JobInput } from '../../../machines/jobs/job/context.ts';
-import { standingAt } from '../../../machines/jobs/job/table.ts';
 import { jobRules, resolveConfiguration } from '../../../programs/jobs/configuration.ts';
 import type { HistoryFact } from '../../../simulator/history/history.ts';
 import type { JobsFacts } from '../../../simulator/jobs/facts.ts';
 import { commit, FACTS, history, record, type Story, sent, timers, turn } from './builders.ts';
+import { standingAt } from './standing-at.ts';
 
 export const EPOCH = 1_000_000;
 export const JOB = 'job/j1@A';

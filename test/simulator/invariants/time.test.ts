@@ -1,7 +1,6 @@
 /** Deadlines of jobs: never early, and for a true reason. */
 
 import { describe } from 'vitest';
-import { standingAt } from '../../../machines/jobs/job/table.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type { TimersFact } from '../../../simulator/history/history.ts';
 import {
@@ -14,6 +13,7 @@ import {
   stuckMeansNoProgress,
 } from '../../../simulator/jobs/invariants/time.ts';
 import { decided, G1, gate, said } from './gate-tale.ts';
+import { standingAt } from './standing-at.ts';
 import { ACQUIRED, accepted, ended, GATE_JOB, input, moment, TIMER, takenOver } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
 
