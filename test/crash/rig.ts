@@ -3,8 +3,10 @@
  *
  *   npm run test:crash -- --cycles N [--seed S] [--json] [--keep]
  *   npm run test:crash -- --cluster --cycles N [--seed S] [--json]
+ *   npm run test:crash -- --mapreduce [--cycles N] [--seed S] [--json]
  *
- * The first kills one node of the engine, the second gates, managers and workers of a jobs system.
+ * The first kills one node of the engine, the second gates, managers and workers of a jobs system, the third the
+ * runner of a map-reduce run, 50 times unless told otherwise.
  *
  * Exit codes: 0 nothing was lost, 1 something was lost, repeated or early, 64 wrong usage.
  */
@@ -14,8 +16,10 @@ import { messageOf } from '../../runtime/base/errors.ts';
 import { runClusterCycles } from './cluster/cluster-cycles.ts';
 import { describeCluster } from './cluster/report-lines.ts';
 import { type RigOptions, type RigReport, runCycles } from './cycles.ts';
+import { describeMapReduce, runMapReduceCycles } from './mapreduce-cycles.ts';
 
-const USAGE = 'npm run test:crash -- [--cluster] --cycles N [--seed S] [--json] [--keep]';
+const USAGE =
+  'npm run test:crash -- [--cluster | --mapreduce] --cycles N [--seed S] [--json] [--keep]';
 const EXIT_BROKEN = 1;
 const EXIT_USAGE = 64;
 const CYCLES_MAX = 100_000;
@@ -23,6 +27,7 @@ const CYCLES_MAX = 100_000;
 interface Flags extends RigOptions {
   readonly isJson: boolean;
   readonly isCluster: boolean;
+  readonly isMapReduce: boolean;
 }
 
 process.exitCode = await main(process.argv.slice(2));
@@ -45,12 +50,18 @@ async function main(argv: readonly string[]): Promise<number> {
 
 async function run({
   isCluster,
+  isMapReduce,
   ...options
 }: Flags): Promise<readonly [{ readonly hasHeld: boolean }, described: string]> {
   if (isCluster) {
     const { cycles, seed, progress } = options;
     const report = await runClusterCycles({ cycles, seed, ...(progress && { progress }) });
     return [report, describeCluster(report)];
+  }
+  if (isMapReduce) {
+    const { cycles, seed, progress } = options;
+    const report = await runMapReduceCycles({ cycles, seed, ...(progress && { progress }) });
+    return [report, describeMapReduce(report)];
   }
   const report = await runCycles(options);
   return [report, describe(report)];
@@ -65,15 +76,18 @@ function readFlags(argv: readonly string[]): Flags {
       json: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
       cluster: { type: 'boolean', default: false },
+      mapreduce: { type: 'boolean', default: false },
     },
   });
-  if (values.cycles === undefined) throw new Error('--cycles is missing: how often to kill.');
+  const { cycles = values.mapreduce ? '50' : undefined } = values;
+  if (cycles === undefined) throw new Error('--cycles is missing: how often to kill.');
   return {
-    cycles: wholeNumber('cycles', values.cycles, 1, CYCLES_MAX),
+    cycles: wholeNumber('cycles', cycles, 1, CYCLES_MAX),
     seed: wholeNumber('seed', values.seed, 0, Number.MAX_SAFE_INTEGER),
     isJson: values.json,
     isKept: values.keep,
     isCluster: values.cluster,
+    isMapReduce: values.mapreduce,
   };
 }
 

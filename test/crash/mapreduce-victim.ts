@@ -1,0 +1,21 @@
+/**
+ * Runs a map-reduce run in a process that is to be killed: begins it, or goes on with it.
+ *
+ *   node --import tsx test/crash/mapreduce-victim.ts FOLDER RUN
+ */
+
+import { join } from 'node:path';
+import { Host } from '../../programs/mapreduce/host.ts';
+import { readInput, withIds } from '../../programs/mapreduce/items.ts';
+import { followRun, prepare, resumeRun, startRun } from '../../programs/mapreduce/run.ts';
+
+const [folder = '.', runId = 'r1'] = process.argv.slice(2);
+const host = await Host.open({ data: join(folder, 'data') });
+if (host.stored.run(runId) === undefined) {
+  const values = readInput(join(folder, 'items.json'), '$[*]');
+  const prepared = prepare(join(folder, 'workflow.yml'));
+  await startRun(host, prepared, withIds(values), values.length, { runId });
+} else await resumeRun(host, runId);
+process.stdout.write('begun\n');
+await followRun(host, runId, {});
+await host.close();
