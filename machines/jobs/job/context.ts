@@ -131,6 +131,8 @@ export interface JobContext extends Omit<JobInput, 'ids' | 'dependsOn' | 'lanes'
   readonly stuckGraceUntil: number;
   readonly leaderFence: number;
   readonly reportSeq: number;
+  /** Number of the last report that has to arrive, because credit changed; left out once it is acknowledged. */
+  readonly announcedSeq?: number | undefined;
   readonly obeyedDecisionEpoch: DecisionEpoch | null;
   readonly highestDecisionEpoch: DecisionEpoch;
   /** The gate knows how it ended; true from the start where there is no gate. */

@@ -120,12 +120,17 @@ export function joinCancel(context: JobContext, { replyTo }: CancelRequested): J
   return { next: { cancelAskers: [...context.cancelAskers, replyTo].slice(-16) } };
 }
 
+/** The gate has taken the report of changed credit, or one after it. */
+const isAnnounced = ({ announcedSeq = 0 }: JobContext, { reportSeq }: AckReceived): boolean =>
+  announcedSeq > 0 && reportSeq !== null && reportSeq >= announcedSeq;
+
 /** The gate has answered something. A fence above ours means that our store is older than the world. */
 export function takeAck(context: JobContext, event: Taken<AckReceived>): JobStep {
   const { at, gateBoot, leaderFence, accepted, reason } = event;
   const next = {
     ...gate.heardGate(context, at, gateBoot),
     isFinalKnown: context.isFinalKnown || event.ackOf === 'final.reported',
+    ...(isAnnounced(context, event) && { announcedSeq: undefined }),
   };
   const isReportRefused = event.ackOf === 'timeout.reported' && !accepted;
   const notes = isReportRefused ? [note(context, 'timeout.reportFailed', at, { reason })] : [];

@@ -83,7 +83,7 @@ export function report(context: JobContext, at: number, mustArrive = false): Ste
     hasRecentProgress: figures.sinceProgressMs <= context.rules.reportIntervalMs,
   };
   return {
-    next: { seenAt: at, reportSeq },
+    next: { seenAt: at, reportSeq, ...(mustArrive && { announcedSeq: reportSeq }) },
     says: toGate(context, event, !mustArrive),
   };
 }
@@ -156,6 +156,10 @@ const endOf = (context: JobContext, at: number) => ({
   sinceEndedMs: context.endedAt === null ? 0 : Math.max(0, at - context.endedAt),
 });
 
+/**
+ * Its end, which has to arrive. It stands behind what the gate has not taken yet: where that is a report, the end
+ * is told without guarantee as well, and a report that was lost holds it up no longer.
+ */
 export function finalStatus(context: JobContext, at: number): readonly Saying[] {
   const event: FinalReported = {
     type: 'final.reported',
@@ -168,7 +172,8 @@ export function finalStatus(context: JobContext, at: number): readonly Saying[] 
     results: [],
     resultsOmitted: true,
   };
-  return toGate(context, event);
+  const isBehind = context.announcedSeq !== undefined;
+  return [...toGate(context, event), ...(isBehind ? correction(context, at, 'final', null) : [])];
 }
 
 export function correction(

@@ -48,7 +48,8 @@ describe('a job that awaits its gate', () => {
   test('does not begin because the gate refuses a report, and ends by its cancel', () => {
     const job = submitted(LATE);
     job.said();
-    job.take(acked('progress.reported', { accepted: false, reason: 'notTarget' }));
+    const refused = { accepted: false, reason: 'notTarget', reportSeq: 1 };
+    job.take(acked('progress.reported', refused));
     expect(types(job)).toEqual([]);
     job.take(gateCancel());
     expect(types(job)).toEqual(['ack.received', 'workflow.cancel', 'final.reported']);

@@ -121,6 +121,22 @@ describe('JB-11 progress reports', () => {
     expect(job.said('progress.reported').map(({ isHint }) => isHint)).toEqual(Array(8).fill(true));
   });
 
+  test('of credit that the gate has not taken hold up no end: that is told without guarantee as well', () => {
+    const ended = (...acks: readonly number[]) => {
+      const job = atGate();
+      job.until(3_000).take(granted('W', 5_000));
+      const [{ reportSeq = 0 } = {}] = job.said('progress.reported') as { reportSeq?: number }[];
+      for (const after of acks)
+        job.take(acked('progress.reported', { reportSeq: reportSeq + after }));
+      fresh(job).take(changed('w1', 'COMPLETED'));
+      return job.heard().filter((type) => /^(final|status)/.test(type));
+    };
+    expect(ended()).toEqual(['final.reported', 'status.corrected']);
+    expect(ended(-1)).toEqual(['final.reported', 'status.corrected']);
+    expect(ended(0)).toEqual(['final.reported']);
+    expect(ended(1)).toEqual(['final.reported']);
+  });
+
   test('name where the leader is reached, where that is known, and forget it with the leader', () => {
     const job = atGate({ managerUrl: 'wss://10.0.0.7:4711/peers' });
     const addressIn = () => {
