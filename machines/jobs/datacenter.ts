@@ -9,93 +9,30 @@
  *                              ├─refused without news──▶ deferred ──heard again──▶ contradicted
  *                              └─nobody there knows the job──▶ gone ──heard again──▶ contradicted
  *   contact    heard ──nothing for silentAfterMs──▶ silent ──a word──▶ catchingUp ──caught up──▶ heard
- *                └─gate restarted, a word waited or is missing──▶ catchingUp ──nothing heard──▶ silent
+ *                ├─gate restarted, or late─────────────────────────▶ catchingUp ──nothing heard──▶ silent
+ *                └─a word waited, is missing, or accuses and was held up──▶ catchingUp
  *
  * While the gate catches up with a datacenter it knows only what was written before. Words of that time are
- * history: they move status and credit forward, and decide nothing. It has caught up with the answer to the
- * question that it asked when it heard of the datacenter again, with a correction that did not wait, or with
- * an end; and two reports after that word in any case, when all that was in the queue has come.
+ * history: they move status and credit forward, and decide nothing. It has caught up with a prompt answer to
+ * the question that it asked when it heard of the datacenter again, with a correction that did not wait, or
+ * with an end; and two reports after that word in any case, when all that was in the queue has come.
+ *
+ * A word was held up when it says that the job there is younger, by the gate's clock, than the fastest of its
+ * words: so much longer was it on its way. It accuses when it tells of a timeout, or that nothing moves.
  *
  * It is no actor. Its states and its figures are part of the record of the gate's job, which steps it with its
  * own events and reads its states in the same step: by a message to a child they would be known only after
  * the rules had been asked. What it wants to be done is a state that an edge of the gate's job waits for.
  */
 
-import { and, assign, or, setup, stateIn, transition } from 'xstate';
+import { and, or, stateIn, transition } from 'xstate';
 import {
-  type Args,
-  type DatacenterContext,
   type DatacenterEvent,
   type DatacenterRecord,
   type GateLimits,
   UNHEARD,
 } from './datacenter/context.ts';
-import * as decision from './datacenter/decision.ts';
-import * as words from './datacenter/words.ts';
-
-const datacenterSetup = setup({
-  types: {
-    context: {} as DatacenterContext,
-    events: {} as DatacenterEvent,
-    input: {} as { readonly limits: GateLimits },
-  },
-  actions: {
-    take: assign((args: Args) => words.taken(args)),
-    join: assign((args: Args) => words.joined(args)),
-    find: assign((args: Args) => words.found(args)),
-    /** It has no job, and may have one later. */
-    keepFull: assign(({ event }: Args) =>
-      event.type === 'submission.deferred' ? { fullUntil: event.at + event.retryAfterMs } : {},
-    ),
-    keepTold: assign(({ event }: Args) =>
-      event.type === 'decision.told' ? { told: event.told } : {},
-    ),
-    forgetTold: assign({ told: null }),
-    see: assign(({ event }: Args) => ({
-      lastSeenAt: event.at,
-      askedAt: null,
-      isQuestioned: false,
-    })),
-    loseTouch: assign(({ event }: Args) => ({ gapAt: event.at, metAt: null, nonce: null })),
-    /** It is there: a question that may be lost is asked again. */
-    meet: assign(({ context: { metAt, nonce }, event }: Args) => ({
-      metAt: metAt ?? event.at,
-      nonce: nonce === '' ? null : nonce,
-    })),
-    catchUp: assign({ gapAt: 0, metAt: null, nonce: null }),
-    keepNonce: assign(({ event }: Args) =>
-      event.type === 'datacenter.asked' ? { nonce: event.nonce, isQuestioned: true } : {},
-    ),
-    noteSilent: assign(({ event }: Args) => ({ askedAt: event.at })),
-  },
-  guards: {
-    isInTime: ({ context, event }: Args) =>
-      event.type === 'submission.answered' &&
-      event.accepted &&
-      event.at <= context.limits.dispatchDueAt,
-    mayHaveIt: ({ event }: Args) => words.mayHaveIt(event),
-    isEnd: ({ event }: Args) => words.isEnd(event),
-    isTimeout: (args: Args) => words.isTimeout(args),
-    isTakenBack: (args: Args) => words.isTakenBack(args),
-    isStale: (args: Args) => words.isStale(args),
-    isNeverTaken: ({ context, event }: Args) =>
-      event.type === 'status.found' && event.found === null && decision.isNeverTaken(context),
-    /** It had waited to be sent, or comes when one is missing before it: it says how things were. */
-    isHistory: ({ context, event }: Args) =>
-      event.ageMs !== undefined || event.at - context.lastSeenAt > context.limits.missedAfterMs,
-    isAnswer: (args: Args) => words.isAnswer(args),
-    hasMet: ({ context }: Args) => context.metAt !== null,
-    isAck: ({ event }: Args) => decision.isAck(event),
-    isObeyed: ({ event }: Args) => decision.isObeyed(event),
-    isNobodyThere: (args: Args) => decision.isNobodyThere(args),
-    isRefused: (args: Args) => decision.isRefused(args),
-    isCorrected: (args: Args) => decision.isCorrected(args),
-    isRefusedAgain: (args: Args) => decision.isRefusedAgain(args),
-    isTaken: ({ event }: Args) => event.type === 'submission.answered' && event.accepted,
-    hasFenceMoved: ({ context: { told, leaderFence } }: Args) =>
-      told !== null && leaderFence > told.leaderFence,
-  },
-});
+import { datacenterSetup } from './datacenter/setup.ts';
 
 const stale = { guard: 'isStale' } as const;
 const ends = { target: 'final', actions: 'take' } as const;
@@ -236,8 +173,11 @@ export const datacenterMachine = datacenterSetup.createMachine({
             'final.reported': sees,
             'status.corrected': [{ guard: 'isEnd', ...sees }, ...seesAgain],
             'ack.received': { guard: 'isAck', ...sees },
-            'silence.due': { target: 'silent', actions: 'noteSilent' },
-            'gate.restarted': losesTouch,
+            'silence.due': [
+              { guard: 'isSeenLate', ...losesTouch },
+              { target: 'silent', actions: 'noteSilent' },
+            ],
+            'touch.lost': losesTouch,
           },
         },
         silent: {
@@ -250,7 +190,7 @@ export const datacenterMachine = datacenterSetup.createMachine({
             'ack.received': { guard: 'isAck', ...catchesUp },
             'status.found': caughtUp,
             'silence.due': { actions: 'noteSilent' },
-            'gate.restarted': losesTouch,
+            'touch.lost': losesTouch,
           },
         },
         catchingUp: {
@@ -259,15 +199,19 @@ export const datacenterMachine = datacenterSetup.createMachine({
             'timeout.reported': meets,
             'leader.transferred': meets,
             'final.reported': caughtUp,
-            'status.corrected': [{ guard: 'isAnswer', ...caughtUp }, meets],
+            'status.corrected': [
+              { guard: 'isAnswer', ...caughtUp },
+              { guard: 'isReply', actions: ['meet', 'see', 'askAgain'] },
+              meets,
+            ],
             'ack.received': { guard: 'isAck', ...meets },
             'status.found': caughtUp,
-            'datacenter.asked': { actions: 'keepNonce' },
+            'datacenter.asked': { actions: 'keepQuestion' },
             'catchUp.due': [
               { guard: 'hasMet', target: 'heard', actions: 'catchUp' },
               { target: 'silent', actions: ['catchUp', 'noteSilent'] },
             ],
-            'gate.restarted': losesTouch,
+            'touch.lost': losesTouch,
           },
         },
       },

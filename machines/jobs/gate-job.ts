@@ -14,6 +14,7 @@
  *   tracking   isBudgetUsedUp  ──▶ declaring.overall
  *   (parallel) isQuorumMet     ──▶ declaring.datacenterTimeout
  *              isNothingMoving ──▶ declaring.allDatacentersStuck
+ *              isLate          catches up first: it was not there when the budget ended
  *              ├ hearing        takes what datacenters say, before any deadline is armed again
  *              ├ overallLimit   armed ──after overallLimit──▶ due
  *              ├ silenceLimit   armed ⟲ after silenceLimit: who says nothing is silent, and is asked; or off
@@ -111,6 +112,7 @@ export const gateJobMachine = gateJobSetup.createMachine({
           reenter: true,
           actions: 'giveUpMissing',
         },
+        { guard: 'isLate', actions: 'loseTouch' },
         ...rule('overall', 'isBudgetUsedUp'),
         ...rule('datacenterTimeout', 'isQuorumMet'),
         ...rule('allDatacentersStuck', 'isNothingMoving'),

@@ -54,9 +54,10 @@ const PAST = {
   holdUntil: 0,
   reportSeq: 0,
   contact: 'heard',
-  gapAt: 0,
+  startedAt: null,
+  contactSince: 0,
   metAt: null,
-  nonce: null,
+  question: null,
   isQuestioned: false,
 } as const;
 

@@ -83,7 +83,7 @@ export const fencePlants: readonly Plant[] = [
     says: 'A gate corrects a decision for as long as it is not answered: it is sent anew though nothing has changed.',
     edits: [
       {
-        file: 'machines/jobs/datacenter.ts',
+        file: 'machines/jobs/datacenter/setup.ts',
         find: 'told !== null && leaderFence > told.leaderFence',
         replace: 'told !== null && leaderFence >= told.leaderFence',
       },

@@ -7,6 +7,7 @@ import type { Plant } from './plant.ts';
 
 const STEPS = 'machines/jobs/gate-job/steps.ts';
 const CHART = 'machines/jobs/datacenter.ts';
+const SETUP = 'machines/jobs/datacenter/setup.ts';
 
 export const gateContactPlants: readonly Plant[] = [
   {
@@ -112,7 +113,7 @@ export const gateContactPlants: readonly Plant[] = [
     edits: [
       {
         file: CHART,
-        find: "'progress.reported': meets,\n            'timeout.reported': meets,\n            'leader.transferred': meets,\n            'final.reported': caughtUp,\n            'status.corrected': [{ guard: 'isAnswer', ...caughtUp }, meets],",
+        find: "'progress.reported': meets,\n            'timeout.reported': meets,\n            'leader.transferred': meets,\n            'final.reported': caughtUp,\n            'status.corrected': [\n              { guard: 'isAnswer', ...caughtUp },\n              { guard: 'isReply', actions: ['meet', 'see', 'askAgain'] },\n              meets,\n            ],",
         replace:
           "'progress.reported': caughtUp,\n            'timeout.reported': caughtUp,\n            'leader.transferred': caughtUp,\n            'final.reported': caughtUp,\n            'status.corrected': caughtUp,",
       },
@@ -137,8 +138,60 @@ export const gateContactPlants: readonly Plant[] = [
     id: 'P232',
     area: 'gate',
     says: 'A gate takes a report that had waited to be sent for one of now.',
-    edits: [{ file: CHART, find: 'event.ageMs !== undefined || event.at', replace: 'event.at' }],
+    edits: [{ file: SETUP, find: 'args.event.ageMs !== undefined ||', replace: '' }],
     suite: 'test/jobs/machines/datacenter.test.ts',
+  },
+  {
+    id: 'P310',
+    area: 'gate',
+    says: 'A gate takes a report that was held up on its way for one of now.',
+    edits: [
+      {
+        file: SETUP,
+        find: ' ||\n      (words.isAgainst(args) && words.isHeldUp(args)),',
+        replace: ',',
+      },
+    ],
+    plan: 'written-GA-12-held-up.json',
+  },
+  {
+    id: 'P311',
+    area: 'gate',
+    says: 'A gate that was frozen over the end of a budget declares as soon as it wakes.',
+    edits: [
+      {
+        file: 'machines/jobs/gate-job.ts',
+        find: "        { guard: 'isLate', actions: 'loseTouch' },\n",
+        replace: '',
+      },
+    ],
+    plan: 'written-GA-10-late.json',
+  },
+  {
+    id: 'P312',
+    area: 'gate',
+    says: 'A gate takes an answer for news, however long it was on its way.',
+    edits: [
+      {
+        file: 'machines/jobs/datacenter/words.ts',
+        find: '<= ROUND_TRIP_MS || !isHeldUp(args)',
+        replace: '>= 0 * ROUND_TRIP_MS',
+      },
+    ],
+    suite: 'test/jobs/machines/datacenter.test.ts',
+  },
+  {
+    id: 'P313',
+    area: 'gate',
+    says: 'The end of a job is told behind a report of credit that was lost, and not beside it.',
+    edits: [
+      {
+        file: 'machines/jobs/job/gate.ts',
+        find: 'const isBehind = context.announcedSeq !== undefined;',
+        replace: 'const isBehind = false;',
+      },
+    ],
+    suite: 'test/jobs/machines/job-reports.test.ts',
   },
   {
     id: 'P303',

@@ -34,6 +34,12 @@ export type DecisionState = 'none' | 'sent' | 'accepted' | 'contradicted' | 'def
 /** Contact with the datacenter: whether the gate knows how things are there, or only how they were. */
 export type ContactState = 'heard' | 'silent' | 'catchingUp';
 
+/** A question how things are; without a nonce it may be lost, and any word answers it. */
+export interface Question {
+  readonly nonce: string;
+  readonly at: number;
+}
+
 /** The decision as it was sent last. */
 export interface Told {
   readonly epoch: DecisionEpoch;
@@ -73,6 +79,8 @@ export interface DatacenterRecord {
   /** Any valid message. */
   readonly lastSeenAt: number;
   readonly lastProgressAt: number;
+  /** Start of the job there by the gate's clock, as the fastest of its words tells; null before the first. */
+  readonly startedAt: number | null;
   /** The job's own clock there, when it last gave figures: later ones are newer. */
   readonly elapsedMs: number;
   readonly extensionsMs: number;
@@ -87,10 +95,11 @@ export interface DatacenterRecord {
   readonly report: LocalReason | null;
   /** Time of the last question because it is silent; null while it is not. */
   readonly askedAt: number | null;
-  /** While the gate catches up: since when, when it was heard first, and the question that is to be answered. */
-  readonly gapAt: number;
+  /** Time at which the present state of the contact began. */
+  readonly contactSince: number;
+  /** While the gate catches up: when it was heard first, and the question that is to be answered. */
   readonly metAt: number | null;
-  readonly nonce: string | null;
+  readonly question: Question | null;
   /** A question that has to arrive is on its way, and nothing was heard since. */
   readonly isQuestioned: boolean;
   readonly told: Told | null;
@@ -107,6 +116,7 @@ export const UNHEARD: DatacenterRecord = {
   reportSeq: 0,
   lastSeenAt: 0,
   lastProgressAt: 0,
+  startedAt: null,
   elapsedMs: 0,
   extensionsMs: 0,
   maxWorkerExtensionMs: 0,
@@ -118,9 +128,9 @@ export const UNHEARD: DatacenterRecord = {
   workflowsFailed: 0,
   report: null,
   askedAt: null,
-  gapAt: 0,
+  contactSince: 0,
   metAt: null,
-  nonce: null,
+  question: null,
   isQuestioned: false,
   told: null,
   final: null,
@@ -146,7 +156,8 @@ export type DatacenterEvent = Timed<
   | { readonly type: 'dispatch.closed' }
   | { readonly type: 'decision.told'; readonly told: Told }
   | { readonly type: 'decision.withdrawn' }
-  | { readonly type: 'gate.restarted' }
+  /** The gate was away, or comes late: it knows only how things were. */
+  | { readonly type: 'touch.lost' }
   | { readonly type: 'silence.due' }
   | { readonly type: 'catchUp.due' }
   /** It was asked how things are: so that it arrives under a nonce, or without guarantee under none. */
@@ -157,6 +168,8 @@ export type DatacenterEvent = Timed<
 export interface GateLimits {
   /** A word so long after the last one comes after one that is missing: reports come more often. */
   readonly missedAfterMs: number;
+  readonly silentAfterMs: number;
+  readonly allStuckThresholdMs: number;
   /** Time until which it may take the job. */
   readonly dispatchDueAt: number;
   /** The gate had lost its data, and takes the targets to run the job. */

@@ -53,12 +53,47 @@ export function isOldReport(known: DatacenterRecord, message: DatacenterMessage)
   return message.reportSeq <= known.reportSeq;
 }
 
-/** True for the answer to the last question, for a correction that did not wait, and for an end. */
-export function isAnswer({ context, event }: Args): boolean {
+/** It answers the last question. */
+export function isReply({ context: { question }, event }: Args): boolean {
+  return event.type === 'status.corrected' && question !== null && event.nonce === question.nonce;
+}
+
+/** True for a prompt answer to the last question, for a correction that did not wait, and for an end. */
+export function isAnswer(args: Args): boolean {
+  const { context, event } = args;
   if (event.type === 'status.found' || isEnd(event)) return true;
   if (event.type !== 'status.corrected') return false;
   if (event.correction !== 'requested') return event.ageMs === undefined;
-  return context.nonce !== null && event.nonce === context.nonce;
+  if (!isReply(args)) return false;
+  return event.at - (context.question?.at ?? 0) <= ROUND_TRIP_MS || !isHeldUp(args);
+}
+
+/** The longest time from a question to its answer after which the answer is sure to be of now. */
+const ROUND_TRIP_MS = 1_000;
+
+/** A word, or a deadline of the gate, that comes so much later than it could have says how things were. */
+export const LATE_MS = 100;
+
+/** Start of the job by the gate's clock, had the word taken no time. */
+const startIn = (message: Saying): number =>
+  message.at - (message.ageMs ?? 0) - message.figures.elapsedMs;
+
+/** It was longer on its way than the fastest word, or nobody knows how fast one is. */
+export function isHeldUp({ context: { startedAt }, event }: Args): boolean {
+  return 'figures' in event && (startedAt === null || startIn(event) > startedAt + LATE_MS);
+}
+
+/** It speaks against the job: the time is over there, or nothing moves. */
+export function isAgainst({ context: { limits }, event }: Args): boolean {
+  if (!('figures' in event)) return false;
+  return reportIn(event) !== null || event.figures.sinceProgressMs > limits.allStuckThresholdMs;
+}
+
+/** The gate knows how things are. How fast words are is measured anew by the answer to a question. */
+export function caughtUp(args: Args): Partial<DatacenterRecord> {
+  const { event } = args;
+  const known = { contactSince: event.at, metAt: null, question: null };
+  return isReply(args) && 'figures' in event ? { ...known, startedAt: startIn(event) } : known;
 }
 
 /** It took the job, or nobody knows whether it did. */
@@ -71,7 +106,7 @@ export function joined({ context, event }: Args): Partial<DatacenterRecord> {
   if (event.type !== 'submission.answered' || !event.accepted) return {};
   const { at, leaderFence, managerId } = event;
   if (context.run === 'late') return { leaderFence: Math.max(leaderFence, context.leaderFence) };
-  return { leaderFence, managerId, lastSeenAt: at, lastProgressAt: at };
+  return { leaderFence, managerId, lastSeenAt: at, lastProgressAt: at, startedAt: at };
 }
 
 /** Fields that a message of its job changes. */
@@ -86,6 +121,7 @@ export function taken({ context: known, event }: Args): Partial<DatacenterRecord
     managerId,
     ...addressIn(known, message),
     reportSeq: isReport ? message.reportSeq : isNewer ? 0 : known.reportSeq,
+    startedAt: Math.min(known.startedAt ?? Number.MAX_SAFE_INTEGER, startIn(message)),
     report: reportIn(message) ?? (isTakenBack({ context: known, event }) ? null : known.report),
     final: finalIn(message, known, saidAt),
     ...(isNewer || message.figures.elapsedMs >= known.elapsedMs ? figuresIn(message, saidAt) : {}),

@@ -140,7 +140,7 @@ export function bornGateJob(input: Born<GateJobInput>): GateJobContext {
 function rebuilt({ jobId, gateId, rebuiltFrom }: GateJobRebuilt, at: number): GateJobContext {
   const { datacenter, figures, terms, digest, workflowsTotal, highestDecisionEpoch } = rebuiltFrom;
   const targets = [...new Set([...figures.targetDatacenters, datacenter])];
-  const since = { lastSeenAt: at, lastProgressAt: at, gapAt: at };
+  const since = { lastSeenAt: at, lastProgressAt: at, contactSince: at };
   const running = { ...UNHEARD, run: 'running', contact: 'catchingUp', ...since } as const;
   return {
     ...UNDECIDED,
@@ -220,14 +220,22 @@ const RESULTS_CHARACTERS_MAX = knob('gateResultsCharactersMax', 48 * 1024);
  */
 const REPORT_MISSED = 1.5;
 
+const NEVER = Number.MAX_SAFE_INTEGER;
+
 function limitsOf(context: GateJobContext): GateLimits {
   const { rules, isRebuilt, datacenters, outcome } = context;
   // Nothing more is kept once the outcome is published.
   let roomCharacters = outcome === null ? RESULTS_CHARACTERS_MAX.value : 0;
   for (const { final } of Object.values(datacenters))
     if (final !== null) roomCharacters -= charactersOf(final);
-  const missedAfterMs = REPORT_MISSED * (rules?.reportIntervalMs ?? Number.MAX_SAFE_INTEGER);
-  return { missedAfterMs, isRebuilt, roomCharacters, dispatchDueAt: dispatchDueAt(context) };
+  const {
+    reportIntervalMs = NEVER,
+    silentAfterMs = NEVER,
+    allStuckThresholdMs = NEVER,
+  } = rules ?? {};
+  const missedAfterMs = REPORT_MISSED * reportIntervalMs;
+  const dispatched = { isRebuilt, dispatchDueAt: dispatchDueAt(context) };
+  return { ...dispatched, roomCharacters, missedAfterMs, silentAfterMs, allStuckThresholdMs };
 }
 
 /** Time until which a datacenter may take the job: one that is asked again has the whole limit from then on. */

@@ -11,6 +11,7 @@
 
 import { knob } from '../../../runtime/base/knob.ts';
 import type { DatacenterRecord } from '../datacenter/context.ts';
+import { LATE_MS } from '../datacenter/words.ts';
 import { isUnderWay } from '../datacenter.ts';
 import type { GateReason, Quorum } from '../words.ts';
 import { type Datacenters, type GateJobContext, type RuledContext, running } from './record.ts';
@@ -34,6 +35,20 @@ export function overallDueAt({ submittedAt, terms, datacenters }: GateJobContext
   const extensionMs = Math.max(0, ...records.map(({ extensionsMs }) => extensionsMs));
   const holdUntil = Math.max(0, ...records.map((record) => record.holdUntil));
   return Math.max(submittedAt + terms.timeoutMs + extensionMs, holdUntil);
+}
+
+/**
+ * Running datacenters of which the gate knows only how things were when the budget ended: it comes late to
+ * that deadline, nobody kept it from deciding, and their words wait at its door.
+ */
+export function heardBefore(context: GateJobContext, at: number): readonly string[] {
+  const dueAt = overallDueAt(context);
+  const alive = running(context.datacenters);
+  const caughtUpAt = Math.max(...alive.map(([, { contactSince }]) => contactSince));
+  if (at <= Math.max(dueAt, caughtUpAt) + LATE_MS) return [];
+  return alive
+    .filter(([, { contact, contactSince }]) => contact === 'heard' && contactSince <= dueAt)
+    .map(([name]) => name);
 }
 
 /**
@@ -130,8 +145,8 @@ export function fallenSilent(context: RuledContext, at: number): readonly string
 }
 
 /** Time at which a datacenter is waited for no longer; two of its reports would have come. */
-const caughtUpAt = ({ gapAt, metAt }: DatacenterRecord, { rules }: RuledContext): number =>
-  (metAt ?? gapAt) + 2 * rules.reportIntervalMs;
+const caughtUpAt = ({ contactSince, metAt }: DatacenterRecord, { rules }: RuledContext): number =>
+  (metAt ?? contactSince) + 2 * rules.reportIntervalMs;
 
 /** Time at which the next datacenter is waited for no longer; null when none is waited for. */
 export function catchUpDueAt(context: RuledContext): number | null {
@@ -150,7 +165,7 @@ export function missing(context: RuledContext, at: number): readonly string[] {
 export function unasked(context: GateJobContext): readonly string[] {
   if (context.rules === null || context.outcome !== null) return [];
   return catchingUp(context)
-    .filter(([, { nonce }]) => nonce === null)
+    .filter(([, { question }]) => question === null)
     .map(([name]) => name);
 }
 

@@ -140,7 +140,10 @@ export const gateJobSetup = setup({
     askUnasked: enqueueActions((args) =>
       carryOut(args.enqueue, steps.askUnasked(args.context, momentOf(args))),
     ),
-    giveUpMissing: assign((args) => steps.giveUpMissing(rulesOf(args.context), momentOf(args))),
+    giveUpMissing: enqueueActions((args) =>
+      carryOut(args.enqueue, steps.giveUpMissing(rulesOf(args.context), momentOf(args))),
+    ),
+    loseTouch: assign((args) => steps.loseTouch(args.context, momentOf(args))),
     declare: assign((args, reason: GateReason) =>
       declared(rulesOf(args.context), reason, momentOf(args)),
     ),
@@ -184,6 +187,8 @@ export const gateJobSetup = setup({
     isQuorumMet: ({ context }) =>
       rules.isQuorumMet(context.datacenters, rulesOf(context).rules.quorum),
     isNothingMoving: ({ context }) => rules.isNothingMoving(rulesOf(context)),
+    /** The gate was not there when the budget ended: words of that time wait at its door. */
+    isLate: (args) => rules.heardBefore(args.context, momentOf(args)).length > 0,
     isOverallDue: (args) => momentOf(args) > rules.overallDueAt(args.context),
     isSilenceDue: ({ context }) => rules.silenceDueAt(rulesOf(context)) !== null,
     isSilenceOver: ({ context }) => rules.silenceDueAt(rulesOf(context)) === null,

@@ -12,7 +12,7 @@ import type { Saying, Step } from '../step.ts';
 import { order, told, withLateEvent } from './deciding.ts';
 import { isLateEnd, noteOf, notesOn } from './notes.ts';
 import { type GateJobContext, type RuledContext, recordOf, withStep, withSteps } from './record.ts';
-import { fallenSilent, missing, unasked } from './rules.ts';
+import { fallenSilent, heardBefore, missing, unasked } from './rules.ts';
 import { acknowledgement, raised, taken } from './taking.ts';
 
 /**
@@ -122,24 +122,42 @@ export function askUnasked(context: GateJobContext, at: number): Step<GateJobCon
 
 /** Asks silent datacenters at once, and again for as long as they are silent. */
 export function askSilent(context: RuledContext, at: number): Step<GateJobContext> {
-  const { jobId, datacenters } = context;
   const names = fallenSilent(context, at);
-  const notes = names.flatMap((datacenter): NoteParams[] => {
-    const known = recordOf(datacenters, datacenter);
-    if (known?.contact !== 'heard') return [];
-    const silentMs = at - known.lastSeenAt;
-    return [{ event: 'datacenter.silent', at, jobId, datacenter, silentMs }];
-  });
+  const next = withSteps(context, names, () => ({ type: 'silence.due', at }));
+  // One that the gate has to catch up with, because it looks too late, is asked for that.
+  const silent = names.filter((name) => recordOf(next.datacenters, name)?.contact === 'silent');
   return {
-    next: withSteps(context, names, () => ({ type: 'silence.due', at })),
-    says: names.map((name) => question(jobId, name)),
-    notes,
+    next,
+    says: silent.map((name) => question(context.jobId, name)),
+    notes: fallings(context, silent, at),
   };
 }
 
 /** Two reports have not come: what was in the queue has, or nobody is there. */
-export function giveUpMissing(context: RuledContext, at: number): Partial<GateJobContext> {
-  return withSteps(context, missing(context, at), () => ({ type: 'catchUp.due', at }));
+export function giveUpMissing(context: RuledContext, at: number): Step<GateJobContext> {
+  const names = missing(context, at);
+  const next = withSteps(context, names, () => ({ type: 'catchUp.due', at }));
+  const silent = names.filter((name) => recordOf(next.datacenters, name)?.contact === 'silent');
+  return { next, notes: fallings(context, silent, at) };
+}
+
+/** Notes that datacenters have fallen silent; of those that were, nothing. */
+function fallings(
+  { jobId, datacenters }: GateJobContext,
+  silent: readonly string[],
+  at: number,
+): readonly NoteParams[] {
+  return silent.flatMap((datacenter): NoteParams[] => {
+    const known = recordOf(datacenters, datacenter);
+    if (known === undefined || known.askedAt !== null) return [];
+    const silentMs = at - known.lastSeenAt;
+    return [{ event: 'datacenter.silent', at, jobId, datacenter, silentMs }];
+  });
+}
+
+/** The gate comes late to the end of the budget: what it knows of the datacenters is history. */
+export function loseTouch(context: GateJobContext, at: number): Partial<GateJobContext> {
+  return withSteps(context, heardBefore(context, at), () => ({ type: 'touch.lost', at }));
 }
 
 /** Sends the decision, or what stands for it, to these datacenters. */

@@ -25,7 +25,7 @@ export function tookOffice(
 /** Marks what is known of the running datacenters as history: each is asked how things are. */
 function withoutTouch(context: GateJobContext, at: number): Pick<GateJobContext, 'datacenters'> {
   const names = running(context.datacenters).map(([name]) => name);
-  return withSteps(context, names, () => ({ type: 'gate.restarted', at }));
+  return withSteps(context, names, () => ({ type: 'touch.lost', at }));
 }
 
 /** A job that a datacenter has brought back to a gate that had lost it; it begins to listen now. */
@@ -67,7 +67,8 @@ function datacentersMovedBack(datacenters: Datacenters, byMs: number): Datacente
         holdUntil: Math.max(0, record.holdUntil - byMs),
         ...(record.fullUntil !== undefined && { fullUntil: record.fullUntil - byMs }),
         askedAt: record.askedAt === null ? null : record.askedAt - byMs,
-        gapAt: Math.max(0, record.gapAt - byMs),
+        startedAt: record.startedAt === null ? null : record.startedAt - byMs,
+        contactSince: Math.max(0, record.contactSince - byMs),
         metAt: record.metAt === null ? null : record.metAt - byMs,
       },
     ]),

@@ -5,6 +5,8 @@
  * it made of the decision; a declaration is in the state of its reason; who was not heard since a restart is
  * caught up with.
  * Version 3: what is heard while it tracks the job is a region, and no deadline is written down beside its timer.
+ * Version 4: each datacenter has when its contact became what it is, the question it was asked, and the start of
+ * the job as its fastest word tells.
  */
 
 import { UNHEARD } from '../../../machines/jobs/datacenter/context.ts';
@@ -84,8 +86,36 @@ function gateJobToVersion3({ snapshot, timers }: MigratedState): MigratedState {
   };
 }
 
+interface ThirdDatacenter {
+  readonly gapAt: number;
+  readonly nonce: string | null;
+  readonly elapsedMs: number;
+  readonly lastProgressAt: number;
+  readonly sinceProgressMs: number | null;
+  readonly [field: string]: unknown;
+}
+
+/** A question of before the upgrade is asked again: when it was asked is not known. */
+function gateJobToVersion4({ snapshot, timers }: MigratedState): MigratedState {
+  const { context } = snapshot as Persisted;
+  const now = Object.entries(context.datacenters).map(([name, one]) => {
+    const { gapAt, nonce: _, ...kept } = one as unknown as ThirdDatacenter;
+    const { sinceProgressMs, lastProgressAt, elapsedMs } = kept;
+    const startedAt =
+      sinceProgressMs === null ? null : lastProgressAt + sinceProgressMs - elapsedMs;
+    return [name, { ...kept, contactSince: gapAt, question: null, startedAt }];
+  });
+  return {
+    snapshot: {
+      ...(snapshot as Persisted),
+      context: { ...context, datacenters: Object.fromEntries(now) },
+    },
+    timers,
+  };
+}
+
 /** Registration of a gate's job, wherever its records are read. */
 export const GATE_JOB_OPTIONS = {
-  version: 3,
-  migrate: { 2: gateJobToVersion2, 3: gateJobToVersion3 },
+  version: 4,
+  migrate: { 2: gateJobToVersion2, 3: gateJobToVersion3, 4: gateJobToVersion4 },
 };

@@ -12,10 +12,24 @@ import { partFrom, pickStuck, STALL_MS, submit, TIMEOUT_MAX_MS } from './gate-co
 const fits = (cluster: JobsShape): boolean =>
   hasGate(cluster) && allWorkers(cluster).length > 0 && electedPlaces(cluster).length > 1;
 
+/** For less than a report is apart from the next, so that none of them is missing. */
+const FROZEN_BRIEFLY = 'frozenBriefly';
+const BRIEFLY_MS = 5_000;
+const HOWS = {
+  end: ['crash', 'cut', 'silent', 'frozen', FROZEN_BRIEFLY],
+  credit: ['crash', 'frozen'],
+} as const;
+
 function leave(strike: JobsStrike, gate: string, place: string): void {
   const awayMs = strike.number('awayMs');
-  if (strike.word('how') === 'crash') {
+  const how = strike.word('how');
+  if (how === 'crash') {
     if (strike.crash(gate)) strike.after(awayMs, () => strike.restart(gate));
+    return;
+  }
+  if (how.startsWith('frozen')) {
+    strike.world.node(gate).pause(awayMs);
+    strike.hit({ paused: gate, forMs: awayMs });
     return;
   }
   const parted = partFrom(strike, gate, [place]);
@@ -29,14 +43,18 @@ export const wordBehindHistory: NemesisKind<JobsScene> = {
   isPatient: true,
   isDrawnApart: true,
   draw: (chance, cluster) => {
-    const what = chance.pick(['end', 'end', 'credit']);
+    const what = chance.pick(['end', 'end', 'credit'] as const);
+    const how = chance.pick<string>(HOWS[what]);
     return {
       targets: [chance.pick(allGates(cluster)), pickStuck(chance, cluster)],
       params: {
         what,
-        how: what === 'credit' ? 'crash' : chance.pick(['crash', 'cut', 'silent']),
+        how,
         // Longer than it takes to be stuck, and to end or to need the time.
-        awayMs: 2 * STALL_MS + chance.whole(0, 2 * STALL_MS),
+        awayMs:
+          how === FROZEN_BRIEFLY
+            ? BRIEFLY_MS + chance.whole(0, BRIEFLY_MS / 8)
+            : 2 * STALL_MS + chance.whole(0, 2 * STALL_MS),
       },
       durMs: 10 * STALL_MS,
     };
@@ -47,6 +65,8 @@ export const wordBehindHistory: NemesisKind<JobsScene> = {
     const jobId = `${nemesis.id}-history`;
     if (!world.node(gate).isUp) return;
     const isEnd = strike.word('what') === 'end';
+    const isBrief = strike.word('how') === FROZEN_BRIEFLY;
+    const runsMs = isBrief ? STALL_MS + BRIEFLY_MS / 2 : 1.7 * STALL_MS;
     const goesOn = { id: 'w1', runsMs: 7 * STALL_MS };
     submit(strike, {
       jobId,
@@ -56,12 +76,12 @@ export const wordBehindHistory: NemesisKind<JobsScene> = {
       allStuckThresholdMs: TIMEOUT_MAX_MS,
       datacenterTimeoutQuorum: 'any',
       workflows: [
-        isEnd
-          ? { ...goesOn, in: { [place]: { progressEveryMs: null, runsMs: 1.7 * STALL_MS } } }
-          : goesOn,
+        isEnd ? { ...goesOn, in: { [place]: { progressEveryMs: null, runsMs } } } : goesOn,
       ],
     });
-    strike.after(STALL_MS / 2, () => leave(strike, gate, place));
+    strike.after(isBrief ? STALL_MS - BRIEFLY_MS / 5 : STALL_MS / 2, () =>
+      leave(strike, gate, place),
+    );
     if (isEnd) return;
     strike.after(STALL_MS, () =>
       world.pace.watch(() => scene.clients.extend(place, jobId, 20 * STALL_MS)),

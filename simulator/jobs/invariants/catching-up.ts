@@ -5,74 +5,18 @@
  * Judged from messages alone: when each was said, when each copy left, when the gate took it.
  */
 
-import { placeOf } from '../../../runtime/base/address.ts';
 import type { JobsInvariant } from '../facts.ts';
 import { rulesDue } from './gate-rules-by-messages.ts';
+import { comesLate, Gaps, heardUntil, running, WAITED_MS } from './reading-gaps.ts';
 import type { GateJobContext, GateTurn } from './reading-gate.ts';
 import { JobsOfGates } from './reading-gate-messages.ts';
 import { RETRY_MAX_MS } from './reading-healed.ts';
-import { type HeardDatacenter, type HeardJob, isHeardRunning } from './reading-heard-jobs.ts';
-import { followTurns, type TurnRecord, together } from './reading-turns.ts';
+import { budgetEnd, type HeardDatacenter, type HeardJob } from './reading-heard-jobs.ts';
+import { followTurns, together } from './reading-turns.ts';
 import { type Word, Words } from './reading-words.ts';
 
 /** Clocks run up to a hundredth too fast. */
 const PACE = 0.98;
-
-/** When the gate lost touch with a datacenter, and when it heard of it again; in true time. */
-interface Gap {
-  readonly sinceMs: number;
-  contactMs: number | undefined;
-}
-
-/** The gaps of a gate's jobs: by its own restarts, and by the silence of datacenters. */
-class Gaps {
-  /** Gaps by address of the gate's job and datacenter. */
-  readonly #gaps = new Map<string, Gap>();
-  readonly #heardAt = new Map<string, number>();
-
-  of(address: string, datacenter: string): Gap | undefined {
-    return this.#gaps.get(`${address} ${datacenter}`);
-  }
-
-  forget(address: string): void {
-    for (const map of [this.#gaps, this.#heardAt])
-      for (const key of [...map.keys()]) if (key.startsWith(`${address} `)) map.delete(key);
-  }
-
-  /** True when the turn hears a datacenter again. */
-  take({ record, context, before }: GateTurn): boolean {
-    const { address, event, from, atMs, takenAt } = record;
-    const isNewHolder =
-      event.type === 'leadership.acquired' &&
-      before !== undefined &&
-      context.fence > before.context.fence;
-    if (isNewHolder)
-      for (const name of Object.keys(context.datacenters))
-        this.#gaps.set(`${address} ${name}`, { sinceMs: atMs, contactMs: undefined });
-    const name = speakerOf(record);
-    if (name === undefined) return false;
-    const key = `${address} ${name}`;
-    const heardAt = this.#heardAt.get(key);
-    this.#heardAt.set(key, takenAt);
-    const silentAfterMs = context.rules?.silentAfterMs ?? Number.POSITIVE_INFINITY;
-    const wasSilent = heardAt !== undefined && takenAt - heardAt > silentAfterMs;
-    const gap = this.#gaps.get(key);
-    if (wasSilent) this.#gaps.set(key, { sinceMs: atMs, contactMs: atMs });
-    else if (gap !== undefined && gap.contactMs === undefined) gap.contactMs = atMs;
-    else return false;
-    return from !== undefined;
-  }
-}
-
-/** The datacenter whose job said what the turn has taken, if one did. */
-function speakerOf({ event, from }: TurnRecord): string | undefined {
-  if (from?.startsWith('job/')) return placeOf(from);
-  const { figures, datacenter } = event as {
-    readonly figures?: object;
-    readonly datacenter?: string;
-  };
-  return figures === undefined ? undefined : datacenter;
-}
 
 /** It would end the job there, or move the deadline, had the gate taken it. */
 function wouldChange({ event }: Word, one: HeardDatacenter): boolean {
@@ -90,7 +34,7 @@ const isDeclaration = ({ context, before }: GateTurn): boolean =>
 export const decidesWhenCaughtUp: JobsInvariant = {
   id: 'GA-10',
   kind: 'safety',
-  says: 'A gate that was restarted, or hears again of a datacenter that was silent, declares nothing while a word that would change it, said before, is on its way from there; and nothing before all are heard, or two reports are missing.',
+  says: 'A gate that was restarted, comes late to the end of the budget, or hears again of a datacenter that was silent, declares nothing while a word that would change it, said before, is on its way from there; and nothing before all are heard, or two reports are missing.',
   watch: (facts, verdict) => {
     const words = new Words();
     const heard = new JobsOfGates(facts);
@@ -99,7 +43,11 @@ export const decidesWhenCaughtUp: JobsInvariant = {
       took(turn) {
         const { record, context } = turn;
         const { address, atMs } = record;
+        const known = heard.find(address);
+        const was = known && { dueAt: budgetEnd(known), asOf: known.asOf };
         const job = heard.take(turn);
+        if (was !== undefined && comesLate(was, job, turn))
+          gaps.late(address, heardUntil(was.dueAt, job), atMs);
         const isAgain = gaps.take(turn);
         const held = heldUp(turn, job, words, gaps);
         if (isAgain && held.length > 0) verdict.exercised();
@@ -130,9 +78,6 @@ export const decidesWhenCaughtUp: JobsInvariant = {
     return together(words.watcher(), gates);
   },
 };
-
-const running = (job: HeardJob): readonly string[] =>
-  [...job.datacenters].filter(([, one]) => isHeardRunning(one)).map(([name]) => name);
 
 interface HeldUp {
   readonly name: string;
@@ -200,13 +145,10 @@ function endSaid(words: Words, from: string, to: string) {
 const jobOf = (address: string, datacenter: string): string =>
   `${address.slice('gate-'.length, address.lastIndexOf('@'))}@${datacenter}`;
 
-/** A report that left so long after it was made had waited: who made it may have come to something else. */
-const WAITED_MS = 1_000;
-
 export const countsOnlyWhoRuns: JobsInvariant = {
   id: 'GA-12',
   kind: 'safety',
-  says: 'A report of a timeout counts only for a datacenter that still runs the job: not one that waited to be sent, when its datacenter had ended the job before it left.',
+  says: 'A report of a timeout counts only for a datacenter that still runs the job: not one that waited to be sent, or was held up on its way, when its datacenter had ended the job more than a second before it was taken.',
   watch: (facts, verdict) => {
     const words = new Words();
     const heard = new JobsOfGates(facts);
@@ -224,7 +166,7 @@ export const countsOnlyWhoRuns: JobsInvariant = {
         if (context.decision.reason !== 'datacenterTimeout') return;
         if (rulesDue(withoutThem(job, old), takenAt).has('datacenterTimeout')) return;
         verdict.broken(
-          `${address} counted the report of ${old.join(', ')}, where the job had ended before that report left`,
+          `${address} counted the report of ${old.join(', ')}, where the job had ended before that report was taken`,
           record,
         );
       },
@@ -234,7 +176,7 @@ export const countsOnlyWhoRuns: JobsInvariant = {
   },
 };
 
-/** Reporters that the gate counts, and whose end was said before the report that it took had left. */
+/** Reporters that the gate counts, and whose end was said well before the report that it took had come. */
 function pastReporters(address: string, job: HeardJob, words: Words): readonly string[] {
   return running(job).filter((name) => {
     if (job.datacenters.get(name)?.phase !== 'reported') return false;
@@ -242,8 +184,10 @@ function pastReporters(address: string, job: HeardJob, words: Words): readonly s
     const all = words.of(from, address);
     const report = all.find(({ event, isTaken }) => event.type === 'timeout.reported' && isTaken);
     const end = all.find(({ event, isTaken }) => event.type === 'final.reported' && !isTaken);
-    if (report === undefined || end === undefined || report.leftMs === undefined) return false;
-    return end.saidMs < report.leftMs && report.leftMs - report.saidMs > WAITED_MS;
+    if (report?.leftMs === undefined || report.takenMs === undefined || end === undefined)
+      return false;
+    const hasWaited = report.leftMs - report.saidMs > WAITED_MS && end.saidMs < report.leftMs;
+    return hasWaited || (report.heldMs > WAITED_MS && end.saidMs < report.takenMs - WAITED_MS);
   });
 }
 

@@ -18,6 +18,10 @@ export interface Word {
   readonly saidMs: number;
   /** When the copy left that was sent last, before it was taken; undefined before the first. */
   leftMs: number | undefined;
+  /** When it was taken; undefined before. */
+  takenMs: number | undefined;
+  /** Time for which it was longer on its way than the fastest of the words that were taken just before. */
+  heldMs: number;
   isTaken: boolean;
 }
 
@@ -26,11 +30,16 @@ type TurnRecord = Extract<HistoryRecord, { readonly type: 'turn' }>;
 type FrameRecord = Extract<HistoryRecord, { readonly type: 'frame' }>;
 type FaultRecord = Extract<HistoryRecord, { readonly type: 'fault' }>;
 
+/** Few, so that clocks that drift apart do not count. */
+const STARTS_MAX = 5;
+
 export class Words {
   /** Words by sender and receiver, in the order in which they were said. */
   readonly #words = new Map<string, Word[]>();
   /** When a word of the pair was taken last, one without guarantee included. */
   readonly #takenMs = new Map<string, number>();
+  /** Starts of the sender's job, as the last words of the pair tell that had it: by true time, less their way. */
+  readonly #starts = new Map<string, readonly number[]>();
 
   watcher(): Watcher {
     return {
@@ -64,7 +73,15 @@ export class Words {
     }
     // A record that went back says again what it had said.
     if (words.some((word) => word.counter >= counter)) words.length = 0;
-    words.push({ counter, event, saidMs: atMs, leftMs: undefined, isTaken: false });
+    words.push({
+      counter,
+      event,
+      saidMs: atMs,
+      leftMs: undefined,
+      takenMs: undefined,
+      heldMs: 0,
+      isTaken: false,
+    });
   }
 
   #frame({ change, frame, atMs }: FrameRecord): void {
@@ -77,16 +94,31 @@ export class Words {
 
   #turn({ address, from, counter, event, atMs }: TurnRecord): void {
     if (!address.startsWith('gate-job/')) return;
-    const said = event as { readonly figures?: object; readonly datacenter?: string };
+    const said = event as {
+      readonly figures?: { readonly elapsedMs: number };
+      readonly datacenter?: string;
+    };
     const hinted = said.figures === undefined ? undefined : said.datacenter;
     const jobId = address.slice('gate-job/'.length, address.lastIndexOf('@'));
     const sender = from ?? (hinted === undefined ? undefined : `job/${jobId}@${hinted}`);
     if (sender === undefined) return;
     const key = `${sender} ${address}`;
     this.#takenMs.set(key, atMs);
+    const heldMs = this.#heldMs(key, atMs - (said.figures?.elapsedMs ?? Number.NaN));
     // They are taken in order, so all before this one are settled.
     for (const word of this.#words.get(key) ?? [])
-      if (counter !== undefined && word.counter <= counter) word.isTaken = true;
+      if (counter !== undefined && word.counter <= counter && !word.isTaken) {
+        word.isTaken = true;
+        word.takenMs = atMs;
+        word.heldMs = heldMs;
+      }
+  }
+
+  #heldMs(key: string, start: number): number {
+    if (Number.isNaN(start)) return 0;
+    const before = this.#starts.get(key) ?? [];
+    this.#starts.set(key, [...before, start].slice(-STARTS_MAX));
+    return before.length === 0 ? 0 : start - Math.min(...before);
   }
 
   #fault(record: FaultRecord): void {
@@ -97,6 +129,7 @@ export class Words {
       if (placeOf(from) === place || placeOf(to) === place) {
         this.#words.delete(key);
         this.#takenMs.delete(key);
+        this.#starts.delete(key);
       }
     }
   }

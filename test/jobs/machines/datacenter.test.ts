@@ -6,6 +6,8 @@ import { stepped } from '../../../machines/jobs/datacenter.ts';
 
 const LIMITS = {
   missedAfterMs: 15_000,
+  silentAfterMs: 30_000,
+  allStuckThresholdMs: 180_000,
   dispatchDueAt: 10_000,
   isRebuilt: false,
   roomCharacters: 1_000,
@@ -149,7 +151,7 @@ describe('whether it is known', () => {
     expect(datacenter.states).toBe('running none silent');
     datacenter.says('timeout.reported', 60_000, { reason: 'stuck' });
     expect(datacenter.states).toBe('reported none catchingUp');
-    expect(datacenter.record).toMatchObject({ metAt: 60_000, nonce: null });
+    expect(datacenter.record).toMatchObject({ metAt: 60_000, question: null });
   });
 
   test('the answer to the question that was asked since is one, an earlier answer is none', () => {
@@ -158,7 +160,7 @@ describe('whether it is known', () => {
     expect(datacenter.answers(60_050, '1.20000').states).toBe('running none catchingUp');
     expect(datacenter.answers(60_060, undefined).states).toBe('running none catchingUp');
     expect(datacenter.answers(60_100, '1.60000').states).toBe('running none heard');
-    expect(datacenter.record).toMatchObject({ metAt: null, nonce: null });
+    expect(datacenter.record).toMatchObject({ metAt: null, question: null });
   });
 
   test('an end needs no answer', () => {
@@ -190,11 +192,49 @@ describe('whether it is known', () => {
     expect(report(25_001)).toBe('reported none catchingUp');
   });
 
+  test('a word against the job is history when it was longer on its way than the fastest', () => {
+    const report = (lateMs: number, figures: object = {}) =>
+      new Datacenter()
+        .says('progress.reported', 10_050, {}, { elapsedMs: 10_000 })
+        .says('timeout.reported', 20_050 + lateMs, { reason: 'stuck' }, { elapsedMs: 20_000 })
+        .says('progress.reported', 20_051 + lateMs, {}, { elapsedMs: 20_001, ...figures }).states;
+    expect(report(100)).toBe('reported none heard');
+    expect(report(101)).toBe('reported none catchingUp');
+    const progress = (sinceProgressMs: number) =>
+      new Datacenter()
+        .says('progress.reported', 10_050, {}, { elapsedMs: 10_000 })
+        .says('progress.reported', 22_050, {}, { elapsedMs: 20_000, sinceProgressMs }).states;
+    expect(progress(180_000)).toBe('running none heard');
+    expect(progress(180_001)).toBe('running none catchingUp');
+  });
+
+  test('an answer counts that came within a second, or as fast as any word; it is asked again otherwise', () => {
+    const asked = () =>
+      silent()
+        .says('progress.reported', 60_050, {}, { elapsedMs: 60_000 })
+        .take({ type: 'datacenter.asked', nonce: '1.60050', at: 60_050 } as never);
+    const answered = (at: number, elapsedMs: number) => {
+      const correction = { ...END, status: 'running', correction: 'requested' };
+      const more = { ...correction, rejectedDecisionEpoch: null, nonce: '1.60050' };
+      return asked().says('status.corrected', at, more, { elapsedMs }).record;
+    };
+    expect(answered(61_050, 60_100)).toMatchObject({ contact: 'heard', startedAt: 950 });
+    expect(answered(61_051, 60_951)).toMatchObject({ contact: 'heard' });
+    expect(answered(61_051, 60_900)).toMatchObject({ contact: 'catchingUp', question: null });
+  });
+
+  test('it is caught up with when the gate looks too late to know whether it was silent', () => {
+    const looked = (at: number) =>
+      new Datacenter().says('progress.reported', 1_000).take({ type: 'silence.due', at }).states;
+    expect(looked(31_100)).toBe('running none silent');
+    expect(looked(31_101)).toBe('running none catchingUp');
+  });
+
   test('after a restart it is waited for, with a word or without one', () => {
-    const restarted = { type: 'gate.restarted', at: 40_000 };
+    const restarted = { type: 'touch.lost', at: 40_000 };
     const due = (at: number) => ({ type: 'catchUp.due', at });
     const met = new Datacenter().take(restarted).says('progress.reported', 45_000);
-    expect(met.record).toMatchObject({ gapAt: 40_000, metAt: 45_000 });
+    expect(met.record).toMatchObject({ contactSince: 40_000, metAt: 45_000 });
     expect(met.take(due(65_001)).states).toBe('running none heard');
     expect(new Datacenter().take(restarted).take(due(60_001)).states).toBe('running none silent');
   });

@@ -177,7 +177,7 @@ test('the next silence is that of whoever was heard longest ago, or asked', () =
 });
 
 describe('a datacenter that the gate catches up with', () => {
-  const behind = { contact: 'catchingUp', gapAt: 100_000, metAt: null } as const;
+  const behind = { contact: 'catchingUp', contactSince: 100_000, metAt: null } as const;
 
   test('holds up the time budget, and no decision that was made is taken back for it', () => {
     const context = job({ A: running, B: { ...running, ...behind } });

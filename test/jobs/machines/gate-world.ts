@@ -263,7 +263,8 @@ export class GateWorld {
     const managerId = `${datacenter}.manager-${leaderFence}`;
     const origin = { jobId: 'j1', datacenter, managerId, leaderFence };
     await this.#send(datacenter, { type, ...origin, figures, ...others }, isHint);
-    const { contact, nonce } = this.context.datacenters[datacenter] ?? {};
+    const { contact, question } = this.context.datacenters[datacenter] ?? {};
+    const nonce = question?.nonce;
     if (!this.#isAnswering || contact !== 'catchingUp' || nonce == null) return;
     await this.correct(datacenter, 'running', { leaderFence, ...figures, nonce });
   }

@@ -66,6 +66,28 @@ describe('a gate that was restarted', () => {
   });
 });
 
+describe('a gate that comes late to the end of the budget', () => {
+  const frozen = () => {
+    const tale = gate(60_000).turn(59_000, plain, {}, from(1));
+    return says(says(tale, 59_500, 2, plain), 59_900, 3, credit);
+  };
+  const declares = (atMs: number) => decided([1, 1], 'overall', atMs);
+  testVerdicts(decidesWhenCaughtUp, {
+    good: {
+      'takes the credit that waits at its door': () =>
+        frozen().turn(65_000, plain, {}, from(2)).turn(65_001, credit, {}, from(3)),
+      'waits no longer than two reports': () =>
+        frozen().turn(65_000, plain, {}, from(2)).turn(85_001, TIMER, declares(85_001), DECLARING),
+    },
+    bad: {
+      'declares as soon as it looks': () =>
+        frozen().turn(65_000, TIMER, declares(65_000), DECLARING),
+      'declares while the credit is on its way': () =>
+        frozen().turn(65_000, plain, {}, from(2)).turn(65_100, TIMER, declares(65_100), DECLARING),
+    },
+  });
+});
+
 describe('a job that has ended', () => {
   const ended = () => says(gate().turn(1_000, plain, {}, from(1)), 200_000, 2, final);
   testVerdicts(decidesNothingEnded, {
@@ -89,18 +111,36 @@ describe('a job that has ended', () => {
 });
 
 describe('a report of whoever has ended the job', () => {
+  const at = (event: Word, elapsedMs: number): Word => ({
+    ...event,
+    figures: { ...event.figures, elapsedMs },
+  });
+  /** One word comes at once before. */
+  const begun = () => says(gate(), 100, 1, plain).turn(150, at(plain, 100), {}, from(1));
   const queued = () => {
-    const tale = says(says(gate(), 150_000, 1, report), 200_000, 2, final);
-    return leaves(leaves(tale, 300_000, 1, report), 300_000, 2, final);
+    const tale = says(says(begun(), 150_000, 2, report), 200_000, 3, final);
+    return leaves(leaves(tale, 300_000, 2, report), 300_000, 3, final);
+  };
+  /** It left at once, and was as long on its way as the gate was frozen. */
+  const heldUp = (untilMs: number) => {
+    const late = at(report, 150_000);
+    const tale = leaves(says(begun(), 150_000, 2, late), 150_000, 2, late);
+    return leaves(says(tale, 151_000, 3, final), 151_000, 3, final).turn(
+      untilMs,
+      late,
+      decided([1, 1], 'datacenterTimeout', untilMs),
+      { ...DECLARING, ...from(2) },
+    );
   };
   const declares = { ...decided([1, 1], 'datacenterTimeout', 300_050) };
   testVerdicts(countsOnlyWhoRuns, {
     good: {
       'is taken, and decides nothing': () =>
-        queued().turn(300_050, report, {}, from(1)).turn(300_051, final, {}, from(2)),
+        queued().turn(300_050, report, {}, from(2)).turn(300_051, final, {}, from(3)),
     },
     bad: {
-      decides: () => queued().turn(300_050, report, declares, { ...DECLARING, ...from(1) }),
+      decides: () => queued().turn(300_050, report, declares, { ...DECLARING, ...from(2) }),
+      'decides, though it was held up on its way': () => heldUp(156_000),
     },
   });
 });

@@ -15,6 +15,7 @@ const SILENT_AFTER_MS = 30_000;
 const limits = {
   silentAfterMs: SILENT_AFTER_MS,
   missedAfterMs: SILENT_AFTER_MS / 2,
+  allStuckThresholdMs: 6 * SILENT_AFTER_MS,
   dispatchDueAt: Number.MAX_SAFE_INTEGER,
   isRebuilt: false,
   roomCharacters: 1_000,
@@ -45,7 +46,7 @@ const WORDS = [
 ] as const;
 
 /** Whatever its job may say of itself, by the leader that is known or by a newer one. */
-function words({ leaderFence, reportSeq, told, nonce }: DatacenterContext): object[] {
+function words({ leaderFence, reportSeq, told, question }: DatacenterContext): object[] {
   const fence = Math.max(1, leaderFence);
   const epochs = { rejectedDecisionEpoch: null, highestDecisionEpoch: [0, 0] };
   const said = WORDS.map(([type, more]) => ({ type, ...origin, ...tally, figures, ...more }));
@@ -57,7 +58,7 @@ function words({ leaderFence, reportSeq, told, nonce }: DatacenterContext): obje
     ),
     // One that was overtaken, and words that say what others say.
     { ...said[0], leaderFence: fence, reportSeq },
-    { ...corrected, nonce: nonce ?? 'n0' },
+    { ...corrected, nonce: question?.nonce ?? 'n0' },
     { ...corrected, status: 'completed' },
     { ...corrected, figures: { ...figures, locallyTimedOut: true }, localReason: 'stuck' },
     { ...corrected, rejectedDecisionEpoch: epoch, correction: 'staleDecision' },
@@ -84,7 +85,7 @@ function others({ told, leaderFence }: DatacenterContext): object[] {
     { type: 'dispatch.closed' },
     { type: 'decision.told', told: { epoch: [1, 1], leaderFence } },
     { type: 'decision.withdrawn' },
-    { type: 'gate.restarted' },
+    { type: 'touch.lost' },
     { type: 'silence.due' },
     { type: 'catchUp.due' },
     { type: 'datacenter.asked', nonce: 'n1' },
@@ -100,14 +101,18 @@ export const datacenterPlan: PathPlan = {
   },
   events: (context: DatacenterContext) =>
     [...words(context), ...others(context)] as DatacenterEvent[],
-  /** Said after a silence it is how things were. */
-  late: (context: DatacenterContext) =>
-    words(context)
-      .slice(0, 5)
-      .map((event) => ({ event: event as DatacenterEvent, lateMs: SILENT_AFTER_MS + 1 })),
+  /** Said after a silence it is how things were, as is an answer that was long on its way. */
+  late: (context: DatacenterContext) => {
+    const said = words(context) as DatacenterEvent[];
+    const isAnswer = (event: DatacenterEvent): boolean => 'nonce' in event;
+    return [
+      ...said.slice(0, 5).map((event) => ({ event, lateMs: SILENT_AFTER_MS + 1 })),
+      ...said.filter(isAnswer).map((event) => ({ event, lateMs: 1_001 })),
+    ];
+  },
   key: (context: DatacenterContext) => [
     context.leaderFence > 0,
-    context.nonce,
+    context.question?.nonce,
     context.metAt === null,
     context.told !== null,
     context.told !== null && context.leaderFence > context.told.leaderFence,

@@ -118,7 +118,13 @@ function said(context: GateJobContext, at: number, datacenter: string) {
       highestDecisionEpoch: epoch,
     },
     // How things are, in answer to the question that was asked last.
-    { ...corrected, ...from, figures: now, correction: 'requested', ...answers(record?.nonce) },
+    {
+      ...corrected,
+      ...from,
+      figures: now,
+      correction: 'requested',
+      ...answers(record?.question?.nonce),
+    },
     { ...ack, accepted: true, reason: null },
     { ...ack, accepted: false, reason: 'notLeader' },
     { type: 'status.found', datacenter, found: null },
@@ -130,8 +136,13 @@ export const gateJobPlan: PathPlan = {
   machine: gateJobMachine,
   inputs: {
     submitted,
-    'only watched': { ...submitted, terms: { timeoutMs: 8_000, enforce: false } },
+    'only watched, in one datacenter': {
+      ...submitted,
+      terms: { timeoutMs: 8_000, enforce: false },
+      targetDatacenters: ['A'],
+    },
     rebuilt,
+    'in one datacenter': { ...submitted, targetDatacenters: ['A'] },
   },
   events: (context: GateJobContext, at: number) => [
     ...said(context, at, 'A'),
