@@ -169,7 +169,7 @@ class ByzantineRun {
     }
     const { isLeading, fences, beyondReach } = status.standing;
     if (!isLeading || String(fences) !== String(before.standing.fences)) this.#isLeader = false;
-    for (const number of beyondReach) this.#outside.set(number, number);
+    for (const number of beyondReach) this.#found(number, number);
     if (when === undefined) return;
     for (const address of new Set([
       ...Object.keys(before.digests),
@@ -178,9 +178,15 @@ class ByzantineRun {
       const isNew = before.digests[address] === undefined;
       if (isNew && this.#mayBring(address)) continue;
       const change = changeOf(before.digests[address], status.digests[address]);
-      if (change !== undefined && !this.#outside.has(address))
-        this.#outside.set(address, `${address} ${change}`);
+      if (change !== undefined) this.#found(address, `${address} ${change}`);
     }
+  }
+
+  /** Told at once: a long run may be ended before its findings are printed. */
+  #found(key: string, what: string): void {
+    if (this.#outside.has(key)) return;
+    this.#outside.set(key, what);
+    this.#options.progress?.(`outside: ${what}`);
   }
 
   /** Clients hand in jobs, under any id that is free at the desk they ask. */
