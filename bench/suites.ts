@@ -4,8 +4,17 @@ import { cluster } from './cluster.ts';
 import { engine } from './engine.ts';
 import { imports } from './imports.ts';
 import { jobs } from './jobs.ts';
+import { mapreduce } from './mapreduce.ts';
 import { peers } from './peers.ts';
 import { simulator } from './simulator.ts';
 import type { Suite } from './suite.ts';
 
-export const SUITES: readonly Suite[] = [engine, jobs, cluster, peers, simulator, imports];
+export const SUITES: readonly Suite[] = [
+  engine,
+  jobs,
+  cluster,
+  peers,
+  simulator,
+  imports,
+  mapreduce,
+];
