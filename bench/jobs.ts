@@ -7,6 +7,7 @@ import { jobsCancel, jobsWritten } from './jobs-large.ts';
 import { jobsOverhead } from './jobs-overhead.ts';
 import { jobsProgress } from './jobs-progress.ts';
 import { jobsRate } from './jobs-rate.ts';
+import { jobsReads } from './jobs-reads.ts';
 import { jobsTurns } from './jobs-turns.ts';
 import type { Suite } from './suite.ts';
 
@@ -16,6 +17,7 @@ export const jobs: Suite = {
   fields: [
     jobsRate,
     jobsTurns,
+    jobsReads,
     jobsProgress,
     jobsOverhead,
     jobsHeld,

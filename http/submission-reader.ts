@@ -6,9 +6,14 @@
  */
 
 import { z } from 'zod';
-import { jobTerms, WORKFLOWS_MAX, workflowSpec } from '../machines/jobs/messages/client.ts';
+import {
+  jobTerms,
+  WORKFLOWS_MAX,
+  type WorkflowSpec,
+  workflowSpec,
+} from '../machines/jobs/messages/client.ts';
 import { id, PAYLOAD_BYTES_MAX } from '../machines/jobs/messages/fields.ts';
-import type { NewJob, NewWorkflow } from '../programs/jobs/index.ts';
+import type { NewJob } from '../programs/jobs/index.ts';
 import { JsonReader, type JsonShape } from './json-reader.ts';
 import { invalid } from './refusal.ts';
 import { read } from './schema.ts';
@@ -21,8 +26,7 @@ const optionalJobId = z.strictObject({ jobId: id.optional() });
 export class SubmissionReader {
   readonly #json: JsonReader;
   readonly #terms: Record<string, unknown> = {};
-  /** As they came: with their defaults they could be more than the body was. */
-  readonly #workflows: NewWorkflow[] = [];
+  readonly #workflows: WorkflowSpec[] = [];
 
   constructor(shape: Pick<JsonShape, 'depthMax' | 'keysMax' | 'stringBytesMax'>) {
     const longTexts = { payload: PAYLOAD_BYTES_MAX };
@@ -57,7 +61,6 @@ export class SubmissionReader {
   #take(value: unknown, index: number): void {
     if (index >= WORKFLOWS_MAX)
       throw invalid(`There must be 1 to ${WORKFLOWS_MAX} workflows.`, 'workflows');
-    read(workflowSpec, value, `workflows[${index}]`);
-    this.#workflows.push(value as NewWorkflow);
+    this.#workflows.push(read(workflowSpec, value, `workflows[${index}]`));
   }
 }

@@ -64,7 +64,8 @@ async function submit({ client }: JobsService, call: Call): Promise<Answer> {
   const refusal = refusalOf(call.caller, 'jobs.submit', jobId);
   if (refusal !== undefined) throw new HttpRefusal('forbidden', refusal);
   const named = jobId === undefined ? job : { ...job, jobId };
-  const answer = await client.submit(named, { client: call.caller.client });
+  // Its reader has checked it, and filled in the defaults.
+  const answer = await client.submit(named, { client: call.caller.client, isChecked: true });
   if (answer.accepted) {
     const headers = { location: `${pathOf(call.request)}/${answer.jobId}` };
     return { status: answer.created ? 201 : 200, body: answer, headers };

@@ -15,11 +15,18 @@ import type { Random } from '../../runtime/ports/random.ts';
 import type { Transport } from '../../runtime/ports/transport.ts';
 import { systemClock } from '../../runtime/system/clock.ts';
 import { systemRandom } from '../../runtime/system/random.ts';
-import { DEFAULT_TIMEOUT_MS, DeskClient, type JobsClient } from './client/desk-client.ts';
+import { DEFAULT_TIMEOUT_MS, DeskClient } from './client/desk-client.ts';
+import type { JobsClient } from './client/jobs-client.ts';
 import { openClientSockets, type SocketAddress } from './client/sockets.ts';
 import { JOBS_LIMITS } from './limits.ts';
 
-export type { JobsClient, NewJob, NewWorkflow, WaitOptions } from './client/desk-client.ts';
+export type {
+  JobsClient,
+  NewJob,
+  NewWorkflow,
+  SubmitOptions,
+  WaitOptions,
+} from './client/jobs-client.ts';
 
 interface ClientConduct {
   /** Time for which a question is asked before it is given up with ASK_TIMED_OUT. Default 30,000. */

@@ -9,9 +9,11 @@ import { WORKFLOWS_MAX } from '../../machines/jobs/messages/client.ts';
 import { knob } from '../../runtime/base/knob.ts';
 import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
 import type { JobsConfiguration } from './configuration.ts';
+import { inPortions } from './desk/portions.ts';
 import { inSlices, SLICE_WEIGHT } from './desk/slices.ts';
 import { type Submission, SubmissionBody, type SubmissionHead } from './submission/body.ts';
 import type { Breach } from './submission/breach.ts';
+import { workflowPortion } from './submission/parts.ts';
 
 export type { Submission } from './submission/body.ts';
 export type { Breach } from './submission/breach.ts';
@@ -80,8 +82,7 @@ export class Submissions {
       return { field: 'page', detail: `is ${page.page} of ${page.pages}` };
     if (page.pages === 1) {
       const body = new SubmissionBody(page);
-      body.take(1, page.workflows);
-      return this.#excess(body) ?? this.#finish(body, page);
+      return (await this.#takeAll(body, page)) ?? this.#finish(body, page);
     }
     const name = `${sender} ${page.jobId} ${page.requestId ?? ''}`;
     const body = this.#find(name, page) ?? this.#open(name, page);
@@ -94,6 +95,18 @@ export class Submissions {
     if (body.pages < page.pages) return null;
     this.#close(name);
     return this.#finish(body, page);
+  }
+
+  /** A whole job may have come within the process: it is looked at in portions. */
+  async #takeAll(body: SubmissionBody, { workflows }: Page): Promise<Breach | undefined> {
+    let portions = 0;
+    let excess: Breach | undefined;
+    await inPortions(this.#clock, workflows, workflowPortion(), (portion) => {
+      portions += 1;
+      if (excess === undefined) body.take(portions, portion);
+      excess ??= this.#excess(body);
+    });
+    return excess;
   }
 
   #finish(body: SubmissionBody, { gate }: Page): Promise<Submission | Breach> {

@@ -2,12 +2,17 @@
  * Large submissions: their work in one turn of the event loop, counted: at a manager, and at its gate.
  */
 
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { createRuntime } from '../../create-runtime.ts';
+import { deskAddress } from '../../machines/jobs/addresses.ts';
+import { workflowSpec } from '../../machines/jobs/messages/client.ts';
 import { localClient } from '../../programs/jobs/client/local-client.ts';
+import { connectClient } from '../../programs/jobs/client.ts';
 import { startGate } from '../../programs/jobs/gate.ts';
 import { startManager } from '../../programs/jobs/manager.ts';
 import type { Transport } from '../../runtime/ports/transport.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
+import { close, listen } from '../http/served.ts';
 
 const COUNT = 3_000;
 
@@ -101,4 +106,46 @@ test('its pages are kept and sent by a gate a few at a time', async () => {
   expect(kept.most).toBeLessThanOrEqual(4);
   expect(sent.most).toBeLessThanOrEqual(4);
   for (const program of [gate, manager]) await program.stop();
+});
+
+test('it is one small question within its process, checked once, and the same job by any way', async () => {
+  const network = inProcessNetwork();
+  const manager = await startManager({
+    datacenter: 'A',
+    transport: network.join('A.manager-1'),
+  });
+  const checks = vi.spyOn(workflowSpec, 'safeParse');
+  const { call, server, handler } = await listen(manager);
+  const posted = await call('/v1/jobs', {
+    method: 'POST',
+    body: JSON.stringify(job(1_000)),
+    headers: { 'content-type': 'application/json' },
+  });
+  expect(posted.status).toBe(201);
+  expect(checks).toHaveBeenCalledTimes(COUNT);
+  const events = manager.runtime.history(deskAddress('A')).map(({ event }) => event);
+  expect(events.filter((event) => event === 'job.submitted')).toHaveLength(1);
+
+  const far = await connectClient({ client: 'far', to: 'A', transport: network.join('far') });
+  expect(await far.submit(job(1_000))).toMatchObject({ accepted: true, created: false });
+  expect(checks.mock.calls.length).toBe(2 * COUNT);
+  expect(await localClient(manager).submit(job(1_000))).toMatchObject({ created: false });
+  expect(await localClient(manager).submit(job(999))).toMatchObject({ reason: 'conflict' });
+  checks.mockRestore();
+  await close(server, handler);
+  await far.stop();
+  await manager.stop();
+});
+
+test('a client of another node that says its job is checked is not believed', async () => {
+  const network = inProcessNetwork();
+  const manager = await startManager({ datacenter: 'A', transport: network.join('A.manager-1') });
+  const node = await createRuntime({ node: 'liar', transport: network.join('liar') });
+  const desk = node.actor(deskAddress('A'));
+  const workflows = [{ id: '../w', handler: 7 }];
+  const question = { type: 'job.submitted', jobId: 'j', terms: { timeoutMs: 1_000 }, workflows };
+  const whole = { ...question, page: 1, pages: 1, isChecked: true };
+  expect(await desk.ask(whole as never)).toMatchObject({ accepted: false, reason: 'invalid' });
+  await expect(desk.ask({ ...whole, handedOver: 'x' } as never)).rejects.toThrow('handedOver');
+  for (const runtime of [node, manager]) await runtime.stop();
 });

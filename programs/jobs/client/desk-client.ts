@@ -10,78 +10,21 @@ import type {
   CancelAnswer,
   ExtendAnswer,
   JobPage,
-  JobTerms,
   JobView,
   StuckWorkflow,
   SubmissionAnswer,
   WorkerPage,
-  WorkflowSpec,
 } from '../../../machines/jobs/messages/client.ts';
 import type { JobStatus } from '../../../machines/jobs/words.ts';
 import { RuntimeError } from '../../../runtime/base/errors.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Random } from '../../../runtime/ports/random.ts';
+import type { HandedOver } from '../submission/handed-over.ts';
 import type { SubmissionPage } from '../submission/parts.ts';
 import { handIn } from './hand-in.ts';
+import type { JobsClient, NewJob, SubmitOptions, WaitOptions } from './jobs-client.ts';
 import { pause } from './pause.ts';
 import { isRefusedForNow, WaitingRoom } from './waiting-room.ts';
-
-/** A workflow as it is submitted; what is left out has its default. */
-export type NewWorkflow = Pick<WorkflowSpec, 'id' | 'handler'> &
-  Partial<Pick<WorkflowSpec, 'payload' | 'cores' | 'dependsOn'>>;
-
-export interface NewJob extends JobTerms {
-  /** Default: a new one. */
-  readonly jobId?: string;
-  readonly workflows: readonly NewWorkflow[];
-}
-
-export interface WaitOptions {
-  readonly signal?: AbortSignal;
-  /** The `seq` of the view that was seen last: only another one is news. Default: none was. */
-  readonly seenSeq?: number;
-}
-
-/** Whatever this client may not ask is refused with NOT_ALLOWED, except where its answer has a word for that. */
-export interface JobsClient {
-  /**
-   * Takes a job in, once however often it is asked. `client`: whose job it is, where the caller asks for
-   * others; believed in the process of a manager or a gate only.
-   */
-  submit(job: NewJob, options?: { readonly client?: string }): Promise<SubmissionAnswer>;
-  /** The job with all its workflows; undefined when there is none. */
-  get(jobId: string): Promise<JobView | undefined>;
-  list(options?: {
-    readonly status?: JobStatus;
-    readonly stuckForMs?: number;
-    /** Only jobs whose overall deadline comes sooner than that. */
-    readonly deadlineBeforeMs?: number;
-    readonly limit?: number;
-    readonly cursor?: string;
-  }): Promise<JobPage>;
-  /** Resolves with the job once it has ended. @throws {RuntimeError} ACTOR_UNKNOWN, ABORTED */
-  wait(jobId: string, options?: WaitOptions): Promise<JobView>;
-  /** The job at each change of its status, the last one when it has ended. */
-  watch(jobId: string, options?: WaitOptions): AsyncIterableIterator<JobView>;
-  cancel(jobId: string): Promise<CancelAnswer>;
-  /** Adds time. The same `requestId` adds it once. */
-  extend(
-    jobId: string,
-    more: {
-      readonly byMs: number;
-      readonly by: string;
-      readonly requestId?: string;
-      readonly datacenter?: string;
-    },
-  ): Promise<ExtendAnswer>;
-  /** Milliseconds since the job, or one of its workflows, got further; undefined when there is none. */
-  timeSinceProgress(jobId: string, workflowId?: string): Promise<number | undefined>;
-  /** Workflows at work whose last progress is older, the longest first. */
-  stuckWorkflows(thresholdMs: number, limit?: number): Promise<readonly StuckWorkflow[]>;
-  /** Workers in the order of their names, of every datacenter that answers. */
-  workers(options?: { readonly limit?: number; readonly cursor?: string }): Promise<WorkerPage>;
-  stop(): Promise<void>;
-}
 
 const FINAL: ReadonlySet<JobStatus> = new Set<JobStatus>([
   'completed',
@@ -119,9 +62,16 @@ export interface DeskLine {
   ): Promise<unknown>;
   /** True when a job refused as overload is submitted again while a question may be asked. Default: no. */
   readonly waitsForRoom?: boolean;
+  /**
+   * Holds a job for the jobs service of this process, under the name that is returned, until it is
+   * released. Left out between processes, where a job travels in parts.
+   */
+  readonly handOver?: HandOver;
   /** Stops what ends with the client. */
   stop(): Promise<void>;
 }
+
+type HandOver = (job: HandedOver) => { readonly name: string; release(): void };
 
 function unlessNotAllowed<TAnswer>(answer: TAnswer): (thrown: unknown) => TAnswer {
   return (thrown) => {
@@ -147,14 +97,13 @@ export class DeskClient implements JobsClient {
 
   async submit(
     { jobId = this.#random.id(), workflows, ...terms }: NewJob,
-    { client }: { readonly client?: string } = {},
+    { client, isChecked = false }: SubmitOptions = {},
   ): Promise<SubmissionAnswer> {
     const endsAt = this.#clock.now() + this.#timeoutMs;
     const head = { type: 'job.submitted', jobId, terms, ...(client !== undefined && { client }) };
     let request: object | undefined;
     const line = {
       clock: this.#clock,
-      mayLose: this.#line.mayLose,
       endsAt,
       ask: (page: SubmissionPage<unknown>, isLast: boolean) => {
         if (page.pages > 1) request ??= this.#request();
@@ -164,11 +113,25 @@ export class DeskClient implements JobsClient {
         );
       },
     };
-    const submit = () => handIn(line, { jobId, terms, workflows });
+    const job = { jobId, terms, workflows };
+    const submit = () =>
+      this.#line.handOver === undefined
+        ? handIn(line, job)
+        : this.#handOver(this.#line.handOver, head, { ...job, isChecked });
     const answer = await submit();
     return isRefusedForNow(answer)
       ? ((await this.#room?.wait(submit, answer, endsAt)) ?? answer)
       : answer;
+  }
+
+  async #handOver(handOver: HandOver, head: Question, job: HandedOver): Promise<SubmissionAnswer> {
+    const { name, release } = handOver(job);
+    const parts = { terms: {}, workflows: [], page: 1, pages: 1, handedOver: name };
+    try {
+      return await this.#ask<SubmissionAnswer>({ ...head, ...parts }, { patience: TAKING_IN_MS });
+    } finally {
+      release();
+    }
   }
 
   async get(jobId: string): Promise<JobView | undefined> {

@@ -24,8 +24,6 @@ export interface HandIn {
 
 export interface HandInLine {
   readonly clock: Clock;
-  /** False where no question and no answer gets lost. */
-  readonly mayLose: boolean;
   /** Time until which it is tried. */
   readonly endsAt: number;
   /** `isLast`: the answer to this page comes when all of the job has been taken in. */
@@ -56,9 +54,8 @@ export async function handIn(line: HandInLine, job: HandIn): Promise<SubmissionA
   throw new RuntimeError('ASK_TIMED_OUT', what);
 }
 
-async function once({ mayLose, ask }: HandInLine, pages: readonly Page[]) {
-  // In one process one by one, so that the receiver comes to other things between.
-  const atOnce = mayLose ? UNDER_WAY_MAX.value : 1;
+async function once({ ask }: HandInLine, pages: readonly Page[]) {
+  const atOnce = UNDER_WAY_MAX.value;
   const last = pages.length - 1;
   for (let from = 0; from < last; from += atOnce) {
     const some = pages.slice(from, Math.min(from + atOnce, last));

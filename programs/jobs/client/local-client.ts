@@ -13,7 +13,9 @@ import { systemClock } from '../../../runtime/system/clock.ts';
 import { systemRandom } from '../../../runtime/system/random.ts';
 import type { Gate } from '../gate.ts';
 import type { Manager } from '../manager.ts';
-import { DeskClient, type JobsClient } from './desk-client.ts';
+import { handOver } from '../submission/handed-over.ts';
+import { DeskClient } from './desk-client.ts';
+import type { JobsClient } from './jobs-client.ts';
 
 export interface LocalClientOptions {
   /** Time for which a question is asked before it is given up with ASK_TIMED_OUT. Default 30,000. */
@@ -38,6 +40,10 @@ export function localClient(
     mayLose: false,
     timeoutMs,
     ask: (question, how) => desk.ask(question as never, how),
+    handOver: (job) => {
+      const name = random.id();
+      return { name, release: handOver(runtime, name, job) };
+    },
     stop: async () => {},
   });
 }

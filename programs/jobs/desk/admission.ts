@@ -61,6 +61,7 @@ export function admitToDesk(door: DeskDoor): NonNullable<KindOptions['admit']> {
     if (!Object.hasOwn(QUESTIONS, event.type))
       return `${event.type} does not come from another place`;
     const { action, schema } = QUESTIONS[event.type as DeskEvent['type']];
+    if ('handedOver' in event) return 'handedOver: a job is handed over within a process only';
     const result = schema?.safeParse(event);
     if (result?.success === false) {
       const [issue] = result.error.issues;

@@ -8,11 +8,12 @@
 
 import { gateJobAddress, submissionPageAddress } from '../../../machines/jobs/addresses.ts';
 import type { GateJobContext, GateJobSubmission } from '../../../machines/jobs/gate-job.ts';
-import type { JobSubmitted, SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
+import type { JobTerms, SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
 import { RuntimeError } from '../../../runtime/base/errors.ts';
 import { knob } from '../../../runtime/base/knob.ts';
 import { gateRules } from '../configuration.ts';
 import { inPortions } from '../desk/portions.ts';
+import type { Submitted } from '../submission/handed-over.ts';
 import { submissionPages } from '../submission/parts.ts';
 import type { Submission } from '../submission.ts';
 import { type GateNode, readGateJob } from './node.ts';
@@ -22,8 +23,8 @@ import { statusOf } from './views.ts';
  * A page as its datacenters will get it, so that the digest is the same here and there: a job that
  * one of them gives back to a gate that has lost it is known again.
  */
-export function addressed({ gate, datacenters }: GateNode, page: JobSubmitted): JobSubmitted {
-  const { terms } = page;
+export function addressed({ gate, datacenters }: GateNode, page: Submitted): Submitted {
+  const terms = page.terms as JobTerms | null;
   return {
     ...page,
     terms:

@@ -28,6 +28,7 @@ import { ClientTurns } from '../desk/client-turns.ts';
 import { inSlices } from '../desk/slices.ts';
 import { extenderOf, submitterOf } from '../desk/submitter.ts';
 import { type News, observe, watchJob } from '../desk/watch.ts';
+import { withHandedOver } from '../submission/handed-over.ts';
 import { isBreach, Submissions } from '../submission.ts';
 import { accept, addressed, refused } from './acceptance.ts';
 import { type GateNode, isGone, jobOf, readGateJob } from './node.ts';
@@ -48,7 +49,8 @@ export function deskPerformers(node: GateNode) {
   const turns = new ClientTurns([node.runtime.node]);
   const count = (reason: string) => node.counters.add('job_submissions_refused_total', { reason });
   return {
-    submitJob: async ({ params, reply }: Call<JobSubmitted>) => {
+    submitJob: async ({ params: asked, reply }: Call<JobSubmitted>) => {
+      const params = withHandedOver(node.runtime, asked);
       const { jobId, replyTo = '' } = params;
       const sender = replyTo.slice(replyTo.lastIndexOf('@') + 1);
       if (params.gate !== undefined) {

@@ -25,6 +25,7 @@ import { ClientTurns } from '../desk/client-turns.ts';
 import { inSlices } from '../desk/slices.ts';
 import { extenderOf, submitterOf } from '../desk/submitter.ts';
 import { type News, observe, watchJob } from '../desk/watch.ts';
+import { withHandedOver } from '../submission/handed-over.ts';
 import { isBreach, Submissions } from '../submission.ts';
 import { Acceptances, isUntaken, refused, shed } from './acceptance.ts';
 import { type ManagerNode, readClock, readJob } from './node.ts';
@@ -42,7 +43,8 @@ export function deskPerformers(node: ManagerNode) {
   const turns = new ClientTurns([node.manager, ...node.gates]);
   const { permissions } = node;
   return {
-    submitJob: async ({ params, reply }: Call<JobSubmitted>) => {
+    submitJob: async ({ params: asked, reply }: Call<JobSubmitted>) => {
+      const params = withHandedOver(node.runtime, asked);
       const { jobId, replyTo = '', terms } = params;
       const { gateId } = params.gate ?? {};
       if (gateId !== undefined && !node.gates.includes(gateId)) {
@@ -106,8 +108,10 @@ export function deskPerformers(node: ManagerNode) {
 const placeOf = (replyTo: string): string => replyTo.slice(replyTo.lastIndexOf('@') + 1);
 
 /** Whatever else is wrong with it is said later. */
-const timeoutOf = (terms: { readonly timeoutMs?: unknown } | null | undefined): number =>
-  Number.isSafeInteger(terms?.timeoutMs) ? (terms?.timeoutMs as number) : Number.MAX_SAFE_INTEGER;
+function timeoutOf(terms: unknown): number {
+  const { timeoutMs } = (terms ?? {}) as { readonly timeoutMs?: unknown };
+  return Number.isSafeInteger(timeoutMs) ? (timeoutMs as number) : Number.MAX_SAFE_INTEGER;
+}
 
 function watch(
   node: ManagerNode,

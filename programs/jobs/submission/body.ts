@@ -32,6 +32,8 @@ export interface SubmissionHead {
   readonly jobId: string;
   readonly terms: unknown;
   readonly gate?: unknown;
+  /** Terms and workflows were checked where they came from, in this process. */
+  readonly isChecked?: boolean;
 }
 
 interface Part {
@@ -57,6 +59,7 @@ const PLACE_BYTES = 5;
 
 export class SubmissionBody {
   readonly #jobId: string;
+  readonly #isChecked: boolean;
   readonly #terms: ReturnType<typeof jobTerms.safeParse>;
   readonly #parts = new Map<number, Part>();
   readonly #hash = createHash('sha256');
@@ -67,9 +70,12 @@ export class SubmissionBody {
   #dependencies = 0;
   #tableBytes = 0;
 
-  constructor({ jobId, terms, gate }: SubmissionHead) {
+  constructor({ jobId, terms, gate, isChecked = false }: SubmissionHead) {
     this.#jobId = jobId;
-    this.#terms = jobTerms.safeParse(terms);
+    this.#isChecked = isChecked;
+    this.#terms = isChecked
+      ? { success: true, data: terms as JobTerms }
+      : jobTerms.safeParse(terms);
     const { gateId } = gateTerms.optional().safeParse(gate).data ?? {};
     const head = JSON.stringify(canonical({ terms: this.#terms.data, gateId }));
     this.#hash.update(`${head.slice(0, -1)},"workflows":[`);
@@ -96,19 +102,27 @@ export class SubmissionBody {
 
   /** False when it is not the page that came under this number before. */
   take(page: number, workflows: readonly unknown[]): boolean {
+    if (this.#isChecked) {
+      // Its reader has counted its bytes, and no page of it comes again.
+      this.#add(page, partOf(workflows as readonly WorkflowSpec[], ''));
+      return true;
+    }
     const text = JSON.stringify(workflows);
     const digest = createHash('sha256').update(text).digest('base64url');
     const known = this.#parts.get(page);
     if (known !== undefined) return known.digest === digest;
-    const part = checked(workflows, digest);
+    this.#bytes += Buffer.byteLength(text) - 1;
+    this.#add(page, checked(workflows, digest));
+    return true;
+  }
+
+  #add(page: number, part: Part): void {
     this.#parts.set(page, part);
     for (const { id, dependsOn } of part.workflows) {
       this.#dependencies += dependsOn.length;
       this.#tableBytes += id.length + ID_BYTES + dependsOn.length * PLACE_BYTES;
     }
-    this.#bytes += Buffer.byteLength(text) - 1;
     for (let next = this.#next(); next !== undefined; next = this.#next()) this.#digest(next);
-    return true;
   }
 
   /**
@@ -169,8 +183,12 @@ function checked(entries: readonly unknown[], digest: string): Part {
     }
     workflows.push(workflow.data);
   }
+  return partOf(workflows, digest);
+}
+
+function partOf(workflows: readonly WorkflowSpec[], digest: string): Part {
   const text = JSON.stringify(canonical(workflows)).slice(1, -1);
-  return { digest, count, workflows, text, wrong: null };
+  return { digest, count: workflows.length, workflows, text, wrong: null };
 }
 
 function canonical(value: unknown): unknown {

@@ -8,7 +8,7 @@
 import { PAGE_ENTRIES_MAX } from '../../../machines/jobs/messages/fields.ts';
 import { knob } from '../../../runtime/base/knob.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
-import { inPortions } from '../desk/portions.ts';
+import { inPortions, type PortionSize } from '../desk/portions.ts';
 
 const PART_ENTRIES = knob('submissionPartEntries', PAGE_ENTRIES_MAX);
 /** Size that a page may have beside the rest of its message. */
@@ -45,13 +45,17 @@ export async function submissionPages<TEntry>(
     group.push(workflow);
     length += own;
   };
-  const measured = { max: MEASURED_AT_ONCE.value, weigh };
-  await inPortions(clock, workflows, measured, (portion) => portion.forEach(put));
+  await inPortions(clock, workflows, workflowPortion(), (portion) => portion.forEach(put));
   return groups.map((group, index) => ({
     workflows: group,
     page: index + 1,
     pages: groups.length,
   }));
+}
+
+/** Number of workflows that are looked at before others in the process have their turn. */
+export function workflowPortion(): PortionSize<unknown> {
+  return { max: MEASURED_AT_ONCE.value, weigh };
 }
 
 /** About its length. It may be anything still: nobody has checked it. */
