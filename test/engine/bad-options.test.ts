@@ -75,6 +75,8 @@ const kindOptions: readonly object[] = [
   { version: 1.5 },
   { version: '2' },
   { supervise: { onFailure: 'explode' } },
+  { forgetsInput: true, supervise: { onFailure: 'restart' } },
+  { forgetsInput: 'yes' },
   { supervise: { failuresMax: Number.NaN } },
   { supervise: { failuresMax: -1 } },
   { supervise: { withinMs: 0 } },

@@ -41,6 +41,33 @@ describe('a run', () => {
     expect(dc.of('result.received')).toHaveLength(1);
   });
 
+  test('that is over at once is answered by its result alone, and a long one in a moment', async () => {
+    const dc = await datacenter({ handlers: { work: () => Promise.resolve(1) } });
+    await dc.dispatch('w1');
+    await dc.rt.advance('1s');
+    expect(dc.of('result.received')).toHaveLength(1);
+    expect(dc.of('dispatch.answered')).toEqual([]);
+    const { dc: other } = await running();
+    expect(other.of('dispatch.answered').map(({ event }) => event['accepted'])).toEqual([true]);
+  });
+
+  test('that has ended is reported no more once the datacenter does not want it', async () => {
+    const { dc, ends } = await running();
+    dc.cut();
+    ends[0]?.resolve('unwanted');
+    await dc.rt.advance('1s');
+    expect(dc.hasAttempt('w1')).toBe(true);
+    const { bootEpoch, runtime } = dc.worker;
+    const acked = { type: 'heartbeat.acked', workerId: WORKER, term: 3, heartbeatSeq: 1 } as const;
+    await runtime
+      .actor(`worker/${bootEpoch}`)
+      .send({ ...acked, registerAgain: false, stopAttempts: ['j1/w1#1'] });
+    await dc.rt.advance(100);
+    expect(dc.hasAttempt('w1')).toBe(false);
+    // What was handed over before may still arrive; nobody sees to it any more.
+    expect(runtime.counts().performers).toBe(0);
+  });
+
   test('does not begin again with a late copy of its dispatch, however many ended since', async () => {
     const runs: string[] = [];
     const dc = await datacenter({
