@@ -3,6 +3,7 @@
 import { cluster } from './cluster.ts';
 import { engine } from './engine.ts';
 import { imports } from './imports.ts';
+import { inspector } from './inspector.ts';
 import { jobs } from './jobs.ts';
 import { mapreduce } from './mapreduce.ts';
 import { peers } from './peers.ts';
@@ -17,4 +18,5 @@ export const SUITES: readonly Suite[] = [
   simulator,
   imports,
   mapreduce,
+  inspector,
 ];

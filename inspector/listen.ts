@@ -23,11 +23,12 @@ export interface InspectorListener {
   close(): Promise<void>;
 }
 
-/** @throws {RuntimeError} OPTION_INVALID of an address off this machine without TLS and token, or no free port */
+/** `keepsAlive`: the process lasts as long as it listens. @throws {RuntimeError} OPTION_INVALID of an address off this machine without TLS and token, or no free port */
 export async function listenFor(
   handler: InspectorHandler,
   { host, port = INSPECTOR_PORT, tls, token, authorize }: InspectorOptions,
   logger: Logger,
+  keepsAlive = false,
 ): Promise<InspectorListener> {
   checkAddress(host, port, tls !== undefined, token !== undefined || authorize !== undefined);
   const hosts = host === undefined || host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
@@ -45,7 +46,7 @@ export async function listenFor(
       // A machine without IPv6 has no ::1.
       if (await isBound(other, second, bound)) servers.push(other);
     }
-    for (const each of servers) each.unref();
+    if (!keepsAlive) for (const each of servers) each.unref();
     const name = first.includes(':') ? `[${first}]` : first;
     const url = `${tls === undefined ? 'http' : 'https'}://${name}:${bound}`;
     return { url, close: () => closed(handler, servers) };

@@ -98,6 +98,6 @@ function isHistory(chart: ChartDefinition, path: string): boolean {
 }
 
 /** True if `inner` is `outer` or lies in it. */
-function isWithin(inner: string, outer: string): boolean {
+export function isWithin(inner: string, outer: string): boolean {
   return outer === '' || inner === outer || inner.startsWith(`${outer}.`);
 }

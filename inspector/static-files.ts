@@ -45,7 +45,7 @@ function pageFolders(): readonly string[] {
 }
 
 /** Folder of the built page; undefined where there is none. */
-function findPage(given?: string): string | undefined {
+export function findPage(given?: string): string | undefined {
   const folders = given === undefined ? pageFolders() : [given];
   // The sources of the page have an index.html too, and no built files beside it.
   return folders.find(

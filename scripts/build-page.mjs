@@ -21,7 +21,10 @@ export async function buildPage(folder = join(ROOT, 'inspector', 'dist')) {
   mkdirSync(assets, { recursive: true });
   await build({
     absWorkingDir: ROOT,
-    entryPoints: { page: join(PAGE, 'main.tsx') },
+    entryPoints: {
+      page: join(PAGE, 'main.tsx'),
+      'at-rest': join(ROOT, 'inspector', 'recording', 'at-rest.ts'),
+    },
     outdir: assets,
     bundle: true,
     minify: true,

@@ -84,6 +84,18 @@ export class Connection {
     throw refusalOf(this.url, status, body === NO_JSON ? undefined : body, retryAfter);
   }
 
+  /** Body of an answer that is no JSON. @throws {CommandFailure} */
+  async text(path: string): Promise<string> {
+    const timeout = AbortSignal.timeout(this.#timeoutMs);
+    const response = await this.#open('GET', path, {}, timeout);
+    const text = await this.#textOf(response, timeout);
+    const { statusCode: status = 0 } = response;
+    if (status >= 200 && status < 300) return text;
+    const body = parsed(text);
+    const { 'retry-after': retryAfter } = response.headers;
+    throw refusalOf(this.url, status, body === NO_JSON ? undefined : body, retryAfter);
+  }
+
   /** Ends when the node ends the stream, or `signal` does. @throws {CommandFailure} */
   async *events(
     path: string,

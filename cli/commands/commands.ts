@@ -88,6 +88,12 @@ const ENTRIES: readonly Entry[] = [
     load: async (around) => (await import('./show.ts')).showCommand(around),
   },
   {
+    name: 'why',
+    group: JOBS,
+    description: 'Explain why a job or an actor ended, or what ends it next.',
+    load: async (around) => (await import('./why.ts')).whyCommand(around),
+  },
+  {
     name: 'cancel',
     group: JOBS,
     description: 'End a job early.',
@@ -189,6 +195,18 @@ const ENTRIES: readonly Entry[] = [
     description: 'Play scenarios, or clusters under faults from seeds, on simulated time.',
     load: async ({ output, setExitCode }) =>
       (await import('./simulate.ts')).simulateCommand(output, setExitCode),
+  },
+  {
+    name: 'inspect',
+    group: MACHINES,
+    description: 'Open a data directory, a recording or a plan in the browser, or as one file.',
+    load: async (around) => (await import('./inspect.ts')).inspectCommand(around),
+  },
+  {
+    name: 'record',
+    group: MACHINES,
+    description: 'Record what happens at a node for a while, into a file.',
+    load: async (around) => (await import('./record.ts')).recordCommand(around),
   },
   {
     name: 'diagram',

@@ -10,6 +10,7 @@ import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createHttpHandler, type HttpHandler } from '../../http/api.ts';
+import type { InspectorHandler } from '../../inspector/mount.ts';
 import { Counters } from '../../programs/jobs/counters.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { systemClock } from '../../runtime/system/clock.ts';
@@ -17,6 +18,7 @@ import type { WebSocketTransport } from '../../transports/websocket.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { CertificateWatch } from './certificate-watch.ts';
 import { limitsWithin, readDescriptors } from './descriptors.ts';
+import { nodeInspector, withInspector } from './inspector.ts';
 import { type Listener, openListener } from './listener.ts';
 import type { NodeLog } from './log.ts';
 import { probesHandler } from './probes.ts';
@@ -70,6 +72,7 @@ class AssembledNode implements RunningNode {
   #sockets: WebSocketTransport | undefined;
   #program: Program | undefined;
   #handler: HttpHandler | undefined;
+  #inspector: InspectorHandler | undefined;
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -161,6 +164,7 @@ class AssembledNode implements RunningNode {
 
   async #close(): Promise<void> {
     this.#state = 'draining';
+    this.#inspector?.close();
     // A client that has asked gets the answer, and nobody may ask for ever.
     await Promise.race([this.#handler?.close(), delay(ANSWERS_MS, undefined, { ref: false })]);
     this.#certificate?.stop();
@@ -169,22 +173,30 @@ class AssembledNode implements RunningNode {
     this.#storage?.close();
   }
 
-  /** Answers with the HTTP API from now on, or with probes where there is none. */
+  /** Answers with the inspector and the HTTP API from now on, or with probes where there is none. */
   #answer(): void {
-    const api = this.#program?.api;
-    if (api === undefined || this.#listener === undefined) return;
+    const { api, runtime } = this.#program ?? {};
+    if (runtime === undefined || this.#listener === undefined) return;
+    const { role, hosts } = this.#configuration;
+    const { logger } = this.#log;
+    const tokens = (): readonly NodeClient[] | undefined => this.#clients;
+    this.#inspector = nodeInspector({ runtime, api, role, tokens, hosts, logger });
+    if (api === undefined) {
+      this.#listener.answerWith(withInspector(this.#inspector, this.#probes()));
+      return;
+    }
     this.#handler = createHttpHandler({
       program: api,
-      tokens: () => this.#clients,
-      hosts: this.#configuration.hosts,
+      tokens,
+      hosts,
       ownHosts: true,
       isReady: () => this.#state === 'ready',
       details: () => this.#details(),
       metrics: () => this.#ownMetrics(),
       limits: this.#configuration.limits.http,
-      logger: this.#log.logger,
+      logger,
     });
-    this.#listener.answerWith(this.#handler);
+    this.#listener.answerWith(withInspector(this.#inspector, this.#handler));
   }
 
   #probes(): RequestListener {

@@ -12,6 +12,7 @@ import { type Manager, startManager } from '../../programs/jobs/manager.ts';
 import { type JobWorker, startWorker } from '../../programs/jobs/worker.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
 import type { Transport } from '../../runtime/ports/transport.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
 import { prometheusText } from '../../telemetry/prometheus.ts';
 import { loadHandlers } from './handlers-module.ts';
 import { loadKinds } from './own-kinds.ts';
@@ -33,6 +34,7 @@ export interface ProgramParts {
 export interface Program {
   /** Program that the HTTP API speaks for; nothing for a worker. */
   readonly api: ApiProgram | undefined;
+  readonly runtime: Runtime<never>;
   metrics(): string;
   stop(): Promise<void>;
   /** Resolves with why the program has ended by itself; of a worker only. */
@@ -99,6 +101,7 @@ function sharedOptions(configuration: NodeConfiguration, parts: ProgramParts) {
 function programOf(api: Gate | Manager): Program {
   return {
     api,
+    runtime: api.runtime as never,
     metrics: () => prometheusText(api.runtime) + api.counters.text(),
     stop: () => api.stop(),
     refused: undefined,
@@ -131,6 +134,7 @@ async function asNode(configuration: NodeConfiguration, parts: ProgramParts): Pr
   });
   return {
     api: { runtime },
+    runtime: runtime as never,
     metrics: () => prometheusText(runtime),
     stop: () => runtime.stop(),
     refused: undefined,
@@ -155,6 +159,7 @@ async function asWorker(configuration: NodeConfiguration, parts: ProgramParts): 
   });
   return {
     api: undefined,
+    runtime: worker.runtime as never,
     metrics: () => prometheusText(worker.runtime) + worker.counters.text(),
     stop: () => worker.stop(),
     refused: refusalOf(worker),

@@ -70,7 +70,7 @@ async function playOrRefuse(plan: Plan, path: string): Promise<Run> {
 }
 
 /** @throws {CommandFailure} when it is too large or no text. */
-function readPlanText(path: string): string {
+export function readPlanText(path: string): string {
   const stats = statSync(path);
   if (!stats.isFile()) throw new CommandFailure(EXIT.badData, `${path}: is no file.`);
   // No character takes less than a byte, and none more than four.

@@ -11,7 +11,7 @@ import type { InspectorHandlerOptions } from '../../../inspector/options.ts';
 import type { Frame } from '../../../inspector/protocol.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 
-const orderMachine = setup({
+export const orderMachine = setup({
   types: {
     context: {} as {
       items: number;

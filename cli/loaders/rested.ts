@@ -1,0 +1,70 @@
+/**
+ * Sources at rest by their path: a data directory, a recording, a plan that is played; each as lines of a recording.
+ */
+
+import { readFileSync, statSync } from 'node:fs';
+import type { RecordedHeader, RecordedLine, SourceSort } from '../../inspector/protocol.ts';
+import { readLines } from '../../inspector/recording/recorded.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { ownVersion } from '../own-version.ts';
+import { type Output, printable } from '../render/output.ts';
+import type { OpenStoredData } from './stored-data.ts';
+
+export interface Rested {
+  readonly sort: SourceSort;
+  readonly lines: Array<RecordedHeader | RecordedLine>;
+}
+
+const BYTES_MAX = 512 * 1024 * 1024;
+
+/** @throws {CommandFailure} @throws {RuntimeError} of a directory that is no store, or a plan that is none */
+export async function openRested(
+  path: string,
+  open: OpenStoredData | undefined,
+  output: Output,
+): Promise<Rested> {
+  const stats = statOf(path);
+  if (stats.isDirectory()) return { sort: 'directory', lines: await linesIn(path, open) };
+  if (stats.size > BYTES_MAX)
+    throw new CommandFailure(EXIT.badData, `${path}: has more than ${BYTES_MAX} bytes.`);
+  if (path.endsWith('.json')) return { sort: 'plan', lines: await linesOfPlan(path, output) };
+  try {
+    return { sort: 'recording', lines: readLines(readFileSync(path, 'utf8')) };
+  } catch (thrown) {
+    throw new CommandFailure(EXIT.badData, `${path}: ${messageOf(thrown)}`, { cause: thrown });
+  }
+}
+
+function statOf(path: string) {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats !== undefined) return stats;
+  throw new CommandFailure(EXIT.badData, `${path}: there is no such file or directory.`);
+}
+
+async function linesIn(path: string, open: OpenStoredData | undefined): Promise<Rested['lines']> {
+  if (open === undefined)
+    throw new CommandFailure(EXIT.unavailable, `${path}: there is nothing here to open it with.`);
+  const { linesOfStored } = await import('../../inspector/recording/stored.ts');
+  const data = await open(path, 'look');
+  try {
+    return linesOfStored(path, data);
+  } finally {
+    await data.close();
+  }
+}
+
+async function linesOfPlan(path: string, output: Output): Promise<Rested['lines']> {
+  const { readPlanText } = await import('../simulate/replay.ts');
+  const { readPlan } = await import('../../simulator/jobs/report/plan-file.ts');
+  const { play } = await import('../../simulator/index.ts');
+  const { linesOfRun } = await import('../../inspector/recording/simulated.ts');
+  const plan = readPlan(readPlanText(path), path, { release: ownVersion() });
+  output.progress(`playing ${printable(path)}`);
+  try {
+    const { history } = await play(plan, { invariants: [] });
+    return linesOfRun(`${plan.name}, seed ${plan.seed}`, history.records);
+  } finally {
+    output.progress(undefined);
+  }
+}

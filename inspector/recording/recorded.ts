@@ -1,0 +1,200 @@
+/**
+ * A recording that is read: every actor in it as evidence, at its last recorded turn. Pure and safe in a browser, so
+ * that the page in a single file answers its own questions by it.
+ *
+ * What can end an actor next is read from the definition in the recording, by the same rules as of a living one.
+ */
+
+import type {
+  ActorExit,
+  ChartDefinition,
+  Deadline,
+  RecordedHeader,
+  RecordedLine,
+  TurnLine,
+} from '../protocol.ts';
+import { RECORDING_VERSION } from '../protocol.ts';
+import { activePaths } from '../state-paths.ts';
+import { deadlineName, enteredAt } from '../turn-lines.ts';
+import type { Evidence } from '../why.ts';
+import { exitsOfChart } from './exits.ts';
+import { patched } from './patch.ts';
+
+type Of<TType extends RecordedLine['type']> = Extract<RecordedLine, { type: TType }>;
+
+export interface RecordedActor {
+  readonly address: string;
+  readonly kind: string;
+  readonly node: string;
+  status: 'active' | 'done' | 'stopped';
+  state: string;
+  turnAt: number;
+  context: unknown;
+  timers: ReadonlyArray<{ readonly id: string; readonly dueAt: number }>;
+  readonly turns: TurnLine[];
+}
+
+export class Recorded {
+  readonly header: RecordedHeader | undefined;
+  readonly actors = new Map<string, RecordedActor>();
+  readonly charts = new Map<string, ChartDefinition>();
+  #from = Number.POSITIVE_INFINITY;
+  #to = 0;
+
+  constructor(lines: Iterable<RecordedHeader | RecordedLine>) {
+    let header: RecordedHeader | undefined;
+    for (const line of lines) {
+      if (line.type === 'recording') header ??= line;
+      else this.#see(line);
+    }
+    this.header = header;
+  }
+
+  get range(): { readonly from: number; readonly to: number } {
+    return { from: Math.min(this.#from, this.#to), to: this.#to };
+  }
+
+  chart(kind: string): ChartDefinition | undefined {
+    return this.charts.get(kind);
+  }
+
+  evidence(address: string): Evidence | undefined {
+    const actor = this.actors.get(address);
+    if (actor === undefined) return undefined;
+    const { kind, node, status, state, turnAt, context, timers, turns } = actor;
+    const chart = this.charts.get(kind);
+    const active = [...activePaths(state)];
+    const entered = enteredAt(turns, active);
+    return {
+      address,
+      kind,
+      node,
+      status,
+      state,
+      turnAt,
+      context,
+      deadlines: timers.map((timer) => deadlineAt(timer, active, entered, chart)),
+      exits: status === 'active' && chart !== undefined ? exitsAt(chart, active, timers) : [],
+      turns,
+      enteredAt: entered,
+    };
+  }
+
+  #see(line: RecordedLine): void {
+    if (line.type === 'definition') {
+      this.charts.set(line.definition.kind, line.definition.chart);
+      return;
+    }
+    this.#from = Math.min(this.#from, line.at);
+    this.#to = Math.max(this.#to, line.at);
+    if (line.type === 'turn') this.#turn(line);
+    else if (line.type === 'timers') this.#of(line.address, line.node).timers = line.timers;
+    else if (line.type === 'actor' && line.change !== 'born')
+      this.#of(line.address, line.node).status = line.change;
+    else if (line.type === 'actor') this.#of(line.address, line.node).status = 'active';
+    else if (line.type === 'message') this.#sent(line);
+  }
+
+  #turn(line: Of<'turn'>): void {
+    const actor = this.#of(line.address, line.node);
+    if (line.context !== undefined) actor.context = line.context;
+    else if (line.patch !== undefined) actor.context = patched(actor.context, line.patch);
+    const isNew = actor.state !== line.state || actor.turns.length === 0;
+    actor.state = line.state;
+    actor.turnAt = line.takenAt;
+    const { address, turn, takenAt, event, dueAt, from, counter, error, by } = line;
+    actor.turns.push({
+      address,
+      turn,
+      at: takenAt,
+      event: event.type,
+      ...(dueAt !== undefined && { dueAt }),
+      ...(from !== undefined && { from }),
+      ...(counter !== undefined && counter > 0 && { counter }),
+      ...(isNew && { state: line.state }),
+      ...(line.did !== undefined && { did: line.did }),
+      ...(error !== undefined && { error }),
+      ...(by !== undefined && { by }),
+    });
+  }
+
+  /** A message is recorded right after the turn that sent it. */
+  #sent({ from, to, event, sort, node }: Of<'message'>): void {
+    const { turns } = this.#of(from, node);
+    const last = turns.at(-1);
+    if (last === undefined) return;
+    const word = sort === 'hint' ? 'hint' : sort === 'answer' ? 'answer' : 'send';
+    turns[turns.length - 1] = { ...last, did: [...(last.did ?? []), `${word} ${event} to ${to}`] };
+  }
+
+  #of(address: string, node: string): RecordedActor {
+    const known = this.actors.get(address);
+    if (known !== undefined) return known;
+    const kind = address.slice(0, Math.max(0, address.indexOf('/')));
+    const actor: RecordedActor = {
+      address,
+      kind,
+      node,
+      status: 'active',
+      state: '',
+      turnAt: 0,
+      context: undefined,
+      timers: [],
+      turns: [],
+    };
+    this.actors.set(address, actor);
+    return actor;
+  }
+}
+
+function deadlineAt(
+  { id, dueAt }: { readonly id: string; readonly dueAt: number },
+  active: readonly string[],
+  entered: Readonly<Record<string, number>>,
+  chart: ChartDefinition | undefined,
+): Deadline {
+  const transitions = (chart?.transitions ?? []).filter(
+    ({ timer, source }) => timer === id && active.includes(source),
+  );
+  const state = transitions[0]?.source;
+  const armedAt = state === undefined ? undefined : entered[state];
+  return {
+    id,
+    name: deadlineName(id, chart),
+    ...(state !== undefined && { state }),
+    transitions: transitions.map((transition) => transition.id),
+    dueAt,
+    ...(armedAt !== undefined && { armedAt }),
+  };
+}
+
+function exitsAt(
+  chart: ChartDefinition,
+  active: readonly string[],
+  timers: RecordedActor['timers'],
+): ActorExit[] {
+  return exitsOfChart(chart, new Set(active)).map((exit) => {
+    const due = timers.find(({ id }) => id === exit.timer);
+    return due === undefined ? exit : { ...exit, dueAt: due.dueAt };
+  });
+}
+
+/** Lines of a recording's text. Throws what says the line that is wrong. */
+export function readLines(text: string): Array<RecordedHeader | RecordedLine> {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const read = lines.map((line, index) => {
+    try {
+      return JSON.parse(line) as RecordedHeader | RecordedLine;
+    } catch {
+      throw new Error(`Line ${index + 1} of the recording is no JSON.`);
+    }
+  });
+  const [header] = read;
+  if (header?.type !== 'recording')
+    throw new Error('This is no recording: its first line is no header.');
+  if (header.version > RECORDING_VERSION)
+    throw new Error(
+      `The recording has version ${header.version}; this release reads up to ${RECORDING_VERSION}.`,
+    );
+  return read;
+}

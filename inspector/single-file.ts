@@ -1,0 +1,53 @@
+/**
+ * Page and recording in one file that opens from disk without a server: for reports of faults and for CI.
+ *
+ * Everything is inside: style, code, data. Its policy allows what is inside and nothing else.
+ */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { RuntimeError } from '../runtime/base/errors.ts';
+import type { RecordedHeader, RecordedLine } from './protocol.ts';
+import { textOfLines } from './recording/formats.ts';
+import { findPage } from './static-files.ts';
+
+const POLICY =
+  "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data:; worker-src blob:";
+
+/** @throws {RuntimeError} PACKAGE_MISSING where the page is not built */
+export function singleFile(
+  lines: ReadonlyArray<RecordedHeader | RecordedLine>,
+  folder = findPage(),
+): string {
+  const start = folder === undefined ? undefined : join(folder, 'assets', 'at-rest.js');
+  if (folder === undefined || start === undefined || !existsSync(start))
+    throw new RuntimeError(
+      'PACKAGE_MISSING',
+      'The page of the inspector is not built here: npm run build:page makes it.',
+    );
+  const asset = (name: string): string => readFileSync(join(folder, 'assets', name), 'utf8');
+  // The text is data in a script element: what could end the element is written as an escape.
+  const data = JSON.stringify(textOfLines(lines)).replace(/</g, '\\u003c');
+  const code = (text: string): string =>
+    text.replace(/<\/script/gi, '<\\/script').replace(/<!--/g, '<\\!--');
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    '<title>Escapement inspector</title>',
+    `<style>${asset('page.css').replace(/<\/style/gi, '<\\/style')}</style>`,
+    '</head>',
+    '<body>',
+    '<div id="page"><noscript>The inspector needs JavaScript.</noscript></div>',
+    `<script type="application/json" id="escapement-recording">${data}</script>`,
+    `<script type="module">${code(asset('at-rest.js'))}</script>`,
+    `<script type="module">${code(asset('page.js'))}</script>`,
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n');
+}
