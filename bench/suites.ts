@@ -6,6 +6,7 @@ import { imports } from './imports.ts';
 import { inspector } from './inspector.ts';
 import { jobs } from './jobs.ts';
 import { mapreduce } from './mapreduce.ts';
+import { modelTests } from './model-tests.ts';
 import { peers } from './peers.ts';
 import { simulator } from './simulator.ts';
 import type { Suite } from './suite.ts';
@@ -19,4 +20,5 @@ export const SUITES: readonly Suite[] = [
   imports,
   mapreduce,
   inspector,
+  modelTests,
 ];

@@ -24,7 +24,7 @@ export async function generate(
     samples: module.samples,
     seed: options.seed,
     // Walks would be other ones after each change of the machine: they are for live runs.
-    phases: ['transitions', 'ignored events', 'ties'],
+    phases: ['transitions', 'ignored events', 'ties', 'holds'],
     caseStepsMax: 12,
   });
   const cases = [...suite.cases(options.steps)];

@@ -49,17 +49,21 @@ export interface GraphBounds {
 }
 
 const SITUATIONS_MAX = 1_500;
-const STEPS_MAX = 40;
-/** Whole numbers up to here are told apart; greater ones by their magnitude. */
+const STEPS_MAX = 120;
+/** Whole numbers up to here, or a little beyond those in guards, are told apart; greater ones by their magnitude. */
 const EXACT_MAX = 24;
+const EXACT_LIMIT = 300;
 const TEXT_MAX = 60;
 
 /** Keys that tell the moments of one machine apart. */
 export class Keys {
   readonly #contextKeys: readonly string[];
+  readonly #exactMax: number;
 
-  constructor(samples: Samples) {
-    this.#contextKeys = [...samples.contextKeys];
+  constructor({ contextKeys, numbers }: Pick<Samples, 'contextKeys' | 'numbers'>) {
+    this.#contextKeys = [...contextKeys];
+    const inGuards = numbers.filter((number) => number < EXACT_LIMIT);
+    this.#exactMax = Math.max(EXACT_MAX, ...inGuards.map((number) => number + 2));
   }
 
   of(subject: Subject): string {
@@ -74,7 +78,7 @@ export class Keys {
 
   contextOf({ context }: AnyMachineSnapshot): unknown[] {
     const values = (context ?? {}) as Record<string, unknown>;
-    return this.#contextKeys.map((key) => [key, coarse(values[key])]);
+    return this.#contextKeys.map((key) => [key, coarse(values[key], this.#exactMax)]);
   }
 }
 
@@ -173,9 +177,9 @@ function mostValues(situations: ReadonlyMap<string, Situation>, keys: Keys): str
   return most?.[0];
 }
 
-function coarse(value: unknown): unknown {
+function coarse(value: unknown, exactMax: number): unknown {
   if (typeof value === 'number') {
-    if (Math.abs(value) <= EXACT_MAX || !Number.isFinite(value)) return value;
+    if (Math.abs(value) <= exactMax || !Number.isFinite(value)) return value;
     return `${Math.sign(value)}·2^${Math.floor(Math.log2(Math.abs(value)))}`;
   }
   if (typeof value !== 'object' || value === null) return value;

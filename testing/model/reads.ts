@@ -10,8 +10,10 @@ import type { AnyStateMachine } from 'xstate';
 import { type Draft, draftOf, rebuild, statesIn, transitionLists } from './definition.ts';
 
 export class Reads {
-  /** Keys of the context that guards look at. */
-  readonly contextKeys = new Set<string>();
+  /** Keys of the context that guards and delays look at. */
+  readonly #decidingKeys = new Set<string>();
+  /** Keys that are read to reckon another one. */
+  readonly #sources = new Map<string, Set<ReadonlySet<string>>>();
   /** Fields that are used, by event type. */
   readonly eventFields = new Map<string, Set<string>>();
   readonly inputFields = new Set<string>();
@@ -29,11 +31,20 @@ export class Reads {
     this.machine = rebuild(draft);
   }
 
+  /** Keys of the context that guards and delays look at, and those from which they are reckoned. */
+  get contextKeys(): ReadonlySet<string> {
+    const keys = new Set(this.#decidingKeys);
+    for (const key of keys)
+      for (const read of this.#sources.get(key) ?? []) for (const source of read) keys.add(source);
+    return keys;
+  }
+
   #instrument({ root, implementations }: Draft): void {
     const { guards, actions, delays } = implementations;
     for (const [name, guard] of Object.entries(guards)) guards[name] = this.#guard(guard);
     for (const [name, action] of Object.entries(actions)) actions[name] = this.#action(action);
-    for (const [name, delay] of Object.entries(delays)) delays[name] = this.#watched(delay, false);
+    for (const [name, delay] of Object.entries(delays))
+      delays[name] = this.#watched(delay, this.#decidingKeys);
     for (const state of statesIn(root)) {
       state.entry = state.entry.map((action) => this.#action(action));
       state.exit = state.exit.map((action) => this.#action(action));
@@ -52,9 +63,9 @@ export class Reads {
 
   #guard(guard: unknown): unknown {
     if (typeof guard === 'object' && guard !== null)
-      return { ...guard, ...this.#params(guard, true) };
+      return { ...guard, ...this.#params(guard, this.#decidingKeys) };
     if (typeof guard !== 'function') return guard;
-    if (!('check' in guard)) return this.#watched(guard, true);
+    if (!('check' in guard)) return this.#watched(guard, this.#decidingKeys);
     const { guards } = guard as { readonly guards?: readonly unknown[] };
     if (guards === undefined) return guard;
     return Object.assign(() => false, guard, { guards: guards.map((one) => this.#guard(one)) });
@@ -62,33 +73,56 @@ export class Reads {
 
   #action(action: unknown): unknown {
     if (typeof action === 'object' && action !== null)
-      return { ...action, ...this.#params(action, false) };
+      return { ...action, ...this.#params(action, undefined) };
     if (typeof action !== 'function' || !('resolve' in action)) return action;
     const changed: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(action)) {
       if (key === 'resolve' || key === 'execute') continue;
-      if (typeof value === 'function') changed[key] = this.#watched(value, false);
-      else if (key === 'assignment')
-        changed[key] = Object.fromEntries(
-          Object.entries(value as object).map(([field, one]) => [field, this.#watched(one, false)]),
-        );
+      if (key === 'assignment') changed[key] = this.#assignment(value);
+      else if (typeof value === 'function')
+        changed[key] = this.#watched(value, key === 'delay' ? this.#decidingKeys : undefined);
     }
     return Object.assign(() => {}, action, changed);
   }
 
-  #params(described: object, isGuard: boolean): object {
-    const { params } = described as { readonly params?: unknown };
-    return typeof params === 'function' ? { params: this.#watched(params, isGuard) } : {};
+  /** An assignment, whole or key by key, which remembers what each key is reckoned from. */
+  #assignment(assignment: unknown): unknown {
+    if (typeof assignment === 'function') {
+      const read = new Set<string>();
+      const run = this.#watched(assignment, read) as (...args: unknown[]) => object;
+      return (...args: unknown[]) => {
+        const changes = run(...args);
+        for (const key of Object.keys(changes ?? {})) this.#reckoned(key, read);
+        return changes;
+      };
+    }
+    const entries = Object.entries(assignment as object).map(([key, value]) => {
+      const read = new Set<string>();
+      this.#reckoned(key, read);
+      return [key, this.#watched(value, read)];
+    });
+    return Object.fromEntries(entries);
   }
 
-  #watched(run: unknown, isGuard: boolean): unknown {
+  /** The set may go on growing: it is looked at when keys are asked for. */
+  #reckoned(key: string, from: ReadonlySet<string>): void {
+    const known = this.#sources.get(key) ?? new Set();
+    this.#sources.set(key, known.add(from));
+  }
+
+  #params(described: object, into: Set<string> | undefined): object {
+    const { params } = described as { readonly params?: unknown };
+    return typeof params === 'function' ? { params: this.#watched(params, into) } : {};
+  }
+
+  #watched(run: unknown, into: Set<string> | undefined): unknown {
     if (typeof run !== 'function') return run;
     return (args: Record<string, unknown>, ...rest: unknown[]) => {
       const { context, event } = args;
       return run(
         {
           ...args,
-          ...(isGuard && { context: this.#remembering(context, this.contextKeys) }),
+          ...(into !== undefined && { context: this.#remembering(context, into) }),
           event: this.#remembering(event, this.#fieldsOf(event)),
         },
         ...rest,

@@ -29,8 +29,10 @@ export interface Samples {
   readonly inputs: Readonly<Record<string, unknown>>;
   readonly events: readonly SentEvent[];
   outputsOf(src: string | undefined): readonly unknown[];
-  /** Keys of the context that guards look at. */
+  /** Keys of the context that decide something, or from which such a key is reckoned. */
   readonly contextKeys: ReadonlySet<string>;
+  /** Numbers that stand in guards. */
+  readonly numbers: readonly number[];
   /** Event types whose payloads were guessed. */
   readonly learned: readonly string[];
 }
@@ -59,6 +61,7 @@ export function samplesFor(machine: AnyStateMachine, given: GivenSamples = {}): 
     events: told,
     outputsOf: (src) => given.outputs?.[src ?? ''] ?? [undefined],
     contextKeys: reads.contextKeys,
+    numbers: reads.numbers,
     learned: types.filter((type) => {
       const fields = reads.eventFields.get(type);
       return given.events?.[type] === undefined && fields !== undefined && fields.size > 0;

@@ -140,6 +140,8 @@ export class Subject {
 
   /** Sets it to a moment of a subject of the same chart. */
   standAt({ snapshot, at, deadlines }: Moment): void {
+    if (snapshot.machine !== this.chart.machine)
+      throw new Error('The moment belongs to another subject.');
     this.#tree = this.chart.standing('it', snapshot);
     this.#forgetEffects();
     this.#deadlines = [...deadlines];

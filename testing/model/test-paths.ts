@@ -92,6 +92,7 @@ const PHASE_NAMES: Readonly<Record<Phase, string>> = {
   transitions: 'takes every transition and every deadline at its moment',
   'ignored events': 'ignores what it should ignore',
   ties: 'takes an event and a deadline of one instant in either order',
+  holds: 'keeps the other deadlines while an event moves one away',
   walks: 'goes on so over long walks',
 };
 

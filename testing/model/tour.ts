@@ -51,9 +51,11 @@ export function* tour(
       }
     };
     subject.begin(samples.inputs[input]);
+    // What is far away is gone to all the same.
+    const longest = Math.max(stepsMax, 2 * start[2] + 2);
     for (
       let key = keys.of(subject);
-      steps.length < stepsMax && subject.isActive;
+      steps.length < longest && subject.isActive;
       key = keys.of(subject)
     ) {
       const here = open.get(key);

@@ -1,0 +1,116 @@
+/**
+ * Contenders of generated tests: ways to make test cases from a machine, all with the same samples and budget.
+ *
+ * Those of `xstate/graph` walk the same machine in virtual time as ours, so deadlines and outcomes of promises
+ * are steps for them as well; what they cannot do is stop a millisecond before one.
+ */
+
+import { getShortestPaths, getSimplePaths } from 'xstate/graph';
+import { SeededRandom } from '../simulator/world/random.ts';
+import { stepsFrom } from '../testing/model/graph.ts';
+import { type Oracle, observed } from '../testing/model/observation.ts';
+import type { Samples } from '../testing/model/samples.ts';
+import type { TestCase, TestStep } from '../testing/model/step.ts';
+import { Subject } from '../testing/model/subject.ts';
+import { Suite } from '../testing/model/suite.ts';
+import type { CorpusEntry } from './model-corpus/entry.ts';
+
+export type Contender = (entry: CorpusEntry, samples: Samples) => Iterable<TestCase>;
+
+const GRAPH_STATES_MAX = 400;
+const WALK_STEPS = 60;
+
+export const CONTENDERS: Readonly<Record<string, Contender>> = {
+  ours: ({ machine, samples = {} }) =>
+    new Suite(machine, { samples, quietMax: Number.POSITIVE_INFINITY }).cases(
+      Number.MAX_SAFE_INTEGER,
+    ),
+  shortestByState: (entry, samples) => graphPaths(entry, samples, 'full', getShortestPaths),
+  shortestByValue: (entry, samples) => graphPaths(entry, samples, 'value', getShortestPaths),
+  simpleByValue: (entry, samples) => graphPaths(entry, samples, 'value', getSimplePaths),
+  uniformWalk: (entry, samples) => randomWalks(entry, samples, () => () => true),
+  swarmWalk: (entry, samples) => randomWalks(entry, samples, swarm),
+};
+
+/** A state of the traversal: the steps that lead to it, played again when they are needed. */
+interface Place {
+  readonly steps: readonly TestStep[];
+  readonly key: string;
+  readonly next: readonly TestStep[];
+}
+
+function graphPaths(
+  { machine }: CorpusEntry,
+  samples: Samples,
+  oracle: Oracle,
+  generate: typeof getShortestPaths,
+): TestCase[] {
+  const subject = new Subject(machine);
+  const [[input, value] = ['', undefined]] = Object.entries(samples.inputs);
+  let states = 0;
+  const placed = (steps: readonly TestStep[]): Place => {
+    subject.begin(value);
+    for (const step of steps) subject.perform(step);
+    return { steps, key: observed(subject, oracle), next: stepsFrom(subject, samples) };
+  };
+  const logic = {
+    transition: ({ steps }: Place, step: TestStep) => placed([...steps, step]),
+    getInitialSnapshot: () => placed([]),
+    getPersistedSnapshot: (place: Place) => place,
+  };
+  const paths = generate(
+    logic as never,
+    {
+      fromState: placed([]),
+      events: ({ next }: Place) => next,
+      serializeState: ({ key }: Place) => key,
+      serializeEvent: JSON.stringify,
+      stopWhen: () => {
+        states += 1;
+        return states > GRAPH_STATES_MAX;
+      },
+    } as never,
+  ) as unknown as ReadonlyArray<{ readonly state: Place }>;
+  return paths.map(({ state }, index) => ({ input, title: `path ${index}`, steps: state.steps }));
+}
+
+/** What may be drawn in one walk. */
+type Choice = (random: SeededRandom, steps: readonly TestStep[]) => (step: TestStep) => boolean;
+
+function* randomWalks(
+  { machine }: CorpusEntry,
+  samples: Samples,
+  choice: Choice,
+): Generator<TestCase> {
+  const random = new SeededRandom(1, 'contender');
+  const inputs = Object.entries(samples.inputs);
+  const subject = new Subject(machine);
+  const drawn = <T>(list: readonly T[]): T => list[Math.floor(random.next() * list.length)] as T;
+  for (let number = 1; ; number++) {
+    const [input, value] = drawn(inputs);
+    subject.begin(value);
+    const isChosen = choice(random, stepsFrom(subject, samples));
+    const steps: TestStep[] = [];
+    while (steps.length < WALK_STEPS && subject.isActive) {
+      const all = stepsFrom(subject, samples);
+      const chosen = all.filter(isChosen);
+      if (all.length === 0) break;
+      const step = drawn(chosen.length > 0 ? chosen : all);
+      subject.perform(step);
+      steps.push(step);
+    }
+    if (steps.length === 0) return;
+    yield { input, title: `walk ${number}`, steps };
+  }
+}
+
+/** Half of the event types, another half in each walk. */
+const swarm: Choice = (random) => {
+  const kept = new Map<string, boolean>();
+  return (step) => {
+    const name = step.type === 'send' ? step.event.type : step.type;
+    const isKept = kept.get(name) ?? random.next() < 0.5;
+    kept.set(name, isKept);
+    return isKept;
+  };
+};
