@@ -1,14 +1,12 @@
 /** The commands about actors, against a node of own kinds and against one of the jobs system. */
 
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assign, setup } from 'xstate';
 import { createRuntime } from '../../create-runtime.ts';
 import { createHttpHandler, createHttpServer } from '../../http/index.ts';
 import { type Served, serve } from '../http/served.ts';
 import { escapement } from './command-line.ts';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const orderMachine = setup({
   types: {

@@ -2,10 +2,8 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { escapement } from './command-line.ts';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const closing: Array<() => void> = [];
 afterEach(() => {

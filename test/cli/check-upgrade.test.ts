@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lmdbStore } from '../../stores/lmdb.ts';
 import { running } from '../rehearsal/releases.ts';
 import { ended, escapement, start } from './command-line.ts';
 import { newFolder, storedOrders, writeModule } from './stored-orders.ts';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const ESC = '\u001b';
 const folder = newFolder();

@@ -3,10 +3,8 @@
 import { execFile } from 'node:child_process';
 import { accessSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { escapement } from './command-line.ts';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const sources = {
   host: process,

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { PassThrough, Writable } from 'node:stream';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CommandFailure, EXIT, failureOf } from '../../cli/exit.ts';
 import { run } from '../../cli/program.ts';
 import { Output, printable } from '../../cli/render/output.ts';
@@ -9,8 +9,6 @@ import { RuntimeError } from '../../runtime/base/errors.ts';
 import { STORE_FORMAT } from '../../stores/lmdb/row.ts';
 import { readProjectFile } from '../project-files.ts';
 import { ended, escapement, start } from './command-line.ts';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const ESC = '\u001b';
 

@@ -3,13 +3,11 @@
  */
 
 import { PassThrough, Writable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../cli/program.ts';
 import { Output } from '../../cli/render/output.ts';
 import { type Served, serve } from '../http/served.ts';
 import { escapement } from './command-line.ts';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const TWO_TO_64 = '18446744073709551616';
 

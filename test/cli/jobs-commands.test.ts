@@ -1,13 +1,11 @@
 /** The commands about jobs, against a gate and a datacenter behind real HTTP servers. */
 
 import { PassThrough } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setup } from 'xstate';
 import type { Manager } from '../../programs/jobs/index.ts';
 import { type Served, serve, TOKENS, until } from '../http/served.ts';
 import { escapement } from './command-line.ts';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const ESC = '\u001b';
 

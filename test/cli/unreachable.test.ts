@@ -2,14 +2,12 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createRawServer, type Socket } from 'node:net';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { Connection } from '../../cli/api/connection.ts';
 import { watchJob } from '../../cli/api/watch.ts';
 import { CommandFailure } from '../../cli/exit.ts';
 import type { JobView } from '../../machines/jobs/messages/client.ts';
 import { escapement } from './command-line.ts';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const closing: Array<() => void> = [];
 afterEach(() => {

@@ -34,33 +34,27 @@ async function expectToHold(folder: string, file: string): Promise<void> {
   expect({ failures, violations }).toEqual({ failures: [], violations: [] });
 }
 
-const TIMEOUT_MS = 60_000;
-
 describe('a scenario of the project', () => {
-  test.each(scenariosIn(OWN))('%s holds', (file) => expectToHold(OWN, file), TIMEOUT_MS);
+  test.each(scenariosIn(OWN))('%s holds', (file) => expectToHold(OWN, file));
 
   test.each(scenariosIn(OWN))('%s expects something', (file) => {
     const { expect: expected } = parseScenario(readFileSync(join(OWN, file), 'utf8'), file);
     expect(expected.size).toBeGreaterThan(0);
   });
 
-  test(
-    'comes to the same result again, to the last turn',
-    async () => {
-      const [file] = scenariosIn(OWN).filter((name) => name.startsWith('15-'));
-      const one = await resultOfFile(OWN, file as string);
-      const other = await resultOfFile(OWN, file as string);
-      expect(other).toEqual(one);
-    },
-    TIMEOUT_MS,
-  );
+  test('comes to the same result again, to the last turn', async () => {
+    const [file] = scenariosIn(OWN).filter((name) => name.startsWith('15-'));
+    const one = await resultOfFile(OWN, file as string);
+    const other = await resultOfFile(OWN, file as string);
+    expect(other).toEqual(one);
+  });
 });
 
 /** Those that are the same here have been played already. */
 const others = scenariosIn(SHARED).filter((name) => textOf(SHARED, name) !== textOf(OWN, name));
 
 describe.runIf(others.length > 0)('a scenario from elsewhere', () => {
-  test.each(others)('%s holds', (file) => expectToHold(SHARED, file), TIMEOUT_MS);
+  test.each(others)('%s holds', (file) => expectToHold(SHARED, file));
 });
 
 describe('the list of scenarios', () => {

@@ -13,13 +13,11 @@ import { BYZANTINE_ROLES } from '../../fuzz/remit.ts';
 import { fuzz, hasFindings } from '../../fuzz/run.ts';
 import { STALL_UNITS } from '../../fuzz/stalls.ts';
 
-const TIMEOUT_MS = 120_000;
-
 let corpus: Corpus;
 
 beforeAll(async () => {
   corpus = await recordCorpus();
-}, TIMEOUT_MS);
+});
 
 describe('the corpus', () => {
   test('has what every role says to every listener', () => {
@@ -55,76 +53,52 @@ describe('mutations', () => {
 });
 
 describe('a run', () => {
-  test(
-    'of a few thousand frames finds nothing, and was refused for many reasons',
-    async () => {
-      const found = await fuzz({ frames: 3_000, seed: 'ci', corpus });
-      expect(hasFindings(found), JSON.stringify(found)).toBe(false);
-      expect(found.frames).toBeGreaterThanOrEqual(3_000);
-      const refused = Object.keys(found.refusals);
-      expect(refused).toEqual(expect.arrayContaining(['HTTP 401', 'HTTP 400', 'EVENT_UNDECLARED']));
-      expect(Object.keys(found.closedBy).some((code) => Number(code) > 1001)).toBe(true);
-    },
-    TIMEOUT_MS,
-  );
+  test('of a few thousand frames finds nothing, and was refused for many reasons', async () => {
+    const found = await fuzz({ frames: 3_000, seed: 'ci', corpus });
+    expect(hasFindings(found), JSON.stringify(found)).toBe(false);
+    expect(found.frames).toBeGreaterThanOrEqual(3_000);
+    const refused = Object.keys(found.refusals);
+    expect(refused).toEqual(expect.arrayContaining(['HTTP 401', 'HTTP 400', 'EVENT_UNDECLARED']));
+    expect(Object.keys(found.closedBy).some((code) => Number(code) > 1001)).toBe(true);
+  });
 
-  test(
-    'finds a node that lets in who does not know the secret',
-    async () => {
-      const found = await fuzz({ frames: 1_000, seed: 'ci', plant: 'openDoor', corpus });
-      expect(found.admitted).toBeGreaterThan(0);
-      expect(found.changed).toContain('desk/main@A');
-    },
-    TIMEOUT_MS,
-  );
+  test('finds a node that lets in who does not know the secret', async () => {
+    const found = await fuzz({ frames: 1_000, seed: 'ci', plant: 'openDoor', corpus });
+    expect(found.admitted).toBeGreaterThan(0);
+    expect(found.changed).toContain('desk/main@A');
+  });
 
-  test(
-    'finds a frame that blocks the node',
-    async () => {
-      const found = await fuzz({
-        frames: 1_000,
-        seed: 'ci',
-        plant: 'slowFrame',
-        stallsMax: 1,
-        corpus,
-      });
-      expect(found.stalls.length, JSON.stringify(found)).toBeGreaterThan(0);
-      for (const { units } of found.stalls) expect(Math.min(...units)).toBeGreaterThan(STALL_UNITS);
-    },
-    TIMEOUT_MS,
-  );
+  test('finds a frame that blocks the node', async () => {
+    const found = await fuzz({
+      frames: 1_000,
+      seed: 'ci',
+      plant: 'slowFrame',
+      stallsMax: 1,
+      corpus,
+    });
+    expect(found.stalls.length, JSON.stringify(found)).toBeGreaterThan(0);
+    for (const { units } of found.stalls) expect(Math.min(...units)).toBeGreaterThan(STALL_UNITS);
+  });
 });
 
 describe('a peer that lies', () => {
-  test.each(BYZANTINE_ROLES)(
-    'as a %s changes nothing that is not its own',
-    async (as) => {
-      const found = await fuzzAs({ as, frames: 2_000, seed: 'ci', corpus });
-      expect(hasByzantineFindings(found), JSON.stringify(found)).toBe(false);
-      expect(found.frames).toBeGreaterThanOrEqual(2_000);
-      expect(found.refusals['SENDER_REFUSED']).toBeGreaterThan(0);
-      expect(found.closedBy['1008']).toBeGreaterThan(0);
-    },
-    TIMEOUT_MS * 2,
-  );
+  test.each(BYZANTINE_ROLES)('as a %s changes nothing that is not its own', async (as) => {
+    const found = await fuzzAs({ as, frames: 2_000, seed: 'ci', corpus });
+    expect(hasByzantineFindings(found), JSON.stringify(found)).toBe(false);
+    expect(found.frames).toBeGreaterThanOrEqual(2_000);
+    expect(found.refusals['SENDER_REFUSED']).toBeGreaterThan(0);
+    expect(found.closedBy['1008']).toBeGreaterThan(0);
+  });
 
-  test(
-    'is found out where what it says of fences is believed',
-    async () => {
-      const plant = 'believedFence';
-      const found = await fuzzAs({ as: 'worker', frames: 6_000, seed: 'ci', plant, corpus });
-      expect(found.stillLeader, JSON.stringify(found)).toBe(false);
-    },
-    TIMEOUT_MS * 2,
-  );
+  test('is found out where what it says of fences is believed', async () => {
+    const plant = 'believedFence';
+    const found = await fuzzAs({ as: 'worker', frames: 6_000, seed: 'ci', plant, corpus });
+    expect(found.stillLeader, JSON.stringify(found)).toBe(false);
+  });
 
-  test(
-    'is found out where its role is believed',
-    async () => {
-      const plant = 'believedRole';
-      const found = await fuzzAs({ as: 'worker', frames: 6_000, seed: 'ci', plant, corpus });
-      expect(hasByzantineFindings(found), JSON.stringify(found)).toBe(true);
-    },
-    TIMEOUT_MS * 2,
-  );
+  test('is found out where its role is believed', async () => {
+    const plant = 'believedRole';
+    const found = await fuzzAs({ as: 'worker', frames: 6_000, seed: 'ci', plant, corpus });
+    expect(hasByzantineFindings(found), JSON.stringify(found)).toBe(true);
+  });
 });

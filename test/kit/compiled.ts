@@ -51,7 +51,7 @@ function compileOnce(): string {
   return folder;
 }
 
-/** Into a folder of its own first: whoever finds `folder` finds all of it. */
+/** Into a folder of its own first: a reader of `folder` finds all of it. */
 function compileInto(folder: string): void {
   const draft = mkdtempSync(join(CACHE, 'draft-'));
   // Some tests run it as somebody else.

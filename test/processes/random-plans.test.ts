@@ -10,8 +10,6 @@ import { type PreparedPlan, playRandom, preparePlans } from './random-play.ts';
 /** The first one that is fit has a pause in it, the second one a crash. */
 const FROM = 119;
 const COUNT = 2;
-const TIMEOUT_MS = 180_000;
-
 describe('a plan of chance on real processes', () => {
   let plans: readonly PreparedPlan[] = [];
 
@@ -19,15 +17,11 @@ describe('a plan of chance on real processes', () => {
   beforeAll(async () => {
     plans = await preparePlans(COUNT, FROM);
     compiledProgram();
-  }, TIMEOUT_MS);
+  });
 
-  test.concurrent.each([0, 1])(
-    'comes to what the simulator allows: plan %i',
-    async (number) => {
-      const { wrong, decided, among } = await playRandom(plans[number] as PreparedPlan);
-      expect(wrong).toEqual([]);
-      expect(decided + among).toBeGreaterThan(0);
-    },
-    TIMEOUT_MS,
-  );
+  test.concurrent.each([0, 1])('comes to what the simulator allows: plan %i', async (number) => {
+    const { wrong, decided, among } = await playRandom(plans[number] as PreparedPlan);
+    expect(wrong).toEqual([]);
+    expect(decided + among).toBeGreaterThan(0);
+  });
 });

@@ -14,8 +14,6 @@ import { LEFT_OUT, PLAYED } from './scenarios.ts';
 import { simulate } from './simulated.ts';
 
 const short = PLAYED.filter(({ isShort }) => isShort === true);
-const TIMEOUT_MS = 180_000;
-
 describe('the list of scenarios for processes', () => {
   test('has every scenario, or says why not', () => {
     const named = [...PLAYED.map(({ file }) => file), ...Object.keys(LEFT_OUT)];
@@ -34,7 +32,7 @@ describe('real processes', () => {
   beforeAll(async () => {
     for (const { file } of short) simulated.set(file, await simulate(readScenario(file).plan));
     compiledProgram();
-  }, TIMEOUT_MS);
+  });
 
   test.concurrent.each(short)(
     'come to the end of the simulator: $file',
@@ -49,6 +47,5 @@ describe('real processes', () => {
         troubles: [],
       });
     },
-    TIMEOUT_MS,
   );
 });

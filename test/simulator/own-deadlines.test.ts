@@ -1,12 +1,9 @@
 /** Faults around deadlines of users' actors, and plans that are tests when the mistake is mended. */
 
 import assert from 'node:assert/strict';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { assign, setup } from 'xstate';
 import { invariant, NEMESES, type SimulateOptions, simulate } from '../../simulator/index.ts';
-
-// Shrinking takes a hundred runs, on a machine that may have other things to do.
-vi.setConfig({ testTimeout: 240_000 });
 
 const GRACE_MS = 30_000;
 

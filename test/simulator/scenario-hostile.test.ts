@@ -1,10 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SCENARIO_LIMITS } from '../../simulator/jobs/scenario/limits.ts';
 import { parseScenario } from '../../simulator/jobs/scenario/scenario.ts';
-
-// A megabyte takes a moment longer where others work on the same machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 const HEAD = 'name: x\nsystem: jobs\ntopology: { gates: 1, datacenters: { A: {}, B: {} } }\n';
 

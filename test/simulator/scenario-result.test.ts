@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { play } from '../../simulator/jobs/run.ts';
 import { findMisses } from '../../simulator/jobs/scenario/misses.ts';
 import { resultOf, type ScenarioResult } from '../../simulator/jobs/scenario/result.ts';
 import { parseScenario } from '../../simulator/jobs/scenario/scenario.ts';
 import { ROOT } from '../project-files.ts';
-
-// Minutes of a cluster take longer where others work on the same machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 const textOf = (...path: string[]) => readFileSync(join(ROOT, ...path), 'utf8');
 

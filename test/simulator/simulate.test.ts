@@ -1,7 +1,7 @@
 /** `simulate`: what it finds, how small it makes it, and that it comes again. */
 
 import assert from 'node:assert/strict';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   carefulAccount,
   forgetfulAccount,
@@ -11,9 +11,6 @@ import { invariant, NEMESES, simulate } from '../../simulator/index.ts';
 import { JOBS_MENU } from '../../simulator/jobs/faults/menu.ts';
 import { readProjectFile } from '../project-files.ts';
 import { counting, kinds, neverThree, TOLD } from './counting.ts';
-
-// Shrinking takes a hundred runs, on a machine that may have other things to do.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe('a mistake', () => {
   test('is found within a few seeds, and what is left of the run is what it takes', async () => {

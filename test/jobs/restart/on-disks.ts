@@ -2,13 +2,10 @@
  * Clusters whose gates and managers keep what they store in real LMDB files, and come back from them.
  */
 
-import { onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { Disks } from '../cluster/disks.ts';
 import type { ClusterPlan } from '../cluster/plan.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
-
-/** The disk takes real time, and others may keep it busy. */
-vi.setConfig({ testTimeout: 60_000 });
 
 export interface ClusterOnDisks {
   readonly cluster: Cluster;

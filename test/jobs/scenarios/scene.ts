@@ -5,7 +5,7 @@
  * stream of a node. Times are milliseconds of the script.
  */
 
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type { NoteName } from '../../../machines/jobs/notes.ts';
@@ -14,9 +14,6 @@ import type { InspectionRecord } from '../../../runtime/base/inspection.ts';
 import { decodeFrame, encodeFrame } from '../../../runtime/delivery/frame.ts';
 import type { LogLine } from '../cluster/recorder.ts';
 import type { Cluster } from '../cluster.ts';
-
-// An hour of several datacenters takes a few seconds where others work on the same machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** Goes to a moment, in seconds; nothing that is due after it has happened then. */
 export function goTo(cluster: Cluster, seconds: number): Promise<void> {

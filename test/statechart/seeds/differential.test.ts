@@ -4,7 +4,7 @@
  * emits, starts and stops in the same order, the same deadlines. In the second and third
  * mode the tree is encoded as text and restored between steps, and nothing may be seen of it.
  *
- * Runs 2,000 cases; DIFFERENTIAL_CASES and DIFFERENTIAL_SEED change that.
+ * Runs 1,000 cases; DIFFERENTIAL_CASES and DIFFERENTIAL_SEED change that.
  *
  * A tree differs on purpose, and live-world.ts or the generator make up for it:
  * - It has one timer per machine and id; XState keeps the older one too, out of reach.
@@ -29,7 +29,7 @@ import { type CaseSpec, generatedCase } from '../generate.ts';
 import { LiveWorld } from '../live-world.ts';
 import { type Restores, TreeWorld } from '../tree-world.ts';
 
-const CASES = Number(process.env.DIFFERENTIAL_CASES ?? 2_000);
+const CASES = Number(process.env.DIFFERENTIAL_CASES ?? 1_000);
 const SEED = Number(process.env.DIFFERENTIAL_SEED ?? 20_261_118);
 
 /** A case whose deadlines multiply ends early: it takes long and shows nothing new. */
