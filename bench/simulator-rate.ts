@@ -6,9 +6,7 @@
  * disturbed shows in the range.
  */
 
-import type { Topology } from '../simulator/jobs/plan.ts';
-import { play } from '../simulator/jobs/run.ts';
-import { drawPlan } from '../simulator/jobs/swarm/draw-plan.ts';
+import { drawPlan, play, type Topology } from '../simulator/jobs.ts';
 import { collectGarbage, median, rangeOf, rounded, summary } from './rounds.ts';
 import type { Field, Measured, MeasureOptions } from './suite.ts';
 

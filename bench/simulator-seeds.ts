@@ -7,8 +7,8 @@
 
 import { availableParallelism } from 'node:os';
 import { playSeeds } from '../cli/simulate/players.ts';
-import type { SwarmOptions } from '../simulator/jobs/swarm/draw-plan.ts';
-import { Tally } from '../simulator/simulation/tally.ts';
+import type { SwarmOptions } from '../simulator/jobs.ts';
+import { Tally } from '../simulator/simulation.ts';
 import type { Field, Measured, MeasureOptions } from './suite.ts';
 
 const SEEDS = 10_000;

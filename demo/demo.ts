@@ -10,7 +10,7 @@
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandFailure, EXIT } from '../cli/exit.ts';
-import { SeededRandom } from '../simulator/world/random.ts';
+import { SeededRandom } from '../simulator/world.ts';
 import { Cluster } from './cluster.ts';
 import { DataFolder } from './data-folder.ts';
 import { Faults } from './faults.ts';

@@ -5,8 +5,8 @@
  * below one run in a hundred it is told, and it needs a nemesis or a workload of its own.
  */
 
-import { jobsInvariants } from '../../simulator/jobs/invariants/index.ts';
-import type { TallyFigures } from '../../simulator/simulation/tally.ts';
+import { jobsInvariants } from '../../simulator/jobs.ts';
+import type { TallyFigures } from '../../simulator/simulation.ts';
 
 type Figures = Pick<TallyFigures, 'runs' | 'exercisedRuns'>;
 

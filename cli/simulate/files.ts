@@ -8,9 +8,9 @@
  */
 
 import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
-import { play } from '../../simulator/jobs/run.ts';
 import { resultOf, type ScenarioResult } from '../../simulator/jobs/scenario/result.ts';
 import { parseScenario } from '../../simulator/jobs/scenario/scenario.ts';
+import { play } from '../../simulator/jobs.ts';
 import type { SimulateOptions } from '../commands/simulate.ts';
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
 import { type Output, printable, printableLines } from '../render/output.ts';

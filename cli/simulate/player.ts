@@ -5,10 +5,8 @@
  */
 
 import { messageOf } from '../../runtime/base/errors.ts';
-import { Batch } from '../../simulator/jobs/batch.ts';
-import type { SwarmOptions } from '../../simulator/jobs/swarm/draw-plan.ts';
-import type { Seen } from '../../simulator/simulation/coverage.ts';
-import type { RunFigures } from '../../simulator/simulation/tally.ts';
+import { Batch, type SwarmOptions } from '../../simulator/jobs.ts';
+import type { RunFigures, Seen } from '../../simulator/simulation.ts';
 
 /** Messages from the player. */
 export type FromPlayer =

@@ -8,10 +8,8 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { env as environment } from 'node:process';
-import { jobsCoverage } from '../../simulator/jobs/batch.ts';
-import type { SwarmOptions } from '../../simulator/jobs/swarm/draw-plan.ts';
-import type { Coverage } from '../../simulator/simulation/coverage.ts';
-import type { RunFigures } from '../../simulator/simulation/tally.ts';
+import { jobsCoverage, type SwarmOptions } from '../../simulator/jobs.ts';
+import type { Coverage, RunFigures } from '../../simulator/simulation.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { ownFile } from '../own-file.ts';
 import type { FromPlayer, ToPlayer } from './player.ts';

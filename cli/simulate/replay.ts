@@ -8,13 +8,16 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
-import { lineOf } from '../../simulator/explanation/record-words.ts';
-import { moment, nodeName } from '../../simulator/explanation/words.ts';
-import { jobsInvariants } from '../../simulator/jobs/invariants/index.ts';
-import type { Plan } from '../../simulator/jobs/plan.ts';
-import { PLAN_LENGTH_MAX, readPlan } from '../../simulator/jobs/report/plan-file.ts';
-import { planLines } from '../../simulator/jobs/report/plan-words.ts';
-import { play, type Run } from '../../simulator/jobs/run.ts';
+import { lineOf, moment, nodeName } from '../../simulator/explanation.ts';
+import {
+  jobsInvariants,
+  PLAN_LENGTH_MAX,
+  type Plan,
+  planLines,
+  play,
+  type Run,
+  readPlan,
+} from '../../simulator/jobs.ts';
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
 import { ownVersion } from '../own-version.ts';
 import { counted, type Output, printable } from '../render/output.ts';

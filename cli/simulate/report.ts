@@ -9,9 +9,12 @@
 import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { versions } from 'node:process';
-import type { JobsInvariant } from '../../simulator/jobs/facts.ts';
-import type { Plan } from '../../simulator/jobs/plan.ts';
-import { type FailureReport, reportFailure } from '../../simulator/jobs/report/report.ts';
+import {
+  type FailureReport,
+  type JobsInvariant,
+  type Plan,
+  reportFailure,
+} from '../../simulator/jobs.ts';
 import { makeDirectory } from '../../stores/directory/data-directory.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { ownVersion } from '../own-version.ts';

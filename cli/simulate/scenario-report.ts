@@ -5,8 +5,7 @@
  * Names come from files, so everything is made printable here.
  */
 
-import type { Violation } from '../../simulator/invariants/invariant.ts';
-import { toShownName } from '../../simulator/jobs/names.ts';
+import type { Violation } from '../../simulator/invariants.ts';
 import type {
   DatacenterEnd,
   GateEnd,
@@ -14,6 +13,7 @@ import type {
   WorkerEnd,
   WorkflowEnd,
 } from '../../simulator/jobs/scenario/result.ts';
+import { toShownName } from '../../simulator/jobs.ts';
 import { counted, type Output, printable } from '../render/output.ts';
 
 export function holds({ failures, violations }: ScenarioResult): boolean {

@@ -10,12 +10,19 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import signals from 'node:process';
 import { durationMs } from '../../runtime/base/duration.ts';
-import { JOBS_MENU } from '../../simulator/jobs/faults/menu.ts';
-import { jobsInvariants } from '../../simulator/jobs/invariants/index.ts';
-import { MARKS } from '../../simulator/jobs/marks.ts';
-import { drawPlan, type SwarmOptions } from '../../simulator/jobs/swarm/draw-plan.ts';
-import type { Coverage } from '../../simulator/simulation/coverage.ts';
-import { type FaultFigures, Tally, type TallyFigures } from '../../simulator/simulation/tally.ts';
+import {
+  drawPlan,
+  JOBS_MENU,
+  jobsInvariants,
+  MARKS,
+  type SwarmOptions,
+} from '../../simulator/jobs.ts';
+import {
+  type Coverage,
+  type FaultFigures,
+  Tally,
+  type TallyFigures,
+} from '../../simulator/simulation.ts';
 import type { SimulateOptions } from '../commands/simulate.ts';
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
 import { counted, type Output } from '../render/output.ts';

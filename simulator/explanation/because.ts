@@ -8,8 +8,8 @@
  */
 
 import { placeOf } from '../../runtime/base/address.ts';
-import type { HistoryRecord } from '../history/history.ts';
-import type { RunFacts, Violation } from '../invariants/invariant.ts';
+import type { HistoryRecord } from '../history.ts';
+import type { RunFacts, Violation } from '../invariants.ts';
 import { type Cause, Causes, type FrameRecord, type SentRecord } from './causes.ts';
 import { tell } from './record-words.ts';
 import { lastRefusal } from './refusals.ts';

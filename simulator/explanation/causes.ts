@@ -8,13 +8,7 @@
  * damaged.
  */
 
-import type {
-  HistoryRecord,
-  RecordOf,
-  SentFact,
-  TimersFact,
-  TurnFact,
-} from '../history/history.ts';
+import type { HistoryRecord, RecordOf, SentFact, TimersFact, TurnFact } from '../history.ts';
 import { deadlineOf } from './record-words.ts';
 import { spelledFrame } from './spelled-frame.ts';
 

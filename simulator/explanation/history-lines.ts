@@ -6,7 +6,7 @@
  * judged the run.
  */
 
-import type { HistoryRecord } from '../history/history.ts';
+import type { HistoryRecord } from '../history.ts';
 
 export interface HistoryLimits {
   readonly recordsMax: number;

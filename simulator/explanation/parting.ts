@@ -4,7 +4,7 @@
  * That a fault was begun or not, which is what was changed, does not count.
  */
 
-import type { HistoryRecord } from '../history/history.ts';
+import type { HistoryRecord } from '../history.ts';
 import { tell } from './record-words.ts';
 import { moment, nodeName, short } from './words.ts';
 

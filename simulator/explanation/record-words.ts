@@ -4,7 +4,7 @@
  * Guarantees: one line, of bounded length, whatever is in the record; nothing but the record is needed.
  */
 
-import type { HistoryRecord, RecordOf, TurnFact } from '../history/history.ts';
+import type { HistoryRecord, RecordOf, TurnFact } from '../history.ts';
 import { spelledFrame } from './spelled-frame.ts';
 import { brief, fieldsOf, moment, nodeName, senderName, short, stateName } from './words.ts';
 

@@ -7,8 +7,8 @@
  */
 
 import { placeOf } from '../../runtime/base/address.ts';
-import type { HistoryRecord } from '../history/history.ts';
-import { openFrame, refusalOf } from '../invariants/reading-frames.ts';
+import type { HistoryRecord } from '../history.ts';
+import { openFrame, refusalOf } from '../invariants.ts';
 import type { TurnRecord } from './causes.ts';
 
 export interface Refusal {

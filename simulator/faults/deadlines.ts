@@ -7,9 +7,8 @@
  * again, otherwise nothing would ever be due.
  */
 
-import type { TimersFact } from '../history/history.ts';
-import type { Chance } from '../world/chance.ts';
-import type { WorldNode } from '../world/node.ts';
+import type { TimersFact } from '../history.ts';
+import type { Chance, WorldNode } from '../world.ts';
 import type { Nemesis } from './nemesis.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';

@@ -6,9 +6,7 @@
  */
 
 import { placeOf } from '../../runtime/base/address.ts';
-import type { Chance } from '../world/chance.ts';
-import type { Delay } from '../world/delay.ts';
-import type { GroupEnd } from '../world/disk/disk.ts';
+import type { Chance, Delay, GroupEnd } from '../world.ts';
 import type { ClusterShape } from './cluster-shape.ts';
 import { allPlaces } from './cluster-shape.ts';
 import type { NemesisKind } from './nemesis-kind.ts';

@@ -5,7 +5,7 @@
  * clean, one in twenty has exactly one.
  */
 
-import type { Chance } from '../world/chance.ts';
+import type { Chance } from '../world.ts';
 import type { Edges } from './edges.ts';
 import type { Nemesis } from './nemesis.ts';
 import type { NemesisKind } from './nemesis-kind.ts';

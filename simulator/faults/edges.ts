@@ -5,7 +5,7 @@
  * is that events of a run fall together more often than chance alone would let them.
  */
 
-import type { Chance } from '../world/chance.ts';
+import type { Chance } from '../world.ts';
 
 const EDGE_PROBABILITY = 0.3;
 /** Share of deadlines among moments next to something, where deadlines of actors are known. */

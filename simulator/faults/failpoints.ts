@@ -8,8 +8,7 @@
  */
 
 import type { Group } from '../../runtime/ports/store.ts';
-import type { Chance } from '../world/chance.ts';
-import type { GroupEnd } from '../world/disk/disk.ts';
+import type { Chance, GroupEnd } from '../world.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';
 import { membersOf } from './targets.ts';

@@ -5,9 +5,7 @@
  * way and of no use: down, standing still, or disconnected from everybody.
  */
 
-import { Chance } from '../world/chance.ts';
-import type { WorldNode } from '../world/node.ts';
-import { SeededRandom } from '../world/random.ts';
+import { Chance, SeededRandom, type WorldNode } from '../world.ts';
 import { allPlaces } from './cluster-shape.ts';
 import type { Nemesis, PlannedFaults } from './nemesis.ts';
 import { kindOfNemesis, type NemesisKind } from './nemesis-kind.ts';

@@ -5,9 +5,7 @@
  * network has the streams.
  */
 
-import type { Chance } from '../world/chance.ts';
-import type { Delay } from '../world/delay.ts';
-import type { Noise } from '../world/network/noise.ts';
+import type { Chance, Delay, Noise } from '../world.ts';
 import { allNodes, electedPlaces } from './cluster-shape.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';

@@ -4,8 +4,7 @@
 
 import { placeOf } from '../../runtime/base/address.ts';
 import { decodeFrame, encodeFrame } from '../../runtime/delivery.ts';
-import type { Chance } from '../world/chance.ts';
-import type { InterceptedEvent } from '../world/network/interception.ts';
+import type { Chance, InterceptedEvent } from '../world.ts';
 import { allPlaces } from './cluster-shape.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';

@@ -6,7 +6,7 @@
  * than every cluster has names the scene in which it plays.
  */
 
-import type { Chance } from '../world/chance.ts';
+import type { Chance } from '../world.ts';
 import type { Nemesis } from './nemesis.ts';
 import type { Scene, Strike } from './strike.ts';
 

@@ -5,15 +5,15 @@
  * disconnected from all others may or may not reach the board of leases, which is elsewhere.
  */
 
-import type { NetworkFault } from '../world/network/network.ts';
 import {
   bridge,
   halves,
   isolated,
+  type NetworkFault,
   type Parting,
   ring,
   shattered,
-} from '../world/network/partition-shapes.ts';
+} from '../world.ts';
 import { allNodes, electedPlaces, hasFourNodes } from './cluster-shape.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
 import type { Strike } from './strike.ts';

@@ -7,11 +7,8 @@
  * and the disks ends, and each node that it brought down is started again.
  */
 
-import type { HistoryRecord } from '../history/history.ts';
-import { Chance } from '../world/chance.ts';
-import type { GroupEnd } from '../world/disk/disk.ts';
-import type { WorldNode } from '../world/node.ts';
-import type { Fault, World } from '../world/world.ts';
+import type { HistoryRecord } from '../history.ts';
+import { Chance, type Fault, type GroupEnd, type World, type WorldNode } from '../world.ts';
 import type { ClusterShape } from './cluster-shape.ts';
 import type { Nemesis } from './nemesis.ts';
 

@@ -4,8 +4,7 @@
  * Clients are no part of it: they see what happens to the cluster and are never struck themselves.
  */
 
-import type { Chance } from '../world/chance.ts';
-import type { WorldNode } from '../world/node.ts';
+import type { Chance, WorldNode } from '../world.ts';
 import { type ClusterShape, electedPlaces, withStandby } from './cluster-shape.ts';
 import type { Strike } from './strike.ts';
 

@@ -12,7 +12,7 @@
 
 import { isWholeAddress, placeOf } from '../../runtime/base/address.ts';
 import type { Receipt } from '../../runtime/delivery.ts';
-import type { HistoryRecord } from '../history/history.ts';
+import type { HistoryRecord } from '../history.ts';
 import type { Invariant, Verdict } from './invariant.ts';
 import { Disks, lostDisk } from './reading-disks.ts';
 import { openFrame, refusalOf, type SentEnvelope } from './reading-frames.ts';

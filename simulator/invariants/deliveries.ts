@@ -10,7 +10,7 @@ import { MESSAGE_REFUSED } from '../../runtime/actor.ts';
 import { placeOf } from '../../runtime/base/address.ts';
 import { DEFAULT_LIMITS } from '../../runtime/base/limits.ts';
 import { SPAWN_EVENT } from '../../runtime/machine.ts';
-import type { HistoryRecord } from '../history/history.ts';
+import type { HistoryRecord } from '../history.ts';
 import type { Invariant, RunFacts, Verdict, Watcher } from './invariant.ts';
 import { lostDisk, unreadable } from './reading-disks.ts';
 import { Lines } from './reading-lines.ts';

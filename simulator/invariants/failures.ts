@@ -2,7 +2,7 @@
  * Failures harm nothing but themselves: turns of machines, and whatever code of users a node calls.
  */
 
-import type { HistoryRecord } from '../history/history.ts';
+import type { HistoryRecord } from '../history.ts';
 import type { Invariant, Verdict, Watcher } from './invariant.ts';
 import type { TurnRecord } from './reading-lines.ts';
 

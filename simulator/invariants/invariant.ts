@@ -7,7 +7,7 @@
  * taken for one that held.
  */
 
-import type { HistoryRecord } from '../history/history.ts';
+import type { HistoryRecord } from '../history.ts';
 
 export interface Invariant<TFacts = RunFacts> {
   /** Stable: `TO-1`. */

@@ -5,7 +5,7 @@
  */
 
 import { placeOf } from '../../runtime/base/address.ts';
-import type { HistoryRecord } from '../history/history.ts';
+import type { HistoryRecord } from '../history.ts';
 import type { Invariant, RunFacts, Verdict, Watcher } from './invariant.ts';
 import { unreadable } from './reading-disks.ts';
 import { Lines } from './reading-lines.ts';

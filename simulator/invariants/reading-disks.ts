@@ -8,7 +8,7 @@
  */
 
 import { placeOf } from '../../runtime/base/address.ts';
-import type { HistoryRecord } from '../history/history.ts';
+import type { HistoryRecord } from '../history.ts';
 import { type CommitRecord, isWritten } from './reading-holders.ts';
 
 /** The kind of the fault that takes a place its data, or puts older data there; `about` names the place. */

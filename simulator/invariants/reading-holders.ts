@@ -6,7 +6,7 @@
  * the first of which raises the fence before anything is read; a place that keeps nothing has none.
  */
 
-import type { HistoryRecord } from '../history/history.ts';
+import type { HistoryRecord } from '../history.ts';
 
 export type CommitRecord = Extract<HistoryRecord, { readonly type: 'commit' }>;
 export type NodeRecord = Extract<HistoryRecord, { readonly type: 'node' }>;

@@ -7,7 +7,7 @@
  * on. Turns at places that keep nothing are not judged.
  */
 
-import type { HistoryRecord } from '../history/history.ts';
+import type { HistoryRecord } from '../history.ts';
 import { lostDisk } from './reading-disks.ts';
 import { type CommitRecord, Holders, isWritten, type NodeRecord } from './reading-holders.ts';
 import { turnsOf } from './reading-records.ts';

@@ -8,7 +8,7 @@
  */
 
 import { stateText } from '../../runtime/actor.ts';
-import type { HistoryRecord } from '../history/history.ts';
+import type { HistoryRecord } from '../history.ts';
 import type { Invariant, Verdict, Watcher } from './invariant.ts';
 import {
   type Line,

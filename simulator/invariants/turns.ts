@@ -10,7 +10,7 @@
  * sealed world's: whatever reads a clock or draws a number there throws.
  */
 
-import type { HistoryRecord } from '../history/history.ts';
+import type { HistoryRecord } from '../history.ts';
 import type { Invariant } from './invariant.ts';
 import { Disks } from './reading-disks.ts';
 import { type Line, Lines, type TurnRecord } from './reading-lines.ts';

@@ -16,8 +16,7 @@ import { workerMachine } from '../../machines/jobs/worker.ts';
 import { workerHealthMachine } from '../../machines/jobs/worker-health.ts';
 import { workerPoolMachine } from '../../machines/jobs/worker-pool.ts';
 import { workflowMachine } from '../../machines/jobs/workflow.ts';
-import { Coverage, type KeptCharts, type Seen } from '../simulation/coverage.ts';
-import type { RunFigures } from '../simulation/tally.ts';
+import { Coverage, type KeptCharts, type RunFigures, type Seen } from '../simulation.ts';
 import { runPlan } from './run-plan.ts';
 import { drawPlan, type SwarmOptions } from './swarm/draw-plan.ts';
 

@@ -12,8 +12,8 @@ import type { PerformerCall } from '../../runtime/actor.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { RuntimeLimits } from '../../runtime/base/limits.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
-import { start } from '../faults/strike.ts';
-import type { World } from '../world/world.ts';
+import { start } from '../faults.ts';
+import type { World } from '../world.ts';
 import { type BookEvent, bookMachine, type TaskParams } from './book-machine.ts';
 import type { PlannedBook } from './plan.ts';
 

@@ -8,8 +8,8 @@
 
 import { connectClient, type JobsClient } from '../../programs/jobs/client.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
-import type { AnswerFact, CallFact } from '../history/history.ts';
-import type { World } from '../world/world.ts';
+import type { AnswerFact, CallFact } from '../history.ts';
+import type { World } from '../world.ts';
 import type { DeskQuestion, PlannedJob } from './plan.ts';
 import { newJob } from './submission.ts';
 

@@ -3,7 +3,7 @@
  * every gate, and of each datacenter a manager and a worker at least.
  */
 
-import { coreOf as anyCoreOf, epsilonOf as anyEpsilonOf } from '../faults/healing.ts';
+import { coreOf as anyCoreOf, epsilonOf as anyEpsilonOf } from '../faults.ts';
 import { BOOK_NODES } from './book.ts';
 import { JOBS_MENU } from './faults/menu.ts';
 import { datacenterOf, gatesOf, managersOf, nodesOf, workersOf } from './names.ts';

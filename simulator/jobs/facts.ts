@@ -1,8 +1,8 @@
 /** Facts of a run of the jobs system beside its history. */
 
 import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
-import type { Invariant, RunFacts } from '../invariants/invariant.ts';
-import type { Bounds } from '../simulation/bounds.ts';
+import type { Invariant, RunFacts } from '../invariants.ts';
+import type { Bounds } from '../simulation.ts';
 import type { PlannedBook } from './plan.ts';
 
 export interface JobsFacts extends RunFacts {

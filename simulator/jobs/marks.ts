@@ -6,8 +6,8 @@
  * means that the simulator does not look where it should.
  */
 
-import type { HistoryRecord, TurnFact } from '../history/history.ts';
-import type { Watcher } from '../invariants/invariant.ts';
+import type { HistoryRecord, TurnFact } from '../history.ts';
+import type { Watcher } from '../invariants.ts';
 import type { JobsFacts } from './facts.ts';
 
 export interface Mark {

@@ -4,7 +4,7 @@
  * An acknowledgement is one event for all that is acknowledged; which it is stands in the event.
  */
 
-import type { InterceptedEvent } from '../world/network/interception.ts';
+import type { InterceptedEvent } from '../world.ts';
 
 const EVENTS: Readonly<Record<string, string>> = {
   JobSubmission: 'job.submitted',

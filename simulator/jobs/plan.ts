@@ -9,8 +9,8 @@
 import type { JobTerms } from '../../machines/jobs/messages/client.ts';
 import type { JobStatus } from '../../machines/jobs/words.ts';
 import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
-import type { Nemesis } from '../faults/nemesis.ts';
-import type { Bounds } from '../simulation/bounds.ts';
+import type { Nemesis } from '../faults.ts';
+import type { Bounds } from '../simulation.ts';
 
 /** Plans of another version are refused. */
 export const PLAN_VERSION = 1;

@@ -5,7 +5,7 @@
 import type { HandlerContext } from '../../programs/jobs/worker/handlers.ts';
 import { messageOf } from '../../runtime/base/errors.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
-import type { HistoryFact, WorkFact } from '../history/history.ts';
+import type { HistoryFact, WorkFact } from '../history.ts';
 import { scriptedHandler } from './scripted-handler.ts';
 
 export type RecordedContext = HandlerContext;

@@ -5,9 +5,7 @@
  * to be read once more, and the garbage collector moves every one of them twice.
  */
 
-import type { Coverage } from '../simulation/coverage.ts';
-import { FaultCounts } from '../simulation/fault-counts.ts';
-import type { RunFigures } from '../simulation/tally.ts';
+import { type Coverage, FaultCounts, type RunFigures } from '../simulation.ts';
 import { MarkWatch } from './marks.ts';
 import type { Plan } from './plan.ts';
 import { play } from './run.ts';

@@ -1,6 +1,6 @@
 /** The scene of a run with a jobs system in it: its world, the system, and the clients that ask it. */
 
-import type { Scene, Strike } from '../faults/strike.ts';
+import type { Scene, Strike } from '../faults.ts';
 import type { Clients } from './clients.ts';
 import type { JobsShape } from './shape.ts';
 import type { JobsSystem } from './system.ts';

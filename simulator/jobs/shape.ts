@@ -4,7 +4,7 @@
  */
 
 import { type JobsConfiguration, leaseRules } from '../../programs/jobs/configuration.ts';
-import type { ClusterShape } from '../faults/cluster-shape.ts';
+import type { ClusterShape } from '../faults.ts';
 import { gatesOf, managersOf, nodesIn, workersOf } from './names.ts';
 import type { Topology } from './plan.ts';
 

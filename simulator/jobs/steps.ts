@@ -8,7 +8,7 @@
 import { placeOf } from '../../runtime/base/address.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { encodeFrame } from '../../runtime/delivery.ts';
-import type { InterceptedEvent } from '../world/network/interception.ts';
+import type { InterceptedEvent } from '../world.ts';
 import { matchOf } from './message-names.ts';
 import { toShownName } from './names.ts';
 import type { NodeSet, PlannedWorkflow, Step } from './plan.ts';

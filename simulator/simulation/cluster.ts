@@ -17,8 +17,8 @@ import type { RuntimeLimits } from '../../runtime/base/limits.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { KindMap } from '../../runtime/runtime.ts';
-import type { ClusterShape } from '../faults/cluster-shape.ts';
-import type { World } from '../world/world.ts';
+import type { ClusterShape } from '../faults.ts';
+import type { World } from '../world.ts';
 import { limitsOf, messagesOf } from './declared.ts';
 
 /** Name of the client's node, and of its place. */

@@ -9,7 +9,7 @@
  */
 
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
-import type { HistoryRecord } from '../history/history.ts';
+import type { HistoryRecord } from '../history.ts';
 
 /** What was seen, as plain data: `kind:node` and `kind:node:event`. */
 export interface Seen {

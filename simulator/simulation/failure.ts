@@ -3,14 +3,10 @@
  * in words.
  */
 
-import { because } from '../explanation/because.ts';
-import { partingLines } from '../explanation/parting.ts';
-import { tell } from '../explanation/record-words.ts';
-import { brief, count, length, moment } from '../explanation/words.ts';
-import type { Nemesis } from '../faults/nemesis.ts';
-import type { HistoryRecord } from '../history/history.ts';
-import type { ShownRun } from '../timeline/records.ts';
-import { timeline } from '../timeline/timeline.ts';
+import { because, brief, count, length, moment, partingLines, tell } from '../explanation.ts';
+import type { Nemesis } from '../faults.ts';
+import type { HistoryRecord } from '../history.ts';
+import { type ShownRun, timeline } from '../timeline.ts';
 import type { SimulationPlan } from './plan.ts';
 import type { SimulationRun } from './run.ts';
 import type { Shrunk } from './shrink.ts';

@@ -1,6 +1,6 @@
 /** Counts of the faults of a run, taken while its history grows. */
 
-import type { HistoryRecord } from '../history/history.ts';
+import type { HistoryRecord } from '../history.ts';
 import type { FaultFigures, RunFigures } from './tally.ts';
 
 /** Faults by kind, and how many of them changed something. */

@@ -9,8 +9,8 @@
 import type { AnyStateMachine, ContextFrom } from 'xstate';
 import { kindOf } from '../../runtime/base/address.ts';
 import type { KindMap } from '../../runtime/runtime.ts';
-import type { HistoryRecord } from '../history/history.ts';
-import type { Invariant, RunFacts, Watcher } from '../invariants/invariant.ts';
+import type { HistoryRecord } from '../history.ts';
+import type { Invariant, RunFacts, Watcher } from '../invariants.ts';
 
 export interface OwnInvariant<TKinds extends KindMap = KindMap> {
   /** The sentence; it names the invariant too. */

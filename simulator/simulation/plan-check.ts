@@ -7,8 +7,7 @@
 import { z } from 'zod';
 import { type SchemaIssue, schemaIssues, whatOf } from '../../reading/schema.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
-import { allNodes, allPlaces, type ClusterShape } from '../faults/cluster-shape.ts';
-import { nemesisSchema, rangeMs } from '../faults/nemesis-schema.ts';
+import { allNodes, allPlaces, type ClusterShape, nemesisSchema, rangeMs } from '../faults.ts';
 import { CLIENT } from './cluster.ts';
 import type { SimulationPlan } from './plan.ts';
 

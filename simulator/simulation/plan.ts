@@ -5,15 +5,15 @@
  * run, to the last frame. Chance makes one of each seed, and shrinking leaves less of it.
  */
 
-import type { ClusterShape } from '../faults/cluster-shape.ts';
-import { drawNemeses } from '../faults/draw.ts';
-import { Edges } from '../faults/edges.ts';
-import { MENU } from '../faults/menu.ts';
-import type { Nemesis } from '../faults/nemesis.ts';
-import type { NemesisKind } from '../faults/nemesis-kind.ts';
-import { Chance } from '../world/chance.ts';
-import { commitMsOf } from '../world/commit-pace.ts';
-import { SeededRandom } from '../world/random.ts';
+import {
+  type ClusterShape,
+  drawNemeses,
+  Edges,
+  MENU,
+  type Nemesis,
+  type NemesisKind,
+} from '../faults.ts';
+import { Chance, commitMsOf, SeededRandom } from '../world.ts';
 import type { WorkloadStep } from './workload.ts';
 
 export interface SimulationPlan {

@@ -1,7 +1,7 @@
 /** Report of a simulation: how much was played, what went wrong in it, and what broke. */
 
 import { RuntimeError } from '../../runtime/base/errors.ts';
-import { count } from '../explanation/words.ts';
+import { count } from '../explanation.ts';
 import { type Failure, failureOf, textOf, timelineOf } from './failure.ts';
 import { faultsOf } from './fault-counts.ts';
 import type { SimulationRun } from './run.ts';

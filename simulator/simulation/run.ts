@@ -7,17 +7,19 @@
  */
 
 import type { KindMap, Runtime } from '../../runtime/runtime.ts';
-import { allNodes, type ClusterShape } from '../faults/cluster-shape.ts';
-import { coreOf, epsilonOf, heal } from '../faults/healing.ts';
-import { MENU } from '../faults/menu.ts';
-import type { Scene } from '../faults/strike.ts';
-import { Strikes } from '../faults/strikes.ts';
-import type { HistoryRecord } from '../history/history.ts';
-import { engineInvariants } from '../invariants/engine.ts';
-import { Judge, type Judgement } from '../invariants/invariant.ts';
-import { commitDelayOf } from '../world/commit-pace.ts';
-import { type Outside, sealed } from '../world/sealed.ts';
-import { World } from '../world/world.ts';
+import {
+  allNodes,
+  type ClusterShape,
+  coreOf,
+  epsilonOf,
+  heal,
+  MENU,
+  type Scene,
+  Strikes,
+} from '../faults.ts';
+import type { HistoryRecord } from '../history.ts';
+import { engineInvariants, Judge, type Judgement } from '../invariants.ts';
+import { commitDelayOf, type Outside, sealed, World } from '../world.ts';
 import { addNodes, bringUp, CLIENT, type ClusterOptions } from './cluster.ts';
 import { judged, type OwnFacts, type OwnInvariant, StoredActors } from './own-invariant.ts';
 import type { SimulationPlan } from './plan.ts';

@@ -7,9 +7,9 @@
  * held without some of what is left it keeps the run that was the same for longest.
  */
 
-import { type PassingRun, partingOf } from '../explanation/parting.ts';
-import type { Nemesis } from '../faults/nemesis.ts';
-import { withoutFaults } from '../world/commit-pace.ts';
+import { type PassingRun, partingOf } from '../explanation.ts';
+import type { Nemesis } from '../faults.ts';
+import { withoutFaults } from '../world.ts';
 import { namesOf, withoutParts } from './parts.ts';
 import type { SimulationPlan } from './plan.ts';
 import type { SimulationRun } from './run.ts';

@@ -10,7 +10,7 @@
 import { parseDuration } from '../../runtime/base/duration.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { KindMap } from '../../runtime/runtime.ts';
-import { MENU } from '../faults/menu.ts';
+import { MENU } from '../faults.ts';
 import { type ClusterOptions, shapeOf } from './cluster.ts';
 import type { OwnInvariant } from './own-invariant.ts';
 import { drawQuiet, drawSimulation, type SimulationPlan } from './plan.ts';

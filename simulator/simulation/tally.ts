@@ -4,7 +4,7 @@
  * Plain data, so that the tallies of several processes add up to one.
  */
 
-import type { Violation } from '../invariants/invariant.ts';
+import type { Violation } from '../invariants.ts';
 
 export interface FaultFigures {
   /** Begun. */

@@ -18,10 +18,8 @@ import {
   Runtime,
   type SpawnArguments,
 } from '../../runtime/runtime.ts';
-import type { Invariant } from '../invariants/invariant.ts';
-import { Chance } from '../world/chance.ts';
-import { SeededRandom } from '../world/random.ts';
-import type { World } from '../world/world.ts';
+import type { Invariant } from '../invariants.ts';
+import { Chance, SeededRandom, type World } from '../world.ts';
 import { CLIENT } from './cluster.ts';
 
 export interface Workload<TKinds extends KindMap = KindMap> {

@@ -6,12 +6,17 @@
  * frames that arrived are no records here: they show as what they carried.
  */
 
-import type { TurnRecord } from '../explanation/causes.ts';
-import { windowAround } from '../explanation/history-lines.ts';
-import { deadlineOf, tell, timerName } from '../explanation/record-words.ts';
-import { nodeName, stateName } from '../explanation/words.ts';
-import type { HistoryRecord } from '../history/history.ts';
-import type { RunFacts } from '../invariants/invariant.ts';
+import {
+  deadlineOf,
+  nodeName,
+  stateName,
+  type TurnRecord,
+  tell,
+  timerName,
+  windowAround,
+} from '../explanation.ts';
+import type { HistoryRecord } from '../history.ts';
+import type { RunFacts } from '../invariants.ts';
 
 /** Everything in lists of numbers: thousands of them are in one page. */
 export interface TimelineRun {

@@ -6,9 +6,8 @@
  * become markup or script. Its size is bounded; it says what was left out.
  */
 
-import type { Because } from '../explanation/because.ts';
-import type { PassingRun } from '../explanation/parting.ts';
-import type { Violation } from '../invariants/invariant.ts';
+import type { Because, PassingRun } from '../explanation.ts';
+import type { Violation } from '../invariants.ts';
 import { timelinePage } from './page.ts';
 import { type ShownRun, timelineRun } from './records.ts';
 

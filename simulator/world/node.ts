@@ -11,7 +11,7 @@ import type { Logger } from '../../runtime/base/limits.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Store } from '../../runtime/ports/store.ts';
 import type { Transport } from '../../runtime/ports/transport.ts';
-import type { HistoryFact, NodeFact } from '../history/history.ts';
+import type { HistoryFact, NodeFact } from '../history.ts';
 import type { LeaseCounter, LeaseOffice } from './lease-office.ts';
 import type { SimulatedNetwork } from './network/network.ts';
 import { NodeClock } from './node-clock.ts';

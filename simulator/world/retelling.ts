@@ -6,7 +6,7 @@
 
 import { kindOf } from '../../runtime/base/address.ts';
 import type { InspectionRecord } from '../../runtime/base/inspection.ts';
-import type { HistoryFact } from '../history/history.ts';
+import type { HistoryFact } from '../history.ts';
 
 export function retold(record: InspectionRecord): HistoryFact | undefined {
   const { place } = record;

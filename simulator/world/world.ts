@@ -8,7 +8,7 @@
  */
 
 import type { Group } from '../../runtime/ports/store.ts';
-import { type FaultFact, History } from '../history/history.ts';
+import { type FaultFact, History } from '../history.ts';
 import { SimulatedClock } from './clock.ts';
 import type { Delay } from './delay.ts';
 import { Disk } from './disk/disk.ts';

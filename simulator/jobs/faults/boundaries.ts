@@ -7,8 +7,8 @@ import {
   boundaryJitter as anyBoundaryJitter,
   beforeDeadlines,
   holdUntil,
-} from '../../faults/boundaries.ts';
-import type { NemesisKind } from '../../faults/nemesis-kind.ts';
+  type NemesisKind,
+} from '../../faults.ts';
 import type { JobsScene, JobsStrike } from '../scene.ts';
 import { hasWorker } from '../shape.ts';
 import { askForMore } from './extensions.ts';

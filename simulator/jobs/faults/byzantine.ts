@@ -8,9 +8,8 @@
 import { placeOf } from '../../../runtime/base/address.ts';
 import { decodeFrame, encodeFrame, encodeHello } from '../../../runtime/delivery.ts';
 import type { PeerIdentity, Transport } from '../../../runtime/ports/transport.ts';
-import { electedPlaces } from '../../faults/cluster-shape.ts';
-import type { NemesisKind } from '../../faults/nemesis-kind.ts';
-import type { Chance } from '../../world/chance.ts';
+import { electedPlaces, type NemesisKind } from '../../faults.ts';
+import type { Chance } from '../../world.ts';
 import type { JobsScene, JobsStrike } from '../scene.ts';
 
 const ROLES = ['worker', 'client', 'manager'] as const;

@@ -1,8 +1,6 @@
 /** Nemeses that kill a node of the jobs system at a certain point of a grant or of a declaration. */
 
-import { drawnTimes, killAt } from '../../faults/failpoints.ts';
-import type { NemesisKind } from '../../faults/nemesis-kind.ts';
-import { few } from '../../faults/targets.ts';
+import { drawnTimes, few, killAt, type NemesisKind } from '../../faults.ts';
 import type { JobsScene } from '../scene.ts';
 import { allWorkers, hasGate, hasWorker } from '../shape.ts';
 import { askForTime } from './extensions.ts';

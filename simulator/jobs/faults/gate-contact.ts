@@ -4,12 +4,8 @@
  */
 
 import { SPAWN_EVENT } from '../../../runtime/machine.ts';
-import { electedPlaces } from '../../faults/cluster-shape.ts';
-import type { NemesisKind } from '../../faults/nemesis-kind.ts';
-import { part } from '../../faults/partitions.ts';
-import { few, othersThan } from '../../faults/targets.ts';
-import type { Chance } from '../../world/chance.ts';
-import type { NetworkFault } from '../../world/network/network.ts';
+import { electedPlaces, few, type NemesisKind, othersThan, part } from '../../faults.ts';
+import type { Chance, NetworkFault } from '../../world.ts';
 import type { PlannedJob } from '../plan.ts';
 import type { JobsScene, JobsStrike } from '../scene.ts';
 import { allGates, allWorkers, hasGate, type JobsShape } from '../shape.ts';

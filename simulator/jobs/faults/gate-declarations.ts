@@ -3,9 +3,8 @@
  * just then, or hears of it only when it has fallen back. They submit the job that this takes.
  */
 
-import type { NemesisKind } from '../../faults/nemesis-kind.ts';
-import { leaderOf } from '../../faults/targets.ts';
-import type { Chance } from '../../world/chance.ts';
+import { leaderOf, type NemesisKind } from '../../faults.ts';
+import type { Chance } from '../../world.ts';
 import type { JobsScene, JobsStrike } from '../scene.ts';
 import { allGates, allWorkers, hasGate, type JobsShape } from '../shape.ts';
 import { partFrom, pickStuck, STALL_MS, submitEndless, TIMEOUT_MAX_MS } from './gate-contact.ts';

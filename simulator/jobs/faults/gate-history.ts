@@ -3,8 +3,7 @@
  * given more time, and all of it stands in one queue when the gate is there again.
  */
 
-import { electedPlaces } from '../../faults/cluster-shape.ts';
-import type { NemesisKind } from '../../faults/nemesis-kind.ts';
+import { electedPlaces, type NemesisKind } from '../../faults.ts';
 import type { JobsScene, JobsStrike } from '../scene.ts';
 import { allGates, allWorkers, hasGate, type JobsShape } from '../shape.ts';
 import { partFrom, pickStuck, STALL_MS, submit, TIMEOUT_MAX_MS } from './gate-contact.ts';

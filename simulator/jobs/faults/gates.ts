@@ -4,10 +4,15 @@
  */
 
 import { JOBS_OPTIONS } from '../../../programs/jobs/configuration/options.ts';
-import { electedPlaces } from '../../faults/cluster-shape.ts';
-import type { NemesisKind } from '../../faults/nemesis-kind.ts';
-import { HOWS, type How, part } from '../../faults/partitions.ts';
-import { few, nodesMeant } from '../../faults/targets.ts';
+import {
+  electedPlaces,
+  few,
+  HOWS,
+  type How,
+  type NemesisKind,
+  nodesMeant,
+  part,
+} from '../../faults.ts';
 import type { JobsScene, JobsStrike } from '../scene.ts';
 import { allGates, allManagers, hasGate } from '../shape.ts';
 

@@ -1,7 +1,6 @@
 /** A nemesis of load: many times as many jobs as planned for a while. */
 
-import { allPlaces } from '../../faults/cluster-shape.ts';
-import type { NemesisKind } from '../../faults/nemesis-kind.ts';
+import { allPlaces, type NemesisKind } from '../../faults.ts';
 import type { PlannedJob } from '../plan.ts';
 import type { JobsScene } from '../scene.ts';
 

@@ -6,49 +6,47 @@
  * from their legal extremes, which are part of a plan from its beginning.
  */
 
-import { driftedTakeover, driftingClocks, stepLeaderClock } from '../../faults/clocks.ts';
-import { crashAtDeadline, pauseAtDeadline, stepClockAtDeadline } from '../../faults/deadlines.ts';
-import {
-  damagedRecord,
-  failedFlush,
-  fullDisk,
-  slowDisk,
-  splitGroup,
-  stalledDisk,
-} from '../../faults/disks.ts';
-import { killAtFailpoint } from '../../faults/failpoints.ts';
-import { reconnectHerd } from '../../faults/herds.ts';
-import {
-  connectionResets,
-  damagedFrames,
-  deafLeader,
-  lateFrames,
-  lostFrames,
-  reorderedFrames,
-  repeatedFrames,
-  slowConsumer,
-  swizzleClog,
-} from '../../faults/links.ts';
-import type { NemesisKind } from '../../faults/nemesis-kind.ts';
-import { throwingOnlookers } from '../../faults/onlookers.ts';
 import {
   boardOutage,
-  flapping,
-  isolateLeader,
-  isolateNodes,
-  partition,
-} from '../../faults/partitions.ts';
-import {
+  connectionResets,
+  crashAtDeadline,
   crashLoop,
   crashNodes,
+  damagedFrames,
+  damagedRecord,
+  deafLeader,
+  driftedTakeover,
+  driftingClocks,
+  failedFlush,
+  flapping,
+  fullDisk,
+  isolateLeader,
+  isolateNodes,
+  killAtFailpoint,
+  lateCommit,
+  lateFrames,
+  lostFrames,
+  type NemesisKind,
+  partition,
+  pauseAtDeadline,
   pauseLeader,
   pauseNodes,
   powerCut,
+  reconnectHerd,
+  reorderedFrames,
+  repeatedFrames,
   rollingRestart,
+  slowConsumer,
+  slowDisk,
   slowNodes,
+  splitGroup,
   stallAtDeadline,
-} from '../../faults/processes.ts';
-import { lateCommit } from '../../faults/takeovers.ts';
+  stalledDisk,
+  stepClockAtDeadline,
+  stepLeaderClock,
+  swizzleClog,
+  throwingOnlookers,
+} from '../../faults.ts';
 import type { JobsScene } from '../scene.ts';
 import { boundaryJitter, everythingAtOnce, extensionStorm } from './boundaries.ts';
 import { byzantinePeer } from './byzantine.ts';

@@ -8,16 +8,17 @@ import {
   commitRefused,
   drawnDelayMs,
   FIRES,
+  few,
   frameTwice,
   keepCopies,
   lose,
   MOMENTS,
+  type NemesisKind,
+  othersThan,
   type Site,
   timerLate,
-} from '../../faults/messages.ts';
-import type { NemesisKind } from '../../faults/nemesis-kind.ts';
-import { few, othersThan } from '../../faults/targets.ts';
-import type { InterceptedEvent } from '../../world/network/interception.ts';
+} from '../../faults.ts';
+import type { InterceptedEvent } from '../../world.ts';
 import { datacenterOf } from '../names.ts';
 import type { JobsScene, JobsStrike } from '../scene.ts';
 import { allWorkers, hasGate, hasWorker } from '../shape.ts';

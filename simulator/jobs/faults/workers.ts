@@ -1,8 +1,6 @@
 /** Nemeses of workers: one that falls silent while its datacenter goes on giving it work. */
 
-import type { NemesisKind } from '../../faults/nemesis-kind.ts';
-import { part } from '../../faults/partitions.ts';
-import { few, othersThan } from '../../faults/targets.ts';
+import { few, type NemesisKind, othersThan, part } from '../../faults.ts';
 import { datacenterOf } from '../names.ts';
 import type { JobsScene } from '../scene.ts';
 import { allWorkers, hasWorker } from '../shape.ts';

@@ -4,7 +4,7 @@
  */
 
 import { jobAddress } from '../../../machines/jobs/addresses.ts';
-import type { HistoryRecord } from '../../history/history.ts';
+import type { HistoryRecord } from '../../history.ts';
 import type { JobsInvariant } from '../facts.ts';
 import { type GateJobStep, jobsOf, PerActor, type WorkflowStep, watching } from './reading-jobs.ts';
 

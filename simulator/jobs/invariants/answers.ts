@@ -9,8 +9,8 @@
  */
 
 import { placeOf } from '../../../runtime/base/address.ts';
-import type { HistoryRecord } from '../../history/history.ts';
-import type { Verdict, Watcher } from '../../invariants/invariant.ts';
+import type { HistoryRecord } from '../../history.ts';
+import type { Verdict, Watcher } from '../../invariants.ts';
 import type { JobsFacts, JobsInvariant } from '../facts.ts';
 import { LATENESS_MS, RETRY_MAX_MS } from './reading-healed.ts';
 import { type DeskRecord, Hindrances, questionIn, repliesIn } from './reading-questions.ts';

@@ -4,9 +4,8 @@
  */
 
 import type { JobContext } from '../../../machines/jobs/job.ts';
-import type { HistoryRecord } from '../../history/history.ts';
-import { type CommitRecord, isWritten } from '../../invariants/reading-holders.ts';
-import { turnsOf } from '../../invariants/reading-records.ts';
+import type { HistoryRecord } from '../../history.ts';
+import { type CommitRecord, isWritten, turnsOf } from '../../invariants.ts';
 import type { JobsInvariant } from '../facts.ts';
 import { isStuckPossible, localVerdict } from './reading-deadlines.ts';
 import { type JobStep, jobsOf, PerActor, watching } from './reading-jobs.ts';

@@ -5,7 +5,7 @@
  * role may do is written down here, and nobody is asked whether something was allowed.
  */
 
-import type { HistoryRecord } from '../../history/history.ts';
+import type { HistoryRecord } from '../../history.ts';
 import type { JobsInvariant } from '../facts.ts';
 
 type FaultRecord = Extract<HistoryRecord, { readonly type: 'fault' }>;

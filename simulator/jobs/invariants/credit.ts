@@ -1,8 +1,8 @@
 /** Credit of a job: each extension counts once and stays, unless its worker is lost. */
 
 import type { JobContext } from '../../../machines/jobs/job.ts';
-import type { HistoryRecord } from '../../history/history.ts';
-import type { Verdict } from '../../invariants/invariant.ts';
+import type { HistoryRecord } from '../../history.ts';
+import type { Verdict } from '../../invariants.ts';
 import type { JobsInvariant } from '../facts.ts';
 import type { Account, Accounts } from './reading-accounts.ts';
 import { localVerdict, overallDeadline } from './reading-deadlines.ts';

@@ -17,9 +17,8 @@ import type {
   WorkerPage,
 } from '../../../machines/jobs/messages/client.ts';
 import { placeOf } from '../../../runtime/base/address.ts';
-import type { HistoryRecord } from '../../history/history.ts';
-import type { Verdict, Watcher } from '../../invariants/invariant.ts';
-import type { CommitRecord } from '../../invariants/reading-holders.ts';
+import type { HistoryRecord } from '../../history.ts';
+import type { CommitRecord, Verdict, Watcher } from '../../invariants.ts';
 import type { JobsFacts, JobsInvariant } from '../facts.ts';
 import { wrongCancel, wrongExtension, wrongSubmission } from './answers-to-orders.ts';
 import {

@@ -5,7 +5,7 @@ import type {
   ExtensionRequested,
 } from '../../../machines/jobs/messages/worker.ts';
 import type { WorkerHealthContext } from '../../../machines/jobs/worker-health.ts';
-import type { Verdict, Watcher } from '../../invariants/invariant.ts';
+import type { Verdict, Watcher } from '../../invariants.ts';
 import type { JobsFacts, JobsInvariant } from '../facts.ts';
 import { decisionIn, followGrants, followRequests, type Grant } from './reading-grants.ts';
 import { TrustOfWorkers } from './reading-trust.ts';

@@ -5,8 +5,8 @@
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type { DecisionEpoch } from '../../../machines/jobs/messages/fields.ts';
-import type { HistoryRecord } from '../../history/history.ts';
-import { type CommitRecord, isWritten } from '../../invariants/reading-holders.ts';
+import type { HistoryRecord } from '../../history.ts';
+import { type CommitRecord, isWritten } from '../../invariants.ts';
 import type { JobsInvariant } from '../facts.ts';
 import { isTakeover } from './reading-accounts.ts';
 import { orderOf } from './reading-decisions.ts';

@@ -1,7 +1,6 @@
 /** Convergence of a gate and its datacenters once the faults are over. */
 
-import { lostDisk } from '../../invariants/reading-disks.ts';
-import { isEnded } from '../../invariants/reading-records.ts';
+import { isEnded, lostDisk } from '../../invariants.ts';
 import type { JobsFacts, JobsInvariant } from '../facts.ts';
 import { hasEnded, JobEnds, type JobStanding } from './reading-ends.ts';
 import { type GateJobContext, isUnderWay } from './reading-gate.ts';

@@ -1,6 +1,6 @@
 /** All invariants, by what they hold for. */
 
-import { engineInvariants } from '../../invariants/engine.ts';
+import { engineInvariants } from '../../invariants.ts';
 import type { JobsInvariant } from '../facts.ts';
 import { remitIsKept } from './byzantine.ts';
 import { jobAgreementInvariants } from './jobs-agreement.ts';

@@ -3,7 +3,7 @@
  */
 
 import type { JobContext } from '../../../machines/jobs/job.ts';
-import type { HistoryRecord } from '../../history/history.ts';
+import type { HistoryRecord } from '../../history.ts';
 import type { JobsFacts, JobsInvariant } from '../facts.ts';
 import { electionMs, healedAtMs, isInCore, LATENESS_MS } from './reading-healed.ts';
 import { type JobStep, jobsOf, PerActor, watching } from './reading-jobs.ts';

@@ -5,8 +5,8 @@
  * desk refuses everybody, because it leads nothing or has no room, it need not look at the body.
  */
 
-import type { HistoryRecord } from '../../history/history.ts';
-import { isWritten } from '../../invariants/reading-holders.ts';
+import type { HistoryRecord } from '../../history.ts';
+import { isWritten } from '../../invariants.ts';
 import type { JobsInvariant } from '../facts.ts';
 
 /** TS-9. */

@@ -2,7 +2,7 @@
 
 import type { GateOutcome } from '../../../machines/jobs/gate-job/record.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
-import type { HistoryRecord } from '../../history/history.ts';
+import type { HistoryRecord } from '../../history.ts';
 import type { JobsInvariant } from '../facts.ts';
 import { type DatacenterRecord, type End, type GateJobContext, outcomeOf } from './reading-gate.ts';
 import { JobsOfGates } from './reading-gate-messages.ts';

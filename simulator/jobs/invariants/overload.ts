@@ -7,8 +7,8 @@
  * question is granted a moment later. That accepted jobs end is TS-2, that they stay TS-4.
  */
 
-import type { HistoryRecord } from '../../history/history.ts';
-import { isWritten } from '../../invariants/reading-holders.ts';
+import type { HistoryRecord } from '../../history.ts';
+import { isWritten } from '../../invariants.ts';
 import type { JobsInvariant } from '../facts.ts';
 import { type JobStep, jobsOf, watching } from './reading-jobs.ts';
 import { workflowsIn } from './reading-workflows.ts';

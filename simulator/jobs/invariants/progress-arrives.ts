@@ -7,7 +7,7 @@
  */
 
 import type { JobContext } from '../../../machines/jobs/job.ts';
-import type { HistoryRecord, RecordOf, TurnFact, WorkFact } from '../../history/history.ts';
+import type { HistoryRecord, RecordOf, TurnFact, WorkFact } from '../../history.ts';
 import type { JobsFacts, JobsInvariant } from '../facts.ts';
 import { electionMs, healedAtMs, isInCore, LATENESS_MS } from './reading-healed.ts';
 

@@ -5,7 +5,7 @@
  * time only, and only as differences: when zero was, by any clock, nobody needs to know.
  */
 
-import type { HistoryRecord } from '../../history/history.ts';
+import type { HistoryRecord } from '../../history.ts';
 import type { TurnRecord } from './reading-steps.ts';
 
 type NodeRecord = Extract<HistoryRecord, { readonly type: 'node' }>;

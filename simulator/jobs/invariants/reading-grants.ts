@@ -5,7 +5,7 @@ import type {
   ExtensionRequested,
 } from '../../../machines/jobs/messages/worker.ts';
 import type { WorkerHealthContext } from '../../../machines/jobs/worker-health.ts';
-import type { Watcher } from '../../invariants/invariant.ts';
+import type { Watcher } from '../../invariants.ts';
 import type { JobsFacts } from '../facts.ts';
 import { eventOf, followTurns, type Seen } from './reading-turns.ts';
 import { type Granted, type HealthTurn, type HeldWorker, HeldWorkers } from './reading-workers.ts';

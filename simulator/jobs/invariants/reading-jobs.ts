@@ -8,10 +8,8 @@
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type { WorkflowContext } from '../../../machines/jobs/workflow.ts';
-import type { HistoryRecord } from '../../history/history.ts';
-import type { Watcher } from '../../invariants/invariant.ts';
-import { lostDisk } from '../../invariants/reading-disks.ts';
-import type { CommitRecord } from '../../invariants/reading-holders.ts';
+import type { HistoryRecord } from '../../history.ts';
+import { type CommitRecord, lostDisk, type Watcher } from '../../invariants.ts';
 import type { JobsFacts } from '../facts.ts';
 import { Accounts } from './reading-accounts.ts';
 import { Clocks } from './reading-clocks.ts';

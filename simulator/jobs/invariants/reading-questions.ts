@@ -6,7 +6,7 @@
 
 import { placeOf } from '../../../runtime/base/address.ts';
 import { decodeFrame } from '../../../runtime/delivery.ts';
-import type { FrameFact, QuestionFact, RecordOf } from '../../history/history.ts';
+import type { FrameFact, QuestionFact, RecordOf } from '../../history.ts';
 import { LATENESS_MS } from './reading-healed.ts';
 import type { FaultRecord, TurnRecord } from './reading-turns.ts';
 

@@ -6,9 +6,8 @@
  * makes every datacenter unsound as long as it goes on.
  */
 
-import type { HistoryRecord, LeaseFact, NodeFact, RecordOf } from '../../history/history.ts';
-import type { Watcher } from '../../invariants/invariant.ts';
-import type { CommitRecord } from '../../invariants/reading-holders.ts';
+import type { HistoryRecord, LeaseFact, NodeFact, RecordOf } from '../../history.ts';
+import type { CommitRecord, Watcher } from '../../invariants.ts';
 import type { JobsFacts } from '../facts.ts';
 
 type FaultRecord = Extract<HistoryRecord, { readonly type: 'fault' }>;

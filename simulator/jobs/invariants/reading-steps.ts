@@ -6,9 +6,8 @@
  * that holds the actor. All invariants of one run share a reading, so each record is read once.
  */
 
-import type { HistoryRecord } from '../../history/history.ts';
-import { type CommitRecord, isWritten } from '../../invariants/reading-holders.ts';
-import { turnsOf } from '../../invariants/reading-records.ts';
+import type { HistoryRecord } from '../../history.ts';
+import { type CommitRecord, isWritten, turnsOf } from '../../invariants.ts';
 
 export type TurnRecord = Extract<HistoryRecord, { readonly type: 'turn' }>;
 

@@ -5,9 +5,13 @@
  * its node died. It costs nothing until somebody asks.
  */
 
-import { lostDisk } from '../../invariants/reading-disks.ts';
-import { type CommitRecord, isWritten } from '../../invariants/reading-holders.ts';
-import { partsOf, type StoredParts } from '../../invariants/reading-records.ts';
+import {
+  type CommitRecord,
+  isWritten,
+  lostDisk,
+  partsOf,
+  type StoredParts,
+} from '../../invariants.ts';
 import type { ActorRecord, FaultRecord, TurnRecord } from './reading-turns.ts';
 
 export class Stores {

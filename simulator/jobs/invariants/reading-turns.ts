@@ -8,15 +8,8 @@
  */
 
 import { placeOf } from '../../../runtime/base/address.ts';
-import type {
-  HistoryRecord,
-  RecordOf,
-  SentFact,
-  TimersFact,
-  TurnFact,
-} from '../../history/history.ts';
-import type { Watcher } from '../../invariants/invariant.ts';
-import { lostDisk } from '../../invariants/reading-disks.ts';
+import type { HistoryRecord, RecordOf, SentFact, TimersFact, TurnFact } from '../../history.ts';
+import { lostDisk, type Watcher } from '../../invariants.ts';
 
 export type TurnRecord = RecordOf<TurnFact>;
 export type SentRecord = RecordOf<SentFact>;

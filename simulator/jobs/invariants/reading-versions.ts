@@ -7,8 +7,7 @@
  */
 
 import { placeOf } from '../../../runtime/base/address.ts';
-import { type CommitRecord, isWritten } from '../../invariants/reading-holders.ts';
-import { partsOf, type StoredParts } from '../../invariants/reading-records.ts';
+import { type CommitRecord, isWritten, partsOf, type StoredParts } from '../../invariants.ts';
 import type { TurnRecord } from './reading-turns.ts';
 
 /** An actor as it was stored. */

@@ -6,10 +6,8 @@
  */
 
 import { placeOf } from '../../../runtime/base/address.ts';
-import type { HistoryRecord } from '../../history/history.ts';
-import type { Watcher } from '../../invariants/invariant.ts';
-import { lostDisk } from '../../invariants/reading-disks.ts';
-import { openFrame } from '../../invariants/reading-frames.ts';
+import type { HistoryRecord } from '../../history.ts';
+import { lostDisk, openFrame, type Watcher } from '../../invariants.ts';
 
 export interface Word {
   readonly counter: number;

@@ -3,11 +3,9 @@
  * book asked for and heard (see jobs/book.ts), and by the entries that the book took.
  */
 
-import type { HistoryRecord } from '../../history/history.ts';
-import { openFrame, refusalOf } from '../../invariants/reading-frames.ts';
-import { isWritten } from '../../invariants/reading-holders.ts';
-import { partsOf } from '../../invariants/reading-records.ts';
-import type { Bounds } from '../../simulation/bounds.ts';
+import type { HistoryRecord } from '../../history.ts';
+import { isWritten, openFrame, partsOf, refusalOf } from '../../invariants.ts';
+import type { Bounds } from '../../simulation.ts';
 import { BOOK } from '../book.ts';
 import type { JobsInvariant } from '../facts.ts';
 

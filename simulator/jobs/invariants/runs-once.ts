@@ -1,7 +1,7 @@
 /** A worker runs an attempt once, judged by what its handlers do and not by what it remembers. */
 
-import type { HistoryRecord } from '../../history/history.ts';
-import { isWritten } from '../../invariants/reading-holders.ts';
+import type { HistoryRecord } from '../../history.ts';
+import { isWritten } from '../../invariants.ts';
 import type { JobsInvariant } from '../facts.ts';
 import { Losses } from './reading-stores.ts';
 import { together } from './reading-turns.ts';

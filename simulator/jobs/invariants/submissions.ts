@@ -7,8 +7,8 @@
 
 import { gateJobAddress, jobAddress, workflowAddress } from '../../../machines/jobs/addresses.ts';
 import { SPAWN_EVENT } from '../../../runtime/machine.ts';
-import type { HistoryRecord } from '../../history/history.ts';
-import { type CommitRecord, isWritten } from '../../invariants/reading-holders.ts';
+import type { HistoryRecord } from '../../history.ts';
+import { type CommitRecord, isWritten } from '../../invariants.ts';
 import type { JobsFacts, JobsInvariant } from '../facts.ts';
 import {
   type GateJobStep,

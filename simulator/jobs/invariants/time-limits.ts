@@ -8,7 +8,7 @@
 
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
-import type { Verdict, Watcher } from '../../invariants/invariant.ts';
+import type { Verdict, Watcher } from '../../invariants.ts';
 import type { JobsFacts, JobsInvariant } from '../facts.ts';
 import type { Account } from './reading-accounts.ts';
 import { isAccepted, isDetected, localVerdict } from './reading-deadlines.ts';

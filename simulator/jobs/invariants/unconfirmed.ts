@@ -1,7 +1,7 @@
 /** Presumed ends: a gate presumes that of a datacenter that it could not hear, and no other. */
 
 import { jobAddress } from '../../../machines/jobs/addresses.ts';
-import { unreadable } from '../../invariants/reading-disks.ts';
+import { unreadable } from '../../invariants.ts';
 import type { JobsInvariant } from '../facts.ts';
 import { reunitedAtMs } from './gate-convergence.ts';
 import type { GateJobContext } from './reading-gate.ts';

@@ -12,7 +12,7 @@ import type {
 } from '../../../machines/jobs/messages/local.ts';
 import type { ExtensionRequested } from '../../../machines/jobs/messages/worker.ts';
 import type { WorkerHealthContext } from '../../../machines/jobs/worker-health.ts';
-import type { Verdict, Watcher } from '../../invariants/invariant.ts';
+import type { Verdict, Watcher } from '../../invariants.ts';
 import type { JobsFacts, JobsInvariant } from '../facts.ts';
 import { decisionIn, followGrants } from './reading-grants.ts';
 import { type JobStep, jobsOf, watching } from './reading-jobs.ts';

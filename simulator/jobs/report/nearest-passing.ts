@@ -6,7 +6,7 @@
  * same; that a fault was begun or not, which is what was changed, does not count.
  */
 
-import { type PassingRun as AnyPassingRun, partingOf } from '../../explanation/parting.ts';
+import { type PassingRun as AnyPassingRun, partingOf } from '../../explanation.ts';
 import type { Plan } from '../plan.ts';
 import type { Run } from '../run.ts';
 import type { Candidate } from './reduction.ts';

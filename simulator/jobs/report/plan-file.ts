@@ -9,8 +9,8 @@
 import { resolveConfiguration } from '../../../programs/jobs/configuration.ts';
 import { type SchemaIssue, schemaIssues, whatOf } from '../../../reading/schema.ts';
 import { excerpt, messageOf, RuntimeError } from '../../../runtime/base/errors.ts';
-import { kindOfNemesis } from '../../faults/nemesis-kind.ts';
-import { checkBounds } from '../../simulation/bounds.ts';
+import { kindOfNemesis } from '../../faults.ts';
+import { checkBounds } from '../../simulation.ts';
 import { JOBS_MENU } from '../faults/menu.ts';
 import { nodesOf } from '../names.ts';
 import { PLAN_VERSION, type Plan } from '../plan.ts';

@@ -7,7 +7,7 @@
 
 import { z } from 'zod';
 import { JOB_STATUSES } from '../../../machines/jobs/words.ts';
-import { nemesisSchema, rangeMs } from '../../faults/nemesis-schema.ts';
+import { nemesisSchema, rangeMs } from '../../faults.ts';
 import { DATACENTER_PATTERN } from '../names.ts';
 import { PLAN_VERSION } from '../plan.ts';
 import { SCENARIO_LIMITS } from '../scenario/limits.ts';

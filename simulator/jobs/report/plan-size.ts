@@ -1,6 +1,6 @@
 /** Size of a plan: what shrinking makes less of. */
 
-import { count } from '../../explanation/words.ts';
+import { count } from '../../explanation.ts';
 import { nodesOf } from '../names.ts';
 import type { Plan, Step } from '../plan.ts';
 

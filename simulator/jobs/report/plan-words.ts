@@ -4,7 +4,7 @@
  * Guarantees: a line each, of bounded length; a plan that was shrunk is told whole.
  */
 
-import { brief, count, length, moment, nodeName, short } from '../../explanation/words.ts';
+import { brief, count, length, moment, nodeName, short } from '../../explanation.ts';
 import type { Plan, Step, Topology } from '../plan.ts';
 
 /** Lines that a plan takes; beyond them the rest is counted. */

@@ -5,7 +5,7 @@
  * targets and has lost them all is gone, and so is a job that has no datacenter left.
  */
 
-import type { Nemesis } from '../../faults/nemesis.ts';
+import type { Nemesis } from '../../faults.ts';
 import type { NodeSet, Plan, PlannedJob, PlannedWorkflow, Step } from '../plan.ts';
 import { There } from './there.ts';
 

@@ -5,7 +5,7 @@
  * candidates until none is left always ends. Whether it still fails nobody here knows.
  */
 
-import type { Violation } from '../../invariants/invariant.ts';
+import type { Violation } from '../../invariants.ts';
 import type { Plan } from '../plan.ts';
 
 export interface Candidate {

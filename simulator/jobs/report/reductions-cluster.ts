@@ -3,7 +3,7 @@
  * order of what is due at once.
  */
 
-import { namesOf, withoutParts } from '../../simulation/parts.ts';
+import { namesOf, withoutParts } from '../../simulation.ts';
 import type { DatacenterTopology, Plan, Topology } from '../plan.ts';
 import { pruned } from './pruned.ts';
 import type { Reduction } from './reduction.ts';

@@ -2,9 +2,9 @@
  * Reductions of what goes wrong: fewer faults, a quiet network, fewer targets, shorter faults.
  */
 
-import type { Nemesis } from '../../faults/nemesis.ts';
-import { namesOf, withoutParts } from '../../simulation/parts.ts';
-import { withoutFaults } from '../../world/commit-pace.ts';
+import type { Nemesis } from '../../faults.ts';
+import { namesOf, withoutParts } from '../../simulation.ts';
+import { withoutFaults } from '../../world.ts';
 import type { NetworkPlan, Plan } from '../plan.ts';
 import type { Candidate, Reduction } from './reduction.ts';
 

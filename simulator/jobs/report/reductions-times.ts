@@ -2,7 +2,7 @@
  * Reductions of times: the run ends when it has shown what it has to, and times are round numbers.
  */
 
-import type { Violation } from '../../invariants/invariant.ts';
+import type { Violation } from '../../invariants.ts';
 import type { Plan, PlannedWorkflow, Step } from '../plan.ts';
 import type { Reduction } from './reduction.ts';
 

@@ -2,7 +2,7 @@
  * Reductions of what the cluster is asked to do: fewer jobs, fewer steps, fewer and simpler workflows.
  */
 
-import { namesOf, withoutParts } from '../../simulation/parts.ts';
+import { namesOf, withoutParts } from '../../simulation.ts';
 import type { Plan, PlannedJob, PlannedWorkflow, Step } from '../plan.ts';
 import { jobOf, pruned } from './pruned.ts';
 import type { Reduction } from './reduction.ts';

@@ -3,10 +3,8 @@
  * why, and the nearest run that passes.
  */
 
-import type { Because } from '../../explanation/because.ts';
-import { partingLines } from '../../explanation/parting.ts';
-import { count, moment, nodeName, short } from '../../explanation/words.ts';
-import type { Violation } from '../../invariants/invariant.ts';
+import { type Because, count, moment, nodeName, partingLines, short } from '../../explanation.ts';
+import type { Violation } from '../../invariants.ts';
 import type { Run } from '../run.ts';
 import type { PassingRun } from './nearest-passing.ts';
 import { sizeOf, sizeWords } from './plan-size.ts';

@@ -6,10 +6,9 @@
  * and how long it took. Nothing is written to disk here.
  */
 
-import { because } from '../../explanation/because.ts';
-import { historyLines } from '../../explanation/history-lines.ts';
-import type { Violation } from '../../invariants/invariant.ts';
-import { timeline } from '../../timeline/timeline.ts';
+import { because, historyLines } from '../../explanation.ts';
+import type { Violation } from '../../invariants.ts';
+import { timeline } from '../../timeline.ts';
 import type { JobsInvariant } from '../facts.ts';
 import { jobsInvariants } from '../invariants/index.ts';
 import type { Plan } from '../plan.ts';

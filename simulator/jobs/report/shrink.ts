@@ -8,7 +8,7 @@
  */
 
 import { RuntimeError } from '../../../runtime/base/errors.ts';
-import type { Violation } from '../../invariants/invariant.ts';
+import type { Violation } from '../../invariants.ts';
 import type { Plan } from '../plan.ts';
 import type { Run } from '../run.ts';
 import type { Candidate } from './reduction.ts';

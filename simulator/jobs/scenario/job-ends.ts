@@ -15,7 +15,7 @@ import {
   type WorkflowState,
 } from '../../../machines/jobs/words.ts';
 import type { WorkflowContext } from '../../../machines/jobs/workflow.ts';
-import type { RecordOf, TurnFact } from '../../history/history.ts';
+import type { RecordOf, TurnFact } from '../../history.ts';
 import { workflowsIn } from '../invariants/reading-workflows.ts';
 import { toShownName } from '../names.ts';
 import type { DatacenterEnd, GateEnd, WorkflowEnd } from './result.ts';

@@ -6,8 +6,8 @@
  */
 
 import type { Authority, JobStatus, WorkflowStatus } from '../../../machines/jobs/words.ts';
-import type { History } from '../../history/history.ts';
-import type { Judgement, Violation } from '../../invariants/invariant.ts';
+import type { History } from '../../history.ts';
+import type { Judgement, Violation } from '../../invariants.ts';
 import { toShownName, workersOf } from '../names.ts';
 import type { Plan } from '../plan.ts';
 import { JobEnds } from './job-ends.ts';

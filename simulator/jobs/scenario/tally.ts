@@ -8,7 +8,7 @@
 import type { NoteName } from '../../../machines/jobs/notes.ts';
 import { WORKER_STATES, type WorkerState } from '../../../machines/jobs/words.ts';
 import type { WorkerHealthContext } from '../../../machines/jobs/worker-health.ts';
-import type { LogFact, RecordOf, TurnFact } from '../../history/history.ts';
+import type { LogFact, RecordOf, TurnFact } from '../../history.ts';
 import { datacenterOf } from '../names.ts';
 import type { Counters, WorkerEnd } from './result.ts';
 

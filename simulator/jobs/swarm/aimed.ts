@@ -3,9 +3,8 @@
  * say: most of them set up what they need themselves, and are drawn too seldom among all the others.
  */
 
-import type { Nemesis } from '../../faults/nemesis.ts';
-import type { NemesisKind } from '../../faults/nemesis-kind.ts';
-import type { Chance } from '../../world/chance.ts';
+import type { Nemesis, NemesisKind } from '../../faults.ts';
+import type { Chance } from '../../world.ts';
 import type { JobsScene } from '../scene.ts';
 import type { JobsShape } from '../shape.ts';
 

@@ -3,7 +3,7 @@
  * room for, by a clerk and for a book that both die again and again.
  */
 
-import type { Chance } from '../../world/chance.ts';
+import type { Chance } from '../../world.ts';
 import type { PlannedBook } from '../plan.ts';
 
 const PROBABILITY = 0.08;

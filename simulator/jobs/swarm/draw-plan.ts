@@ -7,13 +7,9 @@
  */
 
 import { resolveConfiguration } from '../../../programs/jobs/configuration.ts';
-import { drawNemeses } from '../../faults/draw.ts';
-import { Edges } from '../../faults/edges.ts';
-import type { Nemesis } from '../../faults/nemesis.ts';
-import { kindOfNemesis } from '../../faults/nemesis-kind.ts';
-import type { Bounds } from '../../simulation/bounds.ts';
-import { Chance } from '../../world/chance.ts';
-import { SeededRandom } from '../../world/random.ts';
+import { drawNemeses, Edges, kindOfNemesis, type Nemesis } from '../../faults.ts';
+import type { Bounds } from '../../simulation.ts';
+import { Chance, SeededRandom } from '../../world.ts';
 import { JOBS_MENU } from '../faults/menu.ts';
 import { type NetworkPlan, PLAN_VERSION, type Plan, type Topology } from '../plan.ts';
 import { shapeOf } from '../shape.ts';

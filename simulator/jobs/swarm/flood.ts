@@ -5,7 +5,7 @@
  */
 
 import type { JobsConfiguration } from '../../../programs/jobs/configuration.ts';
-import type { Chance } from '../../world/chance.ts';
+import type { Chance } from '../../world.ts';
 import { gatesOf } from '../names.ts';
 import type { Step, Topology } from '../plan.ts';
 

@@ -1,7 +1,7 @@
 /** Moments at which something is due about a job, reckoned as if nothing went wrong with it. */
 
 import type { JobsConfiguration } from '../../../programs/jobs/configuration.ts';
-import type { Edges } from '../../faults/edges.ts';
+import type { Edges } from '../../faults.ts';
 import type { PlannedJob } from '../plan.ts';
 
 /** Adds those of a job that is submitted then. */

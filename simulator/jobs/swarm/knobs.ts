@@ -11,7 +11,7 @@ import {
   type JobsConfiguration,
   resolveConfiguration,
 } from '../../../programs/jobs/configuration.ts';
-import type { Chance } from '../../world/chance.ts';
+import type { Chance } from '../../world.ts';
 
 type OptionName = keyof JobsConfiguration;
 

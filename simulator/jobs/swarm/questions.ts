@@ -4,7 +4,7 @@
  */
 
 import { JOB_STATUSES } from '../../../machines/jobs/words.ts';
-import type { Chance } from '../../world/chance.ts';
+import type { Chance } from '../../world.ts';
 import type { DeskQuestion, PlannedJob, Step } from '../plan.ts';
 import type { WorkloadOptions } from './workload.ts';
 

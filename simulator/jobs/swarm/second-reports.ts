@@ -3,7 +3,7 @@
  * said last is then what it holds back, and has to arrive all the same.
  */
 
-import type { Chance } from '../../world/chance.ts';
+import type { Chance } from '../../world.ts';
 import type { Step } from '../plan.ts';
 
 const PROBABILITY = 0.25;

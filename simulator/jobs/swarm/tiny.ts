@@ -7,8 +7,8 @@
  */
 
 import type { JobsConfiguration } from '../../../programs/jobs/configuration.ts';
-import type { Bounds } from '../../simulation/bounds.ts';
-import type { Chance } from '../../world/chance.ts';
+import type { Bounds } from '../../simulation.ts';
+import type { Chance } from '../../world.ts';
 
 /** Values that may be drawn for each bound. */
 export const TINY: Readonly<Record<string, readonly number[]>> = {

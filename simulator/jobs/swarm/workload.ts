@@ -6,8 +6,8 @@
  */
 
 import type { JobsConfiguration } from '../../../programs/jobs/configuration.ts';
-import type { Edges } from '../../faults/edges.ts';
-import type { Chance } from '../../world/chance.ts';
+import type { Edges } from '../../faults.ts';
+import type { Chance } from '../../world.ts';
 import { gatesOf, workersOf } from '../names.ts';
 import type { PlannedJob, PlannedWorkflow, Step, Topology } from '../plan.ts';
 import { addJob } from './job-edges.ts';

@@ -18,7 +18,7 @@ import type {
 } from '../../../runtime/ports/store.ts';
 import { wholeRecord } from '../../../runtime/statechart.ts';
 import { type MemoryStoreOptions, memoryStore } from '../../../stores/memory.ts';
-import type { CommitFact } from '../../history/history.ts';
+import type { CommitFact } from '../../history.ts';
 
 /** A copy of all that is on a disk. */
 export interface DiskImage {

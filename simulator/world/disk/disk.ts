@@ -14,7 +14,7 @@
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Group, Settle, Store } from '../../../runtime/ports/store.ts';
 import type { MemoryStoreOptions } from '../../../stores/memory.ts';
-import type { CommitFact } from '../../history/history.ts';
+import type { CommitFact } from '../../history.ts';
 import { ClockLine } from '../clock-line.ts';
 import { checkDelay, type Delay, drawDelay } from '../delay.ts';
 import type { SeededRandom } from '../random.ts';

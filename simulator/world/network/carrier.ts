@@ -8,7 +8,7 @@
  */
 
 import type { Clock } from '../../../runtime/ports/clock.ts';
-import type { FrameFact } from '../../history/history.ts';
+import type { FrameFact } from '../../history.ts';
 import type { LineTask } from '../clock-line.ts';
 import type { Interceptions } from './interception.ts';
 import type { Link, NetworkMember } from './member.ts';

@@ -16,7 +16,7 @@
 
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { PeerIdentity, Transport } from '../../../runtime/ports/transport.ts';
-import type { FrameFact } from '../../history/history.ts';
+import type { FrameFact } from '../../history.ts';
 import { checkDelay, type Delay } from '../delay.ts';
 import type { SeededRandom } from '../random.ts';
 import { FrameCarrier } from './carrier.ts';
