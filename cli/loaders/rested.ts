@@ -56,7 +56,7 @@ async function linesIn(path: string, open: OpenStoredData | undefined): Promise<
 
 async function linesOfPlan(path: string, output: Output): Promise<Rested['lines']> {
   const { readPlanText } = await import('../simulate/replay.ts');
-  const { readPlan } = await import('../../simulator/jobs/report/plan-file.ts');
+  const { readPlan } = await import('../../simulator/jobs.ts');
   const { play } = await import('../../simulator/index.ts');
   const { linesOfRun } = await import('../../inspector/recording/simulated.ts');
   const plan = readPlan(readPlanText(path), path, { release: ownVersion() });

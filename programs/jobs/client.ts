@@ -24,7 +24,6 @@ export type {
   JobsClient,
   NewJob,
   NewWorkflow,
-  SubmitOptions,
   WaitOptions,
 } from './client/jobs-client.ts';
 

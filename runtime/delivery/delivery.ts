@@ -149,7 +149,7 @@ export class Delivery {
       if (lane.isPaused || lane.refused !== undefined || sender.isForgotten) break;
       const row = lane.rows[lane.underWay] as OutboxRow;
       if (row.counter > outbox.durable) break;
-      if (route === undefined) return this.#pause(sender, lane);
+      if (route === undefined) return void this.#pause(sender, lane);
       const after = lane.before(lane.underWay);
       lane.underWay += 1;
       lane.isHere = route === 'here';

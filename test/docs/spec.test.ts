@@ -12,8 +12,8 @@ import { listProjectFiles, ROOT, readProjectFile } from '../project-files.ts';
 const FOLDER = 'docs/spec/';
 /** `JB-7`; hostile inputs `H45`, scenarios `S41` and `10.7.3`, decisions `D20`. */
 const ID = /\b(?:[A-Z]{2,3}-\d{1,2}|[HS][1-9]\d?|[DN][1-9]\d|10\.7\.\d{1,2})\b/g;
-/** Standards, names of nodes and a word of another protocol; `XX-1` is invented where tests need any id. */
-const NO_RULE = /^(?:UTF|CRC|SSH|DC|XX)-/;
+/** Standards, licences, names of nodes and a word of another protocol; `XX-1` is invented where tests need any id. */
+const NO_RULE = /^(?:UTF|CRC|SSH|DC|EPL|GPL|XX)-/;
 /** Texts with ids; what programs stored is not written for readers. */
 const READ = /\.(?:ts|mjs|md|yaml|sh)$/;
 
