@@ -21,8 +21,10 @@ import { edited, PLANS_FOLDER, type Plant } from './plant.ts';
 
 /** All that a run of the jobs system, or of a test file, may load. */
 const COPIED = [
+  'inspector',
   'machines',
   'programs',
+  'reading',
   'runtime',
   'simulator',
   'stores',

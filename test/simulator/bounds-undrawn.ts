@@ -171,7 +171,8 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
         'runtime/actor/context-losses.ts FIRST_TURNS',
         'runtime/actor/context-losses.ts NAMED_MAX',
         'runtime/rehearsal/findings.ts DETAILS_MAX',
-        'programs/jobs/configuration.ts MISTAKES_MAX',
+        'runtime/base/option.ts TOLD_MAX',
+        'runtime/api/actor-report.ts ROWS_MAX',
         'runtime/actor/kind.ts EVENTS_SHOWN_MAX',
         'runtime/shard/report.ts STACK_MAX',
         'runtime/delivery/silence.ts PLACES_SHOWN_MAX',
@@ -193,7 +194,11 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
     ],
     [
       'a fuse against what goes round for ever; one less would give up what only takes its time',
-      ['runtime/delivery/delivery.ts KIND_ATTEMPTS_MAX', 'stores/directory/claim.ts ROUNDS_MAX'],
+      [
+        'runtime/delivery/delivery.ts KIND_ATTEMPTS_MAX',
+        'stores/directory/claim.ts ROUNDS_MAX',
+        'machines/jobs/worker-health/grants.ts ANSWERS_PER_RUN',
+      ],
     ],
     [
       'real sockets and files, which simulated runs have not; their own tests go to the limit',
@@ -201,6 +206,7 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
         'runtime/system/clock.ts TASKS_PER_WAKE_MAX',
         'stores/directory/socket.ts WATCHERS_MAX',
         'stores/lmdb/check.ts NEW_TRANSACTIONS_MAX',
+        'stores/lmdb/environment.ts FREE_PAGES',
         'runtime/delivery/newcomers.ts LOOKED_AT',
         'transports/websocket/crowd.ts SHED_AT_ONCE',
         'transports/websocket/bans.ts BANS_MAX',

@@ -10,7 +10,10 @@ import { withTable } from '../planted/table.ts';
 const PROJECT = join(import.meta.dirname, '../..');
 const README = join(PROJECT, 'test/planted/README.md');
 
-/** Plans that found faults of the simulator: alarms that were none, a disk that lost too much, an end too soon. */
+/**
+ * Plans that no seeded bug stands behind: of faults of the simulator (alarms that were none, a disk that lost too much, an end
+ * too soon), and of the product where putting the bug back would be another one.
+ */
 const OWN_FAULTS = [
   '100315-OV-2.json',
   '100352-TS-8.json',
@@ -22,6 +25,10 @@ const OWN_FAULTS = [
   '40052-MS-15.json',
   '500035-FE-4.json',
   '500236-EX-10.json',
+  '500382-TS-7.json',
+  '500548-BY-1.json',
+  '500595-EX-7.json',
+  '506192-MS-5.json',
   '5325-MS-1.json',
   '60011-EX-8.json',
   '6002-MS-2.json',

@@ -52,6 +52,7 @@ export const TINY: Readonly<Record<string, readonly number[]>> = {
   'knob.attemptsHeldMax': [1, 2],
   'knob.attemptsRememberedMax': [1, 2],
   'knob.announcedAttemptsPerPage': [1, 2],
+  'knob.attemptAnswerPauseMs': [1, 2],
   'knob.grantAnswersMax': [1, 2],
   'knob.workflowCancelsMax': [1],
   'knob.heartbeatEntries': [1, 2],

@@ -9,8 +9,10 @@ import { type Cluster, scripted, startCluster } from '../cluster.ts';
 
 /** Each way. */
 const DELAY_MS = 50;
+/** A worker waits for a quick result for so long before it says that a run has begun (attemptAnswerPauseMs). */
+const ANSWER_PAUSE_MS = 10;
 /** Gate to datacenter, datacenter to worker, and its answer. */
-const USUAL_MS = 3 * DELAY_MS;
+const USUAL_MS = 3 * DELAY_MS + ANSWER_PAUSE_MS;
 /** The gate does not know the clock of this leader: the job reports, and begins when that is acknowledged. */
 const FIRST_MS = USUAL_MS + 2 * DELAY_MS;
 

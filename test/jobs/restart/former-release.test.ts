@@ -50,7 +50,8 @@ function asBefore(store: Store): Store {
     let former: IndexEntry = entry;
     if (entry.kind === 'job') {
       record.version = 2;
-      context.table = viewOf(context.table as WorkflowTable);
+      const { standing, ids, dependsOn, lanes } = viewOf(context.table as WorkflowTable);
+      context.table = { standing, ids, dependsOn, ...(lanes !== undefined && { lanes }) };
     }
     if (entry.kind === 'workflow') {
       const isKnown = waiting.length < KNOWN;
