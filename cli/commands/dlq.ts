@@ -49,10 +49,13 @@ Examples:
   $ escapement dlq show item_7
   $ escapement dlq retry --all
   $ escapement dlq purge --older-than 604800 --yes`;
+const HELP = `${EXAMPLES}
+
+Exit codes: 0 done, 1 there is no such item, 64 usage, 65 no such directory, 73 a run has the directory.`;
 
 export function dlqCommand(around: Surroundings): Command {
   return new Command('dlq')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', HELP)
     .addCommand(listCommand(around))
     .addCommand(showCommand(around))
     .addCommand(retryCommand(around))
@@ -77,7 +80,7 @@ function read(data: string, selection: Selection): Promise<readonly FailedItemDo
 
 function listCommand({ output }: Surroundings): Command {
   return selecting('list', 'List the failed items.')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', HELP)
     .action(async ({ data, json, workflow }: DlqOptions) => {
       const items = await read(data, { itemIds: [], all: true, workflow });
       if (json === true) output.line(JSON.stringify({ items }, null, 2));
@@ -107,7 +110,7 @@ function listCommand({ output }: Surroundings): Command {
 function showCommand({ output }: Surroundings): Command {
   return selecting('show', 'Show a failed item with its history and what was printed.')
     .argument('<item>', 'its id')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', HELP)
     .action(async (itemId: string, { data, workflow }: DlqOptions) => {
       const items = await read(data, { itemIds: [itemId], all: false, workflow });
       const [first] = items;
@@ -186,7 +189,7 @@ function purgeCommand({ output }: Surroundings): Command {
     .option('--all', 'all of them')
     .option('--older-than <secs>', 'only what failed last longer ago', parseSeconds)
     .option('--yes', 'do it')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', HELP)
     .action(async (itemIds: string[], options: PurgeOptions, command: Command) => {
       const { data, all = false, olderThan, workflow, yes, json } = options;
       if (yes !== true) command.error('error: this drops failed items for good: add --yes');

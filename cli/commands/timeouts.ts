@@ -23,7 +23,9 @@ Examples:
   $ escapement timeouts list
   $ escapement timeouts show agent-7-1
   $ escapement timeouts stats --by-run
-  $ escapement timeouts extend agent-7-1 --by 5m`;
+  $ escapement timeouts extend agent-7-1 --by 5m
+
+Exit codes: 0 done, 1 there is no such agent, 64 usage, 65 no such directory.`;
 
 export function timeoutsCommand(around: Surroundings): Command {
   return new Command('timeouts')

@@ -111,7 +111,11 @@ export class Causes {
       );
     }
     const effect = EFFECT.exec(from);
-    if (effect !== null) return caused('effect', this.#turn(effect[1] ?? '', Number(effect[2])));
+    if (effect !== null) {
+      const turn = this.#turn(effect[1] ?? '', Number(effect[2]));
+      // What only asks takes no turn; then it is about the job that it asked for.
+      return caused('effect', turn) ?? caused('before', this.#lastAbout(record, jobIn(record)));
+    }
     if (counter === undefined || counter === 0) return this.#ofHint(record, from);
     const frames = this.#frames(record.index, [
       `"from":${JSON.stringify(from)},"counter":${counter},`,

@@ -165,6 +165,25 @@ const LINES: Readonly<Record<string, ReadonlyArray<readonly string[]>>> = {
     ['compact', folder],
     ['info', `/nowhere/${EVIL}`],
   ],
+  diagram: [['MODULE'], ['MODULE', '--kind', EVIL], [`/nowhere/${EVIL}`]],
+  dlq: [
+    ['list', '--data', `/nowhere/${EVIL}`],
+    ['show', EVIL, '--data', folder],
+  ],
+  inspect: [[`/nowhere/${EVIL}`], ['SCENARIO', '--as', EVIL]],
+  lint: [['MODULE'], [`/nowhere/${EVIL}`]],
+  mapreduce: [
+    ['validate', 'SCENARIO'],
+    ['list', '--data', `/nowhere/${EVIL}`],
+    ['show', EVIL, '--data', folder],
+  ],
+  record: [[url, '-o', `/nowhere/${EVIL}`]],
+  test: [['MODULE'], ['replay', 'SCENARIO'], [`/nowhere/${EVIL}`, '--machine', EVIL]],
+  timeouts: [
+    ['list', '--data', `/nowhere/${EVIL}`],
+    ['show', EVIL, '--data', folder],
+  ],
+  why: [['x'], ['x/1'], ['x', '--from', `/nowhere/${EVIL}`]],
   completion: [['bash'], [EVIL]],
   version: [[], ['--json']],
 };

@@ -6,7 +6,11 @@
  * to such a copy: no source is rewritten, and the user's machine stays untouched.
  */
 
-import { type AnyStateMachine, createMachine } from 'xstate';
+import type { AnyStateMachine } from 'xstate';
+import * as XState from 'xstate';
+
+// XState's names are taken at run time: where another version lacks one, the check of its version can still speak.
+const { createMachine } = XState;
 
 /** A transition as it stands in a definition. */
 export interface TransitionDraft {

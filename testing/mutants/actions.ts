@@ -1,9 +1,12 @@
 /** Operators that change what is done on the way: actions of transitions, entries and exits, and assignments. */
 
-import { assign } from 'xstate';
+import * as XState from 'xstate';
 import type { Draft, StateDraft, TransitionDraft } from '../model/definition.ts';
 import { allStates, type Change, type Operator, stateAt } from './mutant.ts';
 import { listAt, nameOf, placesIn } from './transitions.ts';
+
+// XState's names are taken at run time: where another version lacks one, the check of its version can still speak.
+const { assign } = XState;
 
 interface ActionList {
   readonly where: string;
