@@ -14,6 +14,7 @@ import { spelledFrame } from './spelled-frame.ts';
 
 export type TurnRecord = RecordOf<TurnFact>;
 export type SentRecord = RecordOf<SentFact>;
+type QuestionRecord = Extract<HistoryRecord, { readonly type: 'question' }>;
 type TimersRecord = RecordOf<TimersFact>;
 type WorkRecord = Extract<HistoryRecord, { readonly type: 'work' }>;
 type NodeRecord = Extract<HistoryRecord, { readonly type: 'node' }>;
@@ -76,6 +77,8 @@ export class Causes {
     switch (record.type) {
       case 'turn':
         return this.#ofTurn(record);
+      case 'question':
+        return this.#ofBrought(record);
       case 'sent':
         return caused('turn', this.lastTurn(record.from, record.index));
       case 'timers':
@@ -111,17 +114,20 @@ export class Causes {
       );
     }
     const effect = EFFECT.exec(from);
-    if (effect !== null) {
-      const turn = this.#turn(effect[1] ?? '', Number(effect[2]));
-      // What only asks takes no turn; then it is about the job that it asked for.
-      return caused('effect', turn) ?? caused('before', this.#lastAbout(record, jobIn(record)));
-    }
+    if (effect !== null) return caused('effect', this.#turn(effect[1] ?? '', Number(effect[2])));
     if (counter === undefined || counter === 0) return this.#ofHint(record, from);
-    const frames = this.#frames(record.index, [
-      `"from":${JSON.stringify(from)},"counter":${counter},`,
-    ]);
     const sent = this.sentOf(record);
-    if (sent !== undefined) return { record: sent, by: 'message', frames: detours(frames) };
+    if (sent === undefined) return this.#ofBrought(record);
+    return { record: sent, by: 'message', frames: detours(this.#framesOf(record)) };
+  }
+
+  #framesOf({ index, from, counter }: TurnRecord | QuestionRecord): readonly FrameRecord[] {
+    return this.#frames(index, [`"from":${JSON.stringify(from)},"counter":${counter},`]);
+  }
+
+  /** The first frame that brought it, and so who sent it. */
+  #ofBrought(record: TurnRecord | QuestionRecord): Cause | undefined {
+    const frames = this.#framesOf(record);
     const first = frames.find(({ change }) => change === 'sent');
     const said = first && this.#ofFrame(first);
     return said && { ...said, frames: detours(frames) };
@@ -239,7 +245,10 @@ export class Causes {
     const { node, index } = record;
     const own = record.type === 'turn' ? record.kind : undefined;
     const isAbout = (one: HistoryRecord): boolean =>
-      one.type === 'turn' && one.node === node && one.kind !== own && jobIn(one) === jobId;
+      (one.type === 'turn' || one.type === 'question') &&
+      one.node === node &&
+      one.kind !== own &&
+      jobIn(one) === jobId;
     return this.#last(index, isAbout);
   }
 
@@ -262,7 +271,8 @@ export class Causes {
 /** The job that a record is about, as far as it says so. */
 function jobIn(record: HistoryRecord): string | undefined {
   if (record.type === 'log') return textOf(record.fields.jobId);
-  if (record.type !== 'turn') return 'jobId' in record ? record.jobId : undefined;
+  if (record.type !== 'turn' && record.type !== 'question')
+    return 'jobId' in record ? record.jobId : undefined;
   const own = /^(?:job|gate-job|workflow|attempt|submission-page)\/([^/@]+)/.exec(record.address);
   return own?.[1] ?? textOf((record.event as { readonly jobId?: unknown }).jobId);
 }
