@@ -80,7 +80,10 @@ function printLimits(
 
 function listCommand({ output }: Surroundings): Command {
   return withDataOptions(new Command('list').description('List the runs of a directory.'))
-    .addHelpText('after', '\nExamples:\n  $ escapement mapreduce list --json\n\nExit codes: 0 done, 64 usage, 65 no such directory.')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ escapement mapreduce list --json\n\nExit codes: 0 done, 64 usage, 65 no such directory.',
+    )
     .action(async ({ data, json }: DataOptions) => {
       const runs = await looking(data, ({ stored }) =>
         stored.runs().map((run) => ({
@@ -119,7 +122,10 @@ function showCommand({ output }: Surroundings): Command {
   return withDataOptions(
     new Command('show').description('Show a run with its items.').argument('<run>', 'its id'),
   )
-    .addHelpText('after', '\nExamples:\n  $ escapement mapreduce show 4f1kq0v2\n\nExit codes: 0 done, 1 there is no such run, 64 usage, 65 no such directory.')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ escapement mapreduce show 4f1kq0v2\n\nExit codes: 0 done, 1 there is no such run, 64 usage, 65 no such directory.',
+    )
     .action(async (runId: string, { data, json }: DataOptions) => {
       const document = await looking(data, ({ stored, folder }) => {
         const run = stored.run(runId);
