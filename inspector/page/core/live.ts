@@ -78,24 +78,50 @@ export function useWatch(interest: Interest, hear?: Hear): void {
   }, [key]);
 }
 
+let source: EventSource | undefined;
+let leaving: ReturnType<typeof setTimeout> | undefined;
+
+/**
+ * Opens the stream, and closes it while nobody sees the page: a browser has six connections to a server for all
+ * its tabs together.
+ */
 export function connect(): void {
-  const source = new EventSource('api/stream');
-  source.onmessage = ({ data }: MessageEvent<string>) => take(JSON.parse(data) as Frame, source);
-  source.onerror = () => {
-    if (connection.value === 'ended' || connection.value === 'tooNew') return;
+  open();
+  document.addEventListener('visibilitychange', () => {
+    clearTimeout(leaving);
+    if (!document.hidden && source === undefined && !isOver()) open();
+    else if (document.hidden) leaving = setTimeout(close, HIDDEN_MS);
+  });
+}
+const RETRY_MS = 2_000;
+const HIDDEN_MS = 10_000;
+
+const isOver = (): boolean => connection.peek() === 'ended' || connection.peek() === 'tooNew';
+
+function open(): void {
+  const opened = new EventSource('api/stream');
+  source = opened;
+  opened.onmessage = ({ data }: MessageEvent<string>) => take(JSON.parse(data) as Frame);
+  opened.onerror = () => {
+    if (isOver() || source !== opened) return;
     connection.value = hello.value === undefined ? 'connecting' : 'lost';
     stream.value = undefined;
     // A browser gives up by itself where the answer was no stream: then it is on us.
-    if (source.readyState === EventSource.CLOSED) setTimeout(connect, RETRY_MS);
+    if (opened.readyState === EventSource.CLOSED) setTimeout(open, RETRY_MS);
   };
 }
-const RETRY_MS = 2_000;
+
+function close(): void {
+  source?.close();
+  source = undefined;
+  stream.value = undefined;
+}
 
 /** A hearer that throws must not silence the others: the browser reports it. */
-function take(frame: Frame, source: EventSource): void {
+function take(frame: Frame): void {
   hearTime(frame.at);
-  if (frame.type === 'opened') open(frame, source);
-  if (frame.type === 'closing') close(frame, source);
+  if (frame.type === 'opened') begin(frame);
+  if (frame.type === 'closing') end(frame);
   if (frame.type === 'skipped') skipped.value += frame.count;
   if (!isPaused.peek()) {
     if (frame.type === 'overview') overview.value = frame.overview;
@@ -105,10 +131,10 @@ function take(frame: Frame, source: EventSource): void {
   for (const hear of hearers) hear(frame);
 }
 
-function open(frame: Extract<Frame, { type: 'opened' }>, source: EventSource): void {
+function begin(frame: Extract<Frame, { type: 'opened' }>): void {
   if (frame.hello.protocol > PROTOCOL_VERSION) {
     connection.value = 'tooNew';
-    source.close();
+    close();
     return;
   }
   hello.value = frame.hello;
@@ -118,10 +144,10 @@ function open(frame: Extract<Frame, { type: 'opened' }>, source: EventSource): v
   generation.value += 1;
 }
 
-function close(frame: Extract<Frame, { type: 'closing' }>, source: EventSource): void {
+function end(frame: Extract<Frame, { type: 'closing' }>): void {
   connectionWhy.value = frame.why;
   connection.value = frame.retry ? 'lost' : 'ended';
-  if (!frame.retry) source.close();
+  if (!frame.retry) close();
 }
 
 effect(() => {

@@ -2,7 +2,8 @@
  * Filters of the list of actors: each is a parameter of the URL, so that a list can be kept and sent.
  */
 
-import type { ActorsQuery } from '../../protocol.ts';
+import type { ActorsQuery, Overview } from '../../protocol.ts';
+import { useAnswer } from '../core/api.ts';
 import { overview } from '../core/live.ts';
 import { setParams } from '../core/route.ts';
 import { plain } from '../core/words.ts';
@@ -33,8 +34,12 @@ export function queryOf(params: URLSearchParams): ActorsQuery {
 }
 
 export function ActorFilters({ query }: { query: ActorsQuery }) {
-  const kinds = overview.value?.kinds.map(({ kind }) => kind) ?? [];
-  const nodes = [...new Set(overview.value?.nodes.map(({ node }) => node) ?? [])];
+  const told = overview.value;
+  // Who comes here first has not seen the overview yet.
+  const asked = useAnswer<Overview>(told === undefined ? 'overview' : undefined, { window: '5m' });
+  const { kinds: all = [], nodes: every = [] } = told ?? asked.answer ?? {};
+  const kinds = all.map(({ kind }) => kind);
+  const nodes = [...new Set(every.map(({ node }) => node))];
   const more = [
     query.tag,
     query.place,
