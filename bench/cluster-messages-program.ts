@@ -55,8 +55,8 @@ const sinkMachine = setup({
   },
 });
 
-interface BurstAsked {
-  readonly type: 'burst.asked';
+interface BatchAsked {
+  readonly type: 'batch.asked';
   readonly sink: string;
   readonly isHint: boolean;
 }
@@ -64,13 +64,13 @@ interface BurstAsked {
 const sourceMachine = setup({
   types: {
     context: {} as { readonly sent: number },
-    events: {} as BurstAsked,
+    events: {} as BatchAsked,
   },
 }).createMachine({
   id: 'source',
   context: { sent: 0 },
   on: {
-    'burst.asked': {
+    'batch.asked': {
       actions: enqueueActions(({ context, event, enqueue }) => {
         const target = (event.isHint ? hint : to)(event.sink);
         for (let index = 0; index < AT_ONCE; index += 1)
@@ -149,8 +149,8 @@ async function told(
   const before = await takenBy(runtime, sinks);
   const startedAt = performance.now();
   for (let sent = 0; sent < count; sent += AT_ONCE * PAIRS) {
-    const events = sinks.map((sink) => ({ type: 'burst.asked' as const, sink, isHint }));
-    await Promise.all(sources.map((source, pair) => source.send(events[pair] as BurstAsked)));
+    const events = sinks.map((sink) => ({ type: 'batch.asked' as const, sink, isHint }));
+    await Promise.all(sources.map((source, pair) => source.send(events[pair] as BatchAsked)));
     // An outbox has a limit, and its rows are part of the source's record.
     while (runtime.counts().underWay > UNDER_WAY_MAX) await sleep(1);
   }

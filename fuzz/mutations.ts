@@ -54,24 +54,24 @@ export function harshFrame(dice: Dice, samples: readonly Sample[], numbering: Nu
     case 6:
       return badHello(dice);
     case 7:
-      return badPieces(dice, text());
+      return badFragments(dice, text());
     case 8:
-      return badBurst(dice, envelope);
+      return badBatch(dice, envelope);
     default:
       return `{"v":1,"envelopes":${written(smallValue(dice))},"receipts":${written(smallValue(dice))}}`;
   }
 }
 
 /** Messages that share an entry: too many, too few, or with numbers that are none. */
-function badBurst(dice: Dice, { counter, event, ...fields }: Fields): string {
+function badBatch(dice: Dice, { counter, event, ...fields }: Fields): string {
   const count = dice.pick([0, 1, 2, 64, 65, 1_000]);
   const first = Number(counter);
   const counters: unknown[] = Array.from({ length: count }, (_, index) => first + index);
   const events: unknown[] = Array.from({ length: count }, () => event);
   if (dice.isLucky(0.5)) dice.pick([counters, events]).push(smallValue(dice));
   if (dice.isLucky(0.5)) dice.pick([counters, events])[0] = smallValue(dice);
-  const burst = written({ ...fields, counters, events });
-  return `{"v":1,"envelopes":[${burst}],"receipts":[${dice.isLucky(0.5) ? burst : ''}]}`;
+  const batch = written({ ...fields, counters, events });
+  return `{"v":1,"envelopes":[${batch}],"receipts":[${dice.isLucky(0.5) ? batch : ''}]}`;
 }
 
 /** As another peer, for another peer, or as the runtime itself. */
@@ -109,8 +109,8 @@ function badHello(dice: Dice): string {
   return `{"v":1,"hello":${written(hello)}}`;
 }
 
-/** Pieces of a frame that do not follow each other, or are not what was announced. */
-function badPieces(dice: Dice, text: string): string {
+/** Fragments of a frame that do not follow each other, or are not what was announced. */
+function badFragments(dice: Dice, text: string): string {
   const id = 1 + dice.below(1_000);
   const [index, of] = dice.pick([
     [1, 2],

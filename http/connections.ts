@@ -49,7 +49,7 @@ const SHED_AT_ONCE = 16;
 const BACK_OFF_MS = 1_000;
 
 /** Marks a listener for upgrades that answers none of them; transports/websocket/door.ts looks for it. */
-const ONLOOKER = Symbol.for('escapement.onlooker');
+const OBSERVER = Symbol.for('escapement.observer');
 
 export class Connections {
   readonly counts: ConnectionCounts = {
@@ -96,7 +96,7 @@ export class Connections {
       if (connection !== undefined) this.#leave(connection);
     };
     // The WebSocket server answers those that nobody else takes: this listener takes none.
-    const upgraded = Object.assign(leave, { [ONLOOKER]: true });
+    const upgraded = Object.assign(leave, { [OBSERVER]: true });
     // Where nobody listens for upgrades they are requests, and that is to stay so.
     const follows = (event: string): void => {
       if (event !== 'upgrade') return;

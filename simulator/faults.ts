@@ -49,7 +49,7 @@ export {
 export type { Nemesis } from './faults/nemesis.ts';
 export { kindOfNemesis, type NemesisKind } from './faults/nemesis-kind.ts';
 export { nemesisSchema, rangeMs } from './faults/nemesis-schema.ts';
-export { throwingOnlookers } from './faults/onlookers.ts';
+export { throwingOnlookers } from './faults/observers.ts';
 export {
   boardOutage,
   flapping,

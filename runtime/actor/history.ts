@@ -80,7 +80,7 @@ export function tell(
   return did;
 }
 
-/** A burst to one receiver is told in one line: every row of the history is kept. */
+/** A batch to one receiver is told in one line: every row of the history is kept. */
 function tellSent(sent: readonly OutboxRow[]): string[] {
   const did: string[] = [];
   for (let index = 0, next = 0; index < sent.length; index = next) {

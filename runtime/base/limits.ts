@@ -63,7 +63,7 @@ export interface RuntimeLimits {
   readonly messageBytesMax: number;
   /** The same for what clients send. Default 512 KiB. */
   readonly clientMessageBytesMax: number;
-  /** Time that a message in pieces may pause before it is dropped. Default 10,000. */
+  /** Time that a message in fragments may pause before it is dropped. Default 10,000. */
   readonly pieceWaitMs: number;
   /** Characters of one text in a frame of a gate, a manager, a worker or a client. Default 8,192. */
   readonly textLengthMax: number;

@@ -1,11 +1,11 @@
 /**
- * Fragments of a frame that is larger than a peer takes: it is cut into pieces here and put together by the
+ * Fragments of a frame that is larger than a peer takes: it is cut into fragments here and put together by the
  * peer.
  *
- * A piece is text too: `p1:<id>:<index>:<of>:<bytes>:` and then as much of the frame as fits. All pieces of a
+ * A fragment is text too: `p1:<id>:<index>:<of>:<bytes>:` and then as much of the frame as fits. All fragments of a
  * frame follow each other on one connection, so the order of frames is kept, and a receiver has at most one
- * unfinished frame of each peer. A piece that does not follow, or is more than was announced, is refused
- * together with all that came before; so is a frame whose pieces stop coming.
+ * unfinished frame of each peer. A fragment that does not follow, or is more than was announced, is refused
+ * together with all that came before; so is a frame whose fragments stop coming.
  */
 
 import { excerpt, RuntimeError } from '../base/errors.ts';
@@ -25,8 +25,8 @@ const MARK = 'p1:';
 const HEADER = /^p1:(\d{1,15}):(\d{1,5}):(\d{1,5}):(\d{1,12}):/;
 const HEADER_BYTES_MAX = 64;
 
-/** Pieces of one frame, so that a frame cannot be cut into crumbs. */
-export const PIECES_MAX = 1_024;
+/** Fragments of one frame, so that a frame cannot be cut into crumbs. */
+export const FRAGMENTS_MAX = 1_024;
 
 /** True if a text takes more bytes on the wire. */
 export function isLonger(text: string, bytesMax: number): boolean {
@@ -37,14 +37,14 @@ export function isLonger(text: string, bytesMax: number): boolean {
 /**
  * Cuts a frame where at most `bytesMax` bytes are taken at a time; one that fits is sent whole.
  *
- * @throws {RangeError} when it takes more pieces than anybody would put together.
+ * @throws {RangeError} when it takes more fragments than anybody would put together.
  */
 export function cutFrame(frame: string, id: number, bytesMax: number): readonly string[] {
   if (!isLonger(frame, bytesMax)) return [frame];
   const bodies: string[] = [];
   for (let start = 0; start < frame.length; ) {
     const end = endWithin(frame, start, bytesMax - HEADER_BYTES_MAX);
-    if (end === start || bodies.length === PIECES_MAX)
+    if (end === start || bodies.length === FRAGMENTS_MAX)
       throw new RangeError(`A frame of ${frame.length} characters is too large for this peer.`);
     bodies.push(frame.slice(start, end));
     start = end;
@@ -53,7 +53,7 @@ export function cutFrame(frame: string, id: number, bytesMax: number): readonly 
   return bodies.map((body, index) => `${MARK}${id}:${index + 1}:${bodies.length}:${bytes}:${body}`);
 }
 
-export function isPiece(text: string): boolean {
+export function isFragment(text: string): boolean {
   return text.startsWith(MARK);
 }
 
@@ -71,7 +71,7 @@ export class Assembly {
   #refusedId: string | undefined;
   #cancel: Cancel | undefined;
 
-  /** `stalled` is told when no further piece has come within the pause; what there was is gone then. */
+  /** `stalled` is told when no further fragment has come within the pause; what there was is gone then. */
   constructor(clock: Clock, pauseMaxMs: number, stalled: () => void) {
     this.#clock = clock;
     this.#pauseMaxMs = pauseMaxMs;
@@ -83,21 +83,21 @@ export class Assembly {
   }
 
   /**
-   * The whole frame with its last piece; undefined before that.
+   * The whole frame with its last fragment; undefined before that.
    *
    * @throws {RuntimeError} ENVELOPE_MALFORMED once for each frame that is refused.
    */
-  add(piece: string, messageBytesMax: number): string | undefined {
-    const [header, id = '', index, of, bytes] = HEADER.exec(piece) ?? [];
-    if (header === undefined) throw this.#refuse('', `begins with ${excerpt(piece)}`);
+  add(fragment: string, messageBytesMax: number): string | undefined {
+    const [header, id = '', index, of, bytes] = HEADER.exec(fragment) ?? [];
+    if (header === undefined) throw this.#refuse('', `begins with ${excerpt(fragment)}`);
     if (id === this.#refusedId) return undefined;
     if (Number(index) === 1) this.#begin(id, Number(of), Number(bytes), messageBytesMax);
     else if (id !== this.#id || Number(index) !== this.#index + 1 || Number(of) !== this.#of)
       throw this.#refuse(id, `is number ${index} of ${of} after number ${this.#index}`);
     this.#index += 1;
-    this.#bytesLeft -= bytesOf(piece, header.length, piece.length);
+    this.#bytesLeft -= bytesOf(fragment, header.length, fragment.length);
     if (this.#bytesLeft < 0) throw this.#refuse(id, 'has more than was announced');
-    this.#bodies.push(piece.slice(header.length));
+    this.#bodies.push(fragment.slice(header.length));
     if (this.#index < this.#of) {
       this.#arm();
       return undefined;
@@ -109,7 +109,7 @@ export class Assembly {
     return frame;
   }
 
-  /** Something else has come in between: the pieces so far are of no use. */
+  /** Something else has come in between: the fragments so far are of no use. */
   interrupt(): RuntimeError {
     return this.#refuse(this.#id ?? '', 'is followed by another frame');
   }
@@ -126,7 +126,7 @@ export class Assembly {
   #begin(id: string, of: number, bytes: number, messageBytesMax: number): void {
     const wasUnfinished = this.isUnfinished;
     this.drop();
-    if (of < 2 || of > PIECES_MAX) throw this.#refuse(id, `is one of ${of}`);
+    if (of < 2 || of > FRAGMENTS_MAX) throw this.#refuse(id, `is one of ${of}`);
     if (bytes > messageBytesMax + FRAME_ROOM_BYTES)
       throw this.#refuse(id, `is of ${bytes} bytes, where ${messageBytesMax} may be`);
     if (wasUnfinished) throw this.#refuse(id, 'is the first one while another frame is not whole');
@@ -147,7 +147,7 @@ export class Assembly {
   #refuse(id: string, what: string): RuntimeError {
     this.drop();
     this.#refusedId = id;
-    return new RuntimeError('ENVELOPE_MALFORMED', `A piece of a frame ${what}.`);
+    return new RuntimeError('ENVELOPE_MALFORMED', `A fragment of a frame ${what}.`);
   }
 }
 

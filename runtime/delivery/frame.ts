@@ -5,11 +5,11 @@
  * now; it is sent whenever that changes, and to any node that asks. Everything that is due to one node in one
  * tick goes into one frame, or into several when it grows large.
  *
- * Entries of a frame that follow each other between the same two actors may share one: a burst, with
+ * Entries of a frame that follow each other between the same two actors may share one: a batch, with
  * `counters` and `events` in place of `counter` and `event`, where each message comes `after` the one before
  * it; and a receipt with `counters` for all that was taken. The decoder gives them out one by one. A refusal
  * is always alone. A message that has waited before it was sent, because nobody was there or a copy was lost,
- * says with each copy for how long: `ageMs`, in a burst `agesMs`.
+ * says with each copy for how long: `ageMs`, in a batch `agesMs`.
  */
 
 import type { OutboxRow } from '../actor.ts';
@@ -24,7 +24,7 @@ const PLACES_MAX = 1_000;
 const SINGLES_MAX = 4_096;
 
 /** Messages, or receipts, of one entry. No more of a pair are ever under way. */
-export const BURST_MAX = 64;
+export const BATCH_MAX = 64;
 
 export interface Hello {
   readonly node: string;
@@ -94,7 +94,7 @@ export function encodeEnvelope(
 }
 
 /** Messages of one sender to one receiver, each of them after the one before it. */
-export function encodeBurst(
+export function encodeBatch(
   from: string,
   to: string,
   after: number,
@@ -117,7 +117,7 @@ export function encodeTaken(from: string, to: string, counters: readonly number[
 }
 
 /** An entry that stands for several. */
-interface Burst {
+interface Batch {
   readonly to: unknown;
   readonly from: unknown;
   readonly after?: unknown;
@@ -126,24 +126,24 @@ interface Burst {
   readonly events?: unknown;
 }
 
-function isBurst(entry: unknown): entry is Burst {
-  const { counters } = (entry ?? {}) as Partial<Burst>;
-  return Array.isArray(counters) && counters.length <= BURST_MAX;
+function isBatch(entry: unknown): entry is Batch {
+  const { counters } = (entry ?? {}) as Partial<Batch>;
+  return Array.isArray(counters) && counters.length <= BATCH_MAX;
 }
 
 /**
- * Splits a burst; an entry that is no burst that can be read stays as it is, and is refused like any
+ * Splits a batch; an entry that is no batch that can be read stays as it is, and is refused like any
  * other.
  */
 function singly(
   entries: readonly unknown[],
-  split: (burst: Burst) => readonly unknown[] | undefined,
+  split: (batch: Batch) => readonly unknown[] | undefined,
 ): readonly unknown[] {
   if (entries.length > SINGLES_MAX) throw tooMany();
-  if (!entries.some(isBurst)) return entries;
+  if (!entries.some(isBatch)) return entries;
   const singles: unknown[] = [];
   for (const entry of entries) {
-    const parts = isBurst(entry) ? split(entry) : undefined;
+    const parts = isBatch(entry) ? split(entry) : undefined;
     if (parts === undefined) singles.push(entry);
     else for (const part of parts) singles.push(part);
     if (singles.length > SINGLES_MAX) throw tooMany();
@@ -156,8 +156,8 @@ function tooMany(): RuntimeError {
   return new RuntimeError('ENVELOPE_MALFORMED', what);
 }
 
-function envelopesOf(burst: Burst): readonly unknown[] | undefined {
-  const { to, from, after, counters, events, agesMs } = burst;
+function envelopesOf(batch: Batch): readonly unknown[] | undefined {
+  const { to, from, after, counters, events, agesMs } = batch;
   if (!Array.isArray(events) || events.length !== counters.length) return undefined;
   const ages = Array.isArray(agesMs) ? agesMs : [];
   return events.map((event, index) => ({
@@ -170,7 +170,7 @@ function envelopesOf(burst: Burst): readonly unknown[] | undefined {
   }));
 }
 
-function receiptsOf({ from, to, counters }: Burst): readonly unknown[] {
+function receiptsOf({ from, to, counters }: Batch): readonly unknown[] {
   return counters.map((counter) => ({ from, to, counter }));
 }
 

@@ -3,7 +3,7 @@
  *
  * Guarantees: everything stands in the order in which it was added, with one exception that nobody can see:
  * receipts of one pair that come close together share an entry. Messages that follow each other from one
- * actor to another share one too, so what a burst says of its sender and receiver is said, sent and checked
+ * actor to another share one too, so what a batch says of its sender and receiver is said, sent and checked
  * once. It keeps no limit: its `length` is for a caller that does.
  */
 
@@ -11,8 +11,8 @@ import type { OutboxRow } from '../actor.ts';
 import { knob } from '../base/knob.ts';
 import type { Receipt } from './envelope.ts';
 import {
-  BURST_MAX,
-  encodeBurst,
+  BATCH_MAX,
+  encodeBatch,
   encodeEnvelope,
   encodeFrame,
   encodeReceipt,
@@ -20,7 +20,7 @@ import {
 } from './frame.ts';
 
 /** Messages of one sender to one receiver, each of which has to be taken before the next. */
-interface Burst {
+interface Batch {
   readonly from: string;
   readonly to: string;
   readonly after: number;
@@ -36,7 +36,7 @@ interface Taken {
 }
 
 /** Messages, or receipts, put into one entry. */
-const BURST = knob('burst', BURST_MAX);
+const BATCH = knob('burst', BATCH_MAX);
 
 /** About what an entry takes beside addresses and events. */
 const ENTRY_LENGTH = 60;
@@ -45,30 +45,30 @@ const COUNTER_LENGTH = 8;
 export class Outgoing {
   /** Characters of the frame, roughly. */
   length = 0;
-  readonly #envelopes: Array<string | Burst> = [];
+  readonly #envelopes: Array<string | Batch> = [];
   readonly #receipts: Array<string | Taken> = [];
   /** The last entry, as long as messages may be added to it. */
-  #burst: Burst | undefined;
+  #batch: Batch | undefined;
   /** Entries to which receipts may be added, by sender. */
   readonly #taken = new Map<string, Taken>();
 
   addEnvelope(text: string): void {
-    this.#burst = undefined;
+    this.#batch = undefined;
     this.#envelopes.push(text);
     this.length += text.length;
   }
 
   /** A message that has an identity. */
   addRow(from: string, row: OutboxRow, after: number, ageMs = 0): void {
-    const burst = this.#burst;
+    const batch = this.#batch;
     this.length += row.text.length + COUNTER_LENGTH;
-    if (burst !== undefined && isNext(burst, from, row, after)) {
-      burst.rows.push(row);
-      burst.ages.push(ageMs);
+    if (batch !== undefined && isNext(batch, from, row, after)) {
+      batch.rows.push(row);
+      batch.ages.push(ageMs);
       return;
     }
-    this.#burst = { from, to: row.to, after, rows: [row], ages: [ageMs] };
-    this.#envelopes.push(this.#burst);
+    this.#batch = { from, to: row.to, after, rows: [row], ages: [ageMs] };
+    this.#envelopes.push(this.#batch);
     this.length += from.length + row.to.length + ENTRY_LENGTH;
   }
 
@@ -84,7 +84,7 @@ export class Outgoing {
     }
     this.length += COUNTER_LENGTH;
     const taken = this.#taken.get(from);
-    if (taken !== undefined && taken.to === to && taken.counters.length < BURST.value) {
+    if (taken !== undefined && taken.to === to && taken.counters.length < BATCH.value) {
       taken.counters.push(counter);
       return;
     }
@@ -99,18 +99,18 @@ export class Outgoing {
   }
 }
 
-function isNext({ from, rows }: Burst, sender: string, row: OutboxRow, after: number): boolean {
+function isNext({ from, rows }: Batch, sender: string, row: OutboxRow, after: number): boolean {
   const last = rows[rows.length - 1] as OutboxRow;
   return (
-    last.counter === after && from === sender && last.to === row.to && rows.length < BURST.value
+    last.counter === after && from === sender && last.to === row.to && rows.length < BATCH.value
   );
 }
 
-function envelopeText(entry: string | Burst): string {
+function envelopeText(entry: string | Batch): string {
   if (typeof entry === 'string') return entry;
   const { from, to, after, rows, ages } = entry;
   if (rows.length === 1) return encodeEnvelope(from, rows[0] as OutboxRow, after, ages[0]);
-  return encodeBurst(from, to, after, rows, ages);
+  return encodeBatch(from, to, after, rows, ages);
 }
 
 function receiptText(entry: string | Taken): string {

@@ -25,7 +25,7 @@ const REQUEST = 'request:';
 /** The jobs system repeats nothing under such names: they would be senders that nobody is answerable for. */
 const REQUESTING: ReadonlySet<PeerRole> = new Set(['node', 'client']);
 
-/** An event may be 32 levels deep and lies four levels deep in its frame, as one of a burst. */
+/** An event may be 32 levels deep and lies four levels deep in its frame, as one of a batch. */
 const FRAME_DEPTH_MAX = 36;
 const KEYS_MAX = 1_000;
 /** A page of 500 entries has some ten thousand, and the parser takes some 20 ms for as many as that. */

@@ -11,7 +11,7 @@ import type { RuntimeLimits } from '../base/limits.ts';
 import { Bucket } from '../base/token-bucket.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { PeerIdentity, ProvedPeer } from '../ports/transport.ts';
-import { Assembly, isPiece } from './fragments.ts';
+import { Assembly, isFragment } from './fragments.ts';
 import { type JsonBounds, scanJson } from './json-limits.ts';
 import { boundsOf, messageBytesOf } from './peer-authority.ts';
 
@@ -57,14 +57,16 @@ export class PeerConduct {
    * @throws {RuntimeError} ENVELOPE_MALFORMED
    */
   open(text: string): string | undefined {
-    const frame = isPiece(text) ? this.#assembly.add(text, this.#messageBytesMax) : text;
+    const frame = isFragment(text) ? this.#assembly.add(text, this.#messageBytesMax) : text;
     if (frame !== undefined && this.#bounds !== undefined) scanJson(frame, this.#bounds);
     return frame;
   }
 
   /** The frame it had begun, when what comes now does not go on with it. */
   interrupted(text: string): RuntimeError | undefined {
-    return this.#assembly.isUnfinished && !isPiece(text) ? this.#assembly.interrupt() : undefined;
+    return this.#assembly.isUnfinished && !isFragment(text)
+      ? this.#assembly.interrupt()
+      : undefined;
   }
 
   /** Notes messages that have come, however they were batched. @throws {RuntimeError} PEER_FLOODED */

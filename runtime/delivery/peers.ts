@@ -2,7 +2,7 @@
  * Peers: the other nodes that are connected, the places they host, and the frames to them.
  *
  * Messages due to one node are collected for the rest of the tick and sent as one frame, or as several of
- * about 32 KiB; a frame that is larger than the peer takes is sent in pieces. It promises nothing: what a
+ * about 32 KiB; a frame that is larger than the peer takes is sent in fragments. It promises nothing: what a
  * lost connection swallowed is sent again by delivery.ts. Of two nodes that claim a place the one with the
  * higher fence is believed, in whatever order they were heard.
  *
@@ -264,9 +264,9 @@ export class Peers {
         return;
       }
       this.#framesCut += 1;
-      const pieces = cutFrame(frame, this.#framesCut, bytesMax);
-      if (this.#transport.sendTogether !== undefined) this.#transport.sendTogether(node, pieces);
-      else pieces.every((piece) => this.#transport.send(node, piece));
+      const fragments = cutFrame(frame, this.#framesCut, bytesMax);
+      if (this.#transport.sendTogether !== undefined) this.#transport.sendTogether(node, fragments);
+      else fragments.every((fragment) => this.#transport.send(node, fragment));
     } catch (thrown) {
       this.#logger.error({ peer: node, error: messageOf(thrown) }, 'a frame could not be sent');
     }

@@ -65,7 +65,7 @@ export class Release {
       actor.outbox.durable = (sent.at(-1) as OutboxRow).counter;
       let last = '';
       for (const { to } of sent) {
-        // A burst to one receiver goes at once.
+        // A batch to one receiver goes at once.
         if (to !== last) delivery.dispatch(actor.address, actor.outbox, to, owner);
         last = to;
       }

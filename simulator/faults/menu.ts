@@ -26,7 +26,7 @@ import {
 } from './links.ts';
 import { buggify, delayedDuplicate } from './messages.ts';
 import type { NemesisKind } from './nemesis-kind.ts';
-import { throwingOnlookers } from './onlookers.ts';
+import { throwingOnlookers } from './observers.ts';
 import { boardOutage, flapping, isolateLeader, isolateNodes, partition } from './partitions.ts';
 import {
   crashLoop,

@@ -20,7 +20,7 @@ class Failures {
   readonly #verdict: Verdict;
   /** A turn whose event has to be kept before anything else is durable. */
   #failed: TurnRecord | undefined;
-  /** An onlooker that threw, of which the next line of its node tells. */
+  /** An observer that threw, of which the next line of its node tells. */
   #thrown: Thrown | undefined;
   /** What code of users threw last, by node. */
   readonly #lastThrown = new Map<string, string>();

@@ -245,7 +245,7 @@ describe('H44: what is malformed', () => {
     ['a hello', { v: 1, hello: { node: PEER } }],
     ['depth (H45)', { v: 1, x: JSON.parse(`${'['.repeat(36)}${']'.repeat(36)}`) }],
     ['a text (H45)', envelope({ event: { ...HEARD, detail: 'x'.repeat(8_193) } })],
-    ['a piece (H36)', 'p1:x'],
+    ['a fragment (H36)', 'p1:x'],
   ])('counts also where it is %s', async (_, frame) => {
     const { say, heard, expelled } = await start(MANAGER);
     for (let time = 0; time < 3; time += 1) await say(frame);

@@ -70,7 +70,7 @@ test('fresh ones have no age, those that waited for their receiver have theirs, 
   expect(b.actor('gossip/1').getSnapshot().context.heard.at(-1)).toEqual([4, 0]);
 });
 
-test('each message of a burst has its own', () => {
+test('each message of a batch has its own', () => {
   const outbox = new Outbox();
   const outgoing = new Outgoing();
   for (const at of [1_000, 4_000, 4_950]) {

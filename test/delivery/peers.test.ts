@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { SILENT_LOGGER } from '../../runtime/base/limits.ts';
-import { isPiece } from '../../runtime/delivery/fragments.ts';
+import { isFragment } from '../../runtime/delivery/fragments.ts';
 import { type FenceMemory, Peers } from '../../runtime/delivery/peers.ts';
 import type { Transport } from '../../runtime/ports/transport.ts';
 import { SimulatedClock } from '../../simulator/testing.ts';
@@ -167,7 +167,7 @@ test('a transport that throws costs a frame and nothing else', async () => {
   expect(errors).toHaveLength(2);
 });
 
-test('a frame that is larger than the peer takes goes in pieces, between what came before and after', async () => {
+test('a frame that is larger than the peer takes goes in fragments, between what came before and after', async () => {
   const { peers, frames, connect } = start(() => true, { frameBytesMax: () => 64 * 1024 });
   connect('a');
   frames.length = 0;
@@ -179,13 +179,13 @@ test('a frame that is larger than the peer takes goes in pieces, between what ca
   expect(before).toContain('[1]');
   expect(after).toContain('[2]');
   expect(rest).toHaveLength(5);
-  for (const piece of rest) {
-    expect(isPiece(piece)).toBe(true);
-    expect(Buffer.byteLength(piece)).toBeLessThanOrEqual(64 * 1024);
+  for (const fragment of rest) {
+    expect(isFragment(fragment)).toBe(true);
+    expect(Buffer.byteLength(fragment)).toBeLessThanOrEqual(64 * 1024);
   }
 });
 
-test('pieces stop with the first one that is not taken', async () => {
+test('fragments stop with the first one that is not taken', async () => {
   let left = 2;
   const { peers, frames, connect } = start(() => left-- > 0, { frameBytesMax: () => 1_000 });
   connect('a');

@@ -87,7 +87,7 @@ describe('an event', () => {
     expect(faults()).toEqual(NONE);
   });
 
-  test('as deep as may be arrives, also as one of a burst', async () => {
+  test('as deep as may be arrives, also as one of a batch', async () => {
     const { b, far, faults } = await twoNodes();
     const event = { type: 'put', inner: deep(31) } as const;
     await Promise.all([far.send(event), far.send(event), far.send(event)]);

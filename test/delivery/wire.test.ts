@@ -6,7 +6,7 @@ import { errorFromShape, excerpt, RuntimeError } from '../../runtime/base/errors
 import { parseEnvelope, parseReceipt } from '../../runtime/delivery/envelope.ts';
 import {
   decodeFrame,
-  encodeBurst,
+  encodeBatch,
   encodeEnvelope,
   encodeFrame,
   encodeHello,
@@ -196,9 +196,9 @@ describe('an entry that stands for several', () => {
   const row = (counter: number) => ({ counter, text: `{"type":"e","number":${counter}}` });
 
   test('is read as the messages and receipts it stands for, each after the one before it', () => {
-    const burst = encodeBurst(from, to, 4, [5, 6, 9].map(row));
+    const batch = encodeBatch(from, to, 4, [5, 6, 9].map(row));
     const { envelopes, receipts } = decodeFrame(
-      encodeFrame([burst], [encodeTaken(from, to, [5, 6, 9])]),
+      encodeFrame([batch], [encodeTaken(from, to, [5, 6, 9])]),
     );
     expect(envelopes.map(parseEnvelope)).toEqual([
       { to, from, counter: 5, after: 4, event: { type: 'e', number: 5 } },
@@ -210,8 +210,8 @@ describe('an entry that stands for several', () => {
 
   test('stands where it stood among the others', () => {
     const single = encodeEnvelope(from, { to, ...row(1) }, 0);
-    const burst = encodeBurst(from, to, 1, [2, 3].map(row));
-    const { envelopes } = decodeFrame(encodeFrame([single, burst, single], []));
+    const batch = encodeBatch(from, to, 1, [2, 3].map(row));
+    const { envelopes } = decodeFrame(encodeFrame([single, batch, single], []));
     expect(envelopes.map((each) => parseEnvelope(each).counter)).toEqual([1, 2, 3, 1]);
   });
 

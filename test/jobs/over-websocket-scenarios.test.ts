@@ -12,7 +12,7 @@ describe('over WebSocket', async () => {
     const client = await cluster.begin('A', {
       jobId: 'j1',
       timeoutMs: 60_000,
-      // In pieces: a client's frames are smaller than that.
+      // In fragments: a client's frames are smaller than that.
       workflows: [{ ...scripted('w1', { runs: 5_000 }) }, large('w2'), large('w3')],
     });
     await cluster.runUntil(10_000);

@@ -33,7 +33,7 @@ export interface Graph {
 }
 
 /** Who is told of every step as it is looked at, and says when there is nothing more to look for. */
-export interface Onlooker {
+export interface Observer {
   born(situation: Situation): void;
   seen(before: Situation, step: PathStep, after: Situation): void;
   isEnough(): boolean;
@@ -46,11 +46,11 @@ export function graphOf(
   plan: PathPlan,
   situations: Situations,
   input: unknown,
-  onlooker: Onlooker,
+  observer: Observer,
 ): Graph {
   const { stepsMax = STEPS_MAX, situationsMax = SITUATIONS_MAX } = plan;
   const first = situations.first(input);
-  onlooker.born(first);
+  observer.born(first);
   const keys = new WeakMap<Situation, string>();
   const keyOf = (situation: Situation): string => {
     const key = keys.get(situation) ?? keyIn(plan, situation);
@@ -61,7 +61,7 @@ export function graphOf(
   const logic = {
     transition: (before: Situation, step: PathStep) => {
       const after = situations.after(before, step);
-      onlooker.seen(before, step, after);
+      observer.seen(before, step, after);
       return after;
     },
     getInitialSnapshot: () => first,
@@ -77,7 +77,7 @@ export function graphOf(
       stopWhen: (situation: Situation) => {
         looked += 1;
         const isOver = looked > situationsMax || situation.steps >= stepsMax;
-        return isOver || situation.thrown !== undefined || onlooker.isEnough();
+        return isOver || situation.thrown !== undefined || observer.isEnough();
       },
     } as never,
   ) as unknown as Adjacency;

@@ -54,7 +54,7 @@ export const cleanupPlants: readonly Plant[] = [
   {
     id: 'P49',
     area: 'runtime',
-    says: 'What an onlooker throws, here one that watches an actor, is told in the log and goes on to whatever called it.',
+    says: 'What an observer throws, here one that watches an actor, is told in the log and goes on to whatever called it.',
     edits: [
       {
         file: 'runtime/effects/observers.ts',

@@ -26,11 +26,11 @@ export const UNDRAWN_LIMITS: Readonly<Record<string, string>> = {
   watchRepeatMs: 'a rhythm of watches, which the jobs system has none of',
   watchLostMs: 'a time that a watch waits, and the jobs system has none',
   messageBytesMax:
-    'a smaller one makes messages of the system itself unsendable; test/delivery/pieces.test.ts has its edges',
+    'a smaller one makes messages of the system itself unsendable; test/delivery/fragments.test.ts has its edges',
   clientMessageBytesMax:
-    'a smaller one makes submissions unsendable; test/delivery/pieces.test.ts has its edges',
+    'a smaller one makes submissions unsendable; test/delivery/fragments.test.ts has its edges',
   pieceWaitMs:
-    'a simulated network has no largest frame; test/delivery/pieces.test.ts has its edges',
+    'a simulated network has no largest frame; test/delivery/fragments.test.ts has its edges',
   textLengthMax: 'bounds hostile peers: the fuzzer',
   payloadLengthMax: 'bounds hostile peers: the fuzzer',
   peerFaultsMax: 'bounds hostile peers: the fuzzer and the Byzantine peer',
@@ -128,10 +128,10 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
         'runtime/delivery/peer-authority.ts ITEMS_MAX',
         'runtime/delivery/peer-authority.ts PARTS_MAX',
         'runtime/delivery/fragments.ts FRAME_ROOM_BYTES',
-        'runtime/delivery/fragments.ts PIECES_MAX',
+        'runtime/delivery/fragments.ts FRAGMENTS_MAX',
         'runtime/delivery/frame.ts PLACES_MAX',
         'runtime/delivery/frame.ts SINGLES_MAX',
-        'runtime/delivery/frame.ts BURST_MAX',
+        'runtime/delivery/frame.ts BATCH_MAX',
         'runtime/actor/rank.ts RANK_TEXT_MAX',
         'programs/jobs/submission.ts BODY_BYTES_MAX',
         'programs/jobs/worker/handlers.ts HANDLERS_MAX',

@@ -35,7 +35,7 @@ import {
 const HEADER_BYTES_MAX = 16 * 1024;
 const REFUSALS_LOGGED_PER_SECOND = 5;
 /** Symbol on a listener for upgrades that answers none of them, such as that of http/connections.ts. */
-const ONLOOKER = Symbol.for('escapement.onlooker');
+const OBSERVER = Symbol.for('escapement.observer');
 
 export interface DoorServices {
   readonly options: WebSocketOptions;
@@ -185,7 +185,7 @@ export class Door {
   /** Listeners that answer upgrades of this server, this door included. */
   #takers(): readonly unknown[] {
     const all = this.#server?.listeners('upgrade') ?? [];
-    return all.filter((listener) => !Object.hasOwn(listener, ONLOOKER));
+    return all.filter((listener) => !Object.hasOwn(listener, OBSERVER));
   }
 
   readonly #upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {

@@ -37,13 +37,13 @@ async function advanceAll(runtimes: World, duration: string | number): Promise<v
   await first?.advance(duration);
 }
 
-/** Every speaker tells every listener `count` numbers, in bursts, while the seed does its worst. */
+/** Every speaker tells every listener `count` numbers, in batches, while the seed does its worst. */
 async function chat(seed: number, count: number, mayCrash: boolean) {
   const { network, runtimes } = await world(seed);
   const random = new SeededRandom(seed, 'chat');
   const listeners = NODES.flatMap((node) => upTo(PER_NODE).map((n) => `listener/${n - 1}@${node}`));
   network.faults = BAD;
-  for (let burst = 0; burst < count; burst += 1) {
+  for (let batch = 0; batch < count; batch += 1) {
     for (const rt of runtimes.values()) {
       for (let index = 0; index < PER_NODE; index += 1) {
         const speaking = rt.actor(`speaker/${index}`);
@@ -113,7 +113,7 @@ test.each([11, 12, 13, 14])(
   },
 );
 
-test('a burst of 300 to one receiver arrives in order over a network that reorders', async () => {
+test('a batch of 300 to one receiver arrives in order over a network that reorders', async () => {
   const { network, runtimes } = await world(5, ['a', 'b']);
   network.faults = BAD;
   const a = runtimes.get('a') as TestRuntime<typeof KINDS>;

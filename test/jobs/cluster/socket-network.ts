@@ -4,7 +4,7 @@
  *
  * The simulated network still decides what arrives, and when: its delays, cuts and faults are those
  * of the script. At the moment at which a frame arrives there, its sender's socket sends it, and the
- * receiver is handed what comes out of its own socket: handshake, framing, limits and pieces are the
+ * receiver is handed what comes out of its own socket: handshake, framing, limits and fragments are the
  * real ones, and so is what each has proved. Simulated time stands still until all has come out.
  * Peers that a test plays by hand have no socket, and neither has a sender that has died meanwhile:
  * what they say is handed over as it is.

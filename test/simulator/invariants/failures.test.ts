@@ -1,4 +1,4 @@
-/** Good and bad histories of failures: of turns, of onlookers, and of handlers. */
+/** Good and bad histories of failures: of turns, of observers, and of handlers. */
 
 import { describe, expect, test } from 'vitest';
 import type { LogFact, WorkFact } from '../../../simulator/history/history.ts';
@@ -46,7 +46,7 @@ const log = (message: string, error: string): LogFact => ({
   fields: { error },
 });
 
-describe('RT-2, an onlooker that throws', () => {
+describe('RT-2, an observer that throws', () => {
   const threw = (error: string) =>
     history()
       .add('a-1', turn(J1))

@@ -1,5 +1,5 @@
 /**
- * Nemeses of onlookers: code of users that is called by a node and has nothing to do with its work.
+ * Nemeses of observers: code of users that is called by a node and has nothing to do with its work.
  */
 
 import { allNodes } from './cluster-shape.ts';
@@ -58,7 +58,7 @@ function failing(strike: Strike, name: string): () => void {
   const { life } = node;
   return () => {
     if (strike.isOver || !node.isUp || node.life !== life) return;
-    const error = `An onlooker of ${name} fails.`;
+    const error = `An observer of ${name} fails.`;
     strike.hit({ node: name, error });
     throw new Error(error);
   };

@@ -6,10 +6,10 @@ import { RuntimeError } from '../../runtime/base/errors.ts';
 import {
   Assembly,
   cutFrame,
+  FRAGMENTS_MAX,
   FRAME_ROOM_BYTES,
+  isFragment,
   isLonger,
-  isPiece,
-  PIECES_MAX,
 } from '../../runtime/delivery/fragments.ts';
 import { SimulatedClock } from '../../simulator/testing.ts';
 
@@ -19,9 +19,9 @@ function start() {
   const clock = new SimulatedClock();
   const stalls: number[] = [];
   const assembly = new Assembly(clock, 10_000, () => stalls.push(clock.now()));
-  const add = (piece: string, bytesMax = MIB_4) => {
+  const add = (fragment: string, bytesMax = MIB_4) => {
     try {
-      return assembly.add(piece, bytesMax);
+      return assembly.add(fragment, bytesMax);
     } catch (thrown) {
       if (!(thrown instanceof RuntimeError)) throw thrown;
       expect(thrown.code).toBe('ENVELOPE_MALFORMED');
@@ -37,7 +37,7 @@ const overTheWire = (text: string): string => Buffer.from(text).toString();
 const REFUSED = expect.any(RuntimeError);
 
 describe('a frame that is too large', () => {
-  test('is whole again on the other side, and no piece is larger than was taken', () => {
+  test('is whole again on the other side, and no fragment is larger than was taken', () => {
     const text = fc.oneof(
       fc.string({ minLength: 1, maxLength: 2_000 }),
       fc.string({ unit: 'grapheme', minLength: 1, maxLength: 2_000 }),
@@ -46,18 +46,18 @@ describe('a frame that is too large', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 100, max: 3_000 }), (body, bytesMax) => {
         const frame = `{${body}`;
-        const pieces = cutFrame(frame, 7, bytesMax);
+        const fragments = cutFrame(frame, 7, bytesMax);
         const { assembly, add } = start();
         expect(isLonger(frame, bytesMax)).toBe(Buffer.byteLength(frame) > bytesMax);
-        for (const piece of pieces) {
-          expect(Buffer.byteLength(piece)).toBeLessThanOrEqual(bytesMax);
+        for (const fragment of fragments) {
+          expect(Buffer.byteLength(fragment)).toBeLessThanOrEqual(bytesMax);
           // Not one character is torn apart: what travels as bytes is the same text afterwards.
-          if (overTheWire(frame) === frame) expect(overTheWire(piece)).toBe(piece);
+          if (overTheWire(frame) === frame) expect(overTheWire(fragment)).toBe(fragment);
         }
-        if (pieces.length === 1) expect(pieces).toEqual([frame]);
+        if (fragments.length === 1) expect(fragments).toEqual([frame]);
         else {
-          expect(pieces.every(isPiece)).toBe(true);
-          const whole = pieces.map((piece) => add(piece));
+          expect(fragments.every(isFragment)).toBe(true);
+          const whole = fragments.map((fragment) => add(fragment));
           expect(whole.slice(0, -1).every((part) => part === undefined)).toBe(true);
           expect(whole.at(-1)).toBe(frame);
           expect(assembly.isUnfinished).toBe(false);
@@ -66,53 +66,53 @@ describe('a frame that is too large', () => {
     );
   });
 
-  test('is not cut into more pieces than anybody puts together', () => {
+  test('is not cut into more fragments than anybody puts together', () => {
     expect(() => cutFrame('x'.repeat(100_000), 1, 100)).toThrow(RangeError);
     expect(() => cutFrame('x'.repeat(100), 1, 50)).toThrow(RangeError);
   });
 });
 
-describe('H36: a frame in pieces', () => {
+describe('H36: a frame in fragments', () => {
   const cut = (id: number, length = 300) => cutFrame('x'.repeat(length), id, 100);
   const [first, second, third] = cut(1) as [string, string, string];
 
   test.each([
     ['with a gap', [first, third]],
-    ['with a piece twice', [first, second, second]],
-    ['without its first piece', [second]],
-    ['with a piece of another one', [first, cut(2)[1] as string]],
+    ['with a fragment twice', [first, second, second]],
+    ['without its first fragment', [second]],
+    ['with a fragment of another one', [first, cut(2)[1] as string]],
     ['with one more than announced', [...cut(1), 'p1:1:4:3:300:x']],
-    ['with another number of pieces', [first, cut(1, 900)[1] as string]],
+    ['with another number of fragments', [first, cut(1, 900)[1] as string]],
     ['with more in it than announced', ['p1:1:1:2:3:ab', 'p1:1:2:2:3:cd']],
     ['with more bytes in it than announced', ['p1:1:1:2:3:ab', 'p1:1:2:2:3:€']],
     ['with less in it than announced', ['p1:1:1:2:5:ab', 'p1:1:2:2:5:cd']],
     ['that is whole and yet cut', ['p1:1:1:1:2:ab']],
-    ['of too many pieces', [`p1:1:1:${PIECES_MAX + 1}:5000:a`]],
-    ['of no pieces', ['p1:1:0:0:2:ab']],
+    ['of too many fragments', [`p1:1:1:${FRAGMENTS_MAX + 1}:5000:a`]],
+    ['of no fragments', ['p1:1:0:0:2:ab']],
     ['that is too large', [`p1:1:1:9:${MIB_4 + FRAME_ROOM_BYTES + 1}:ab`]],
     ['whose numbers are none', ['p1:x:1:2:3:ab']],
     ['whose numbers never end', [`p1:${'9'.repeat(100)}`]],
     ['without numbers', ['p1:']],
     ['while another one is not whole', [first, cut(2)[0] as string]],
-  ])('%s is refused once, and nothing of it is kept', (_, pieces) => {
+  ])('%s is refused once, and nothing of it is kept', (_, fragments) => {
     const { assembly, add } = start();
-    const [last, ...before] = [...pieces].reverse() as [string, ...string[]];
-    for (const piece of before.reverse()) add(piece);
+    const [last, ...before] = [...fragments].reverse() as [string, ...string[]];
+    for (const fragment of before.reverse()) add(fragment);
     expect(add(last)).toEqual(REFUSED);
     expect(assembly.isUnfinished).toBe(false);
     // What comes then is put together as if nothing had been.
     const next = cut(50);
-    expect(next.map((piece) => add(piece)).at(-1)).toBe('x'.repeat(300));
+    expect(next.map((fragment) => add(fragment)).at(-1)).toBe('x'.repeat(300));
   });
 
-  test('that was refused is one fault, however many pieces are still under way', () => {
+  test('that was refused is one fault, however many fragments are still under way', () => {
     const { add } = start();
-    const pieces = cutFrame('x'.repeat(200_000), 3, 1_000);
-    const answers = pieces.map((piece) => add(piece, 10_000));
+    const fragments = cutFrame('x'.repeat(200_000), 3, 1_000);
+    const answers = fragments.map((fragment) => add(fragment, 10_000));
     expect(answers.filter((answer) => answer !== undefined)).toEqual([REFUSED]);
   });
 
-  test('that does not go on is dropped 10 s after its last piece, and told once', () => {
+  test('that does not go on is dropped 10 s after its last fragment, and told once', () => {
     const { clock, stalls, assembly, add } = start();
     const begunAt = clock.now();
     add(first);
