@@ -3,9 +3,9 @@
  * the first rows.
  */
 
-import type { ActorQuery, WaitingFor } from '../../runtime/api.ts';
+import type { ActorQuery, ActorRow, WaitingFor } from '../../runtime/api.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
-import { durationOf } from '../parameters.ts';
+import { durationOf, wholeNumber } from '../parameters.ts';
 import type { ActorLine, ActorsPage, ActorsQuery } from '../protocol.ts';
 import type { LiveContext } from './live-context.ts';
 
@@ -13,8 +13,14 @@ const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 200;
 /** Rows that are sorted where the index has no order for it. */
 const SORTED_MAX = 5_000;
-/** Pages of the index that are read for one page of a narrow list. */
-const PAGES_MAX = 10;
+/** Rows that are read at a time where the index cannot tell which are wanted, and for one page of such a list at most. */
+const READ_ROWS = 500;
+const LOOKED_MAX = 20_000;
+/** Histories that are read for one page of a list that asks for extensions. */
+const HISTORIES_MAX = 500;
+const HISTORY_TURNS = 200;
+/** Events that give an actor of the jobs system more time. */
+const EXTENSION = /^(?:extension\.credited|job\.extend)$/;
 
 export type LocalActors = Omit<ActorsPage, 'at' | 'missing'>;
 
@@ -23,26 +29,45 @@ export function actorsHere(context: LiveContext, query: ActorsQuery): LocalActor
   const limit = limitOf(query.limit);
   if (query.node !== undefined && query.node !== context.node) return { rows: [] };
   if (query.place !== undefined && query.place !== context.runtime.place) return { rows: [] };
-  if (query.sort === 'state' || query.sort === 'turnAt' || query.order === 'desc')
+  // A node that stands by shows what the host of its place shows: nothing by itself.
+  if (!context.runtime.isHosting) return { rows: [] };
+  const isNarrow = query.text !== undefined || query.extensionsMin !== undefined;
+  const isIndexOrder = query.sort === undefined || query.sort === 'address';
+  if (query.order === 'desc' || (query.sort === 'deadline' ? isNarrow : !isIndexOrder))
     return sorted(context, query, limit);
+  return inOrder(context, query, limit, isNarrow ? READ_ROWS : limit);
+}
+
+/** Rows in the order of the index, as many of it as it takes; a row's address is the place after it. */
+function inOrder(
+  context: LiveContext,
+  query: ActorsQuery,
+  limit: number,
+  readRows: number,
+): LocalActors {
+  const isWanted = filterOf(context, query);
   const rows: ActorLine[] = [];
   let { cursor } = query;
-  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+  let looked = 0;
+  do {
     const page = context.runtime.query({
       ...indexQuery(context, query),
-      limit: limit - rows.length,
+      limit: readRows,
       ...(cursor !== undefined && { cursor }),
     });
-    for (const row of page.actors)
-      if (isWanted(row, query)) rows.push(withOutbox(context, context.line(row)));
+    for (const row of page.actors) {
+      looked += 1;
+      if (isWanted(row)) rows.push(withOutbox(context, context.line(row)));
+      if (rows.length === limit && row !== page.actors.at(-1)) return { rows, cursor: row.address };
+    }
     cursor = page.cursor;
-    if (cursor === undefined || rows.length >= limit) break;
-  }
+  } while (cursor !== undefined && rows.length < limit && looked < LOOKED_MAX);
   return { rows, ...(cursor !== undefined && { cursor }) };
 }
 
 /** Rows in an order that the index has not, among the first that it has. */
 function sorted(context: LiveContext, query: ActorsQuery, limit: number): LocalActors {
+  const isWanted = filterOf(context, query);
   const found: ActorLine[] = [];
   let cursor: string | undefined;
   let looked = 0;
@@ -53,7 +78,7 @@ function sorted(context: LiveContext, query: ActorsQuery, limit: number): LocalA
       ...(cursor !== undefined && { cursor }),
     });
     looked += page.actors.length;
-    for (const row of page.actors) if (isWanted(row, query)) found.push(context.line(row));
+    for (const row of page.actors) if (isWanted(row)) found.push(context.line(row));
     cursor = page.cursor;
   } while (cursor !== undefined && looked < SORTED_MAX);
   const { sort = 'address', order = 'asc' } = query;
@@ -99,8 +124,22 @@ function indexQuery(context: LiveContext, query: ActorsQuery): ActorQuery {
   };
 }
 
-function isWanted({ address }: { readonly address: string }, { text }: ActorsQuery): boolean {
-  return text === undefined || address.toLowerCase().includes(text.toLowerCase());
+/** @throws {RuntimeError} OPTION_INVALID */
+function filterOf(
+  context: LiveContext,
+  { text, extensionsMin }: ActorsQuery,
+): (row: ActorRow) => boolean {
+  const part = text?.toLowerCase();
+  const least = wholeNumber(extensionsMin, 'extensionsMin', { min: 0, max: 1_000_000, usual: 0 });
+  let histories = 0;
+  return ({ address }) => {
+    if (part !== undefined && !address.toLowerCase().includes(part)) return false;
+    if (least === 0) return true;
+    histories += 1;
+    if (histories > HISTORIES_MAX) return false;
+    const turns = context.runtime.history(address, { limit: HISTORY_TURNS });
+    return turns.filter(({ event }) => EXTENSION.test(event)).length >= least;
+  };
 }
 
 /** What an actor in memory has under way; one that is not is not read for it. */

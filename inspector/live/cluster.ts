@@ -10,22 +10,25 @@ import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
 import { knob } from '../../runtime/base/knob.ts';
 import { type Lookup, messagesOf, type Parameters, textOf, timelineOf, whyOf } from '../lookup.ts';
 import type {
-  ActorLine,
   ActorsPage,
   ActorsQuery,
   FleetState,
   FleetView,
   Missing,
+  TimeoutLine,
   TimeoutsView,
   UndeliveredPage,
 } from '../protocol.ts';
 import type { Evidence } from '../why.ts';
 import { usualDwells } from './histories.ts';
+import { mergeActors, placesOf } from './merged-actors.ts';
 import { addressOf, type NodeViews, VIEW_NAMES } from './node-views.ts';
-import { type LocalOverview, mergeOverviews } from './overview.ts';
+import { type LocalOverview, mergeOverviews, sumOf } from './overview.ts';
 
 /** Time that another node has for its part of an answer. */
 const ASK_MS = knob('inspectorAskMs', 2_000);
+/** Rows of a list where nobody says how many. */
+const ROWS_USUAL = 100;
 /** Nodes that are asked for one answer. */
 const NODES_MAX = 64;
 
@@ -62,10 +65,11 @@ export class ClusterViews implements Lookup {
     if (path === 'actor' || path === 'can' || path === 'turns')
       return { at, ...(await this.#ofHost(path, parameters)) };
     if (path === 'definition') return this.#definition(parameters);
+    if (path === 'actors') return { at, ...(await this.#actors(parameters)) };
     const merge = MERGES[path];
     if (merge === undefined || !VIEW_NAMES.has(path))
       throw new RuntimeError('OPTION_INVALID', `There is no view "${path}".`);
-    const { parts, missing } = await this.#all(path, parameters);
+    const { parts, missing } = await this.#all(path, () => parameters);
     return { at, ...merge(parts, parameters), missing };
   }
 
@@ -110,7 +114,7 @@ export class ClusterViews implements Lookup {
     const hash = textOf(parameters, 'hash');
     const own = this.#views.context.definition(kind);
     if (own !== undefined && (hash === undefined || own.chart.hash === hash)) return own;
-    const { parts } = await this.#all('definition', parameters);
+    const { parts } = await this.#all('definition', () => parameters);
     const found = parts
       .map(({ view }) => view as { chart: { hash: string } })
       .find(({ chart }) => hash === undefined || chart.hash === hash);
@@ -119,7 +123,37 @@ export class ClusterViews implements Lookup {
     throw new RuntimeError('KIND_UNKNOWN', `No connected node has registered kind "${kind}".`);
   }
 
-  async #all(path: string, parameters: Parameters): Promise<{ parts: Part[]; missing: Missing }> {
+  /** A page of all nodes; of one alone its own page. */
+  async #actors(parameters: Parameters): Promise<object> {
+    const others = this.others();
+    if (others.length === 0) {
+      const page = this.#views.view('actors', parameters) as object;
+      return { ...page, missing: [] };
+    }
+    const { cursor: _, ...query } = parameters;
+    const places = placesOf(textOf(parameters, 'cursor'));
+    // After the first page only the nodes that have more.
+    const nodes = [this.#views.context.node, ...others].filter(
+      (node) => places === undefined || places[node] !== undefined,
+    );
+    const { parts, missing } = await this.#all(
+      'actors',
+      (node) => {
+        const cursor = places?.[node]?.cursor;
+        return { ...query, ...(cursor !== undefined && { cursor }) };
+      },
+      nodes,
+    );
+    const pages = parts.map(({ node, view }) => ({ node, page: view as ActorsPage }));
+    const limit = Number(textOf(parameters, 'limit') ?? ROWS_USUAL);
+    return { ...mergeActors(pages, places, query as ActorsQuery, limit), missing };
+  }
+
+  async #all(
+    path: string,
+    parametersFor: (node: string) => Parameters,
+    nodes: readonly string[] = [this.#views.context.node, ...this.others()],
+  ): Promise<{ parts: Part[]; missing: Missing }> {
     const { context } = this.#views;
     const missing: Array<{ node: string; why: string }> = [];
     const one = async (node: string, view: () => unknown): Promise<Part[]> => {
@@ -131,10 +165,15 @@ export class ClusterViews implements Lookup {
         return [];
       }
     };
-    const parts = await Promise.all([
-      one(context.node, () => this.#views.view(path, parameters)),
-      ...this.others().map((node) => one(node, () => this.#ask(node, path, parameters))),
-    ]);
+    const parts = await Promise.all(
+      nodes.map((node) =>
+        one(node, () =>
+          node === context.node
+            ? this.#views.view(path, parametersFor(node))
+            : this.#ask(node, path, parametersFor(node)),
+        ),
+      ),
+    );
     return { parts: parts.flat(), missing };
   }
 
@@ -179,7 +218,6 @@ const viewsOf = <TView>(parts: readonly Part[]): TView[] => parts.map(({ view })
 
 const MERGES: Readonly<Record<string, Merge>> = {
   overview: (parts) => mergeOverviews(viewsOf<LocalOverview>(parts)),
-  actors: mergeActors,
   fleet: (parts) => mergeFleets(viewsOf<FleetView>(parts)),
   timeouts: (parts) => {
     const all = viewsOf<TimeoutsView>(parts);
@@ -187,7 +225,7 @@ const MERGES: Readonly<Record<string, Merge>> = {
     return {
       windowMs: first?.windowMs ?? 0,
       since: Math.min(...all.map(({ since }) => since)),
-      lines: all.flatMap(({ lines }) => lines),
+      lines: mergeLines(all.flatMap(({ lines }) => lines)),
       pending: (first?.pending ?? []).map(({ withinMs }, index) => ({
         withinMs,
         count: all.reduce((sum, { pending }) => sum + (pending[index]?.count ?? 0), 0),
@@ -207,45 +245,25 @@ const MERGES: Readonly<Record<string, Merge>> = {
   },
 };
 
-/** Pages of several nodes as one, in order. Further pages are had of one node at a time, which the page says. */
-function mergeActors(parts: readonly Part[], parameters: Parameters): object {
-  const all = parts.map(({ node, view }) => ({ node, page: view as ActorsPage }));
-  const [only] = all;
-  if (all.length === 1 && only !== undefined) return only.page;
-  const field = SORTS[textOf(parameters, 'sort') ?? 'address'] ?? 'address';
-  const sign = textOf(parameters, 'order') === 'desc' ? -1 : 1;
-  const rows = all
-    .flatMap(({ page }) => page.rows)
-    .sort((one, other) => sign * byField(one, other, field));
-  const totals = all.map(({ page }) => page.total);
-  const isKnown = totals.every((total) => total !== undefined);
-  const isPartial = all.find(({ page }) => page.isPartial !== undefined)?.page.isPartial;
-  const isMore = all.some(({ page }) => page.cursor !== undefined);
-  const why = 'Several nodes have more rows; choose a node to page through its own.';
-  return {
-    rows,
-    ...(isKnown && { total: totals.reduce<number>((sum, total) => sum + (total ?? 0), 0) }),
-    ...(isPartial !== undefined ? { isPartial } : isMore && { isPartial: { why } }),
-  };
-}
-
-const SORTS: Readonly<Record<string, 'address' | 'dueAt' | 'state' | 'turnAt'>> = {
-  address: 'address',
-  deadline: 'dueAt',
-  state: 'state',
-  turnAt: 'turnAt',
-};
-
-function byField(
-  one: ActorLine,
-  other: ActorLine,
-  field: 'address' | 'dueAt' | 'state' | 'turnAt',
-): number {
-  const [a, b] = [one[field], other[field]];
-  if (a === b) return one.address < other.address ? -1 : 1;
-  if (a === undefined) return 1;
-  if (b === undefined) return -1;
-  return a < b ? -1 : 1;
+/** Lines of one kind and reason as one. The longest of their quantiles stands for all. */
+function mergeLines(lines: readonly TimeoutLine[]): TimeoutLine[] {
+  const merged = new Map<string, TimeoutLine>();
+  for (const line of lines) {
+    const key = `${line.kind} ${line.reason}`;
+    const known = merged.get(key);
+    if (known === undefined) {
+      merged.set(key, line);
+      continue;
+    }
+    const longest = Math.max(known.durationP99Ms ?? 0, line.durationP99Ms ?? 0);
+    merged.set(key, {
+      ...known,
+      count: known.count + line.count,
+      rate: sumOf([known.rate, line.rate]),
+      ...(longest > 0 && { durationP99Ms: longest }),
+    });
+  }
+  return [...merged.values()].sort((one, other) => other.count - one.count);
 }
 
 function mergeFleets(all: readonly FleetView[]): object {

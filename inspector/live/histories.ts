@@ -142,7 +142,8 @@ export class Histories {
     const known = this.#samples.get(kind);
     if (known !== undefined && now - known.at < FRESH_MS) return known;
     const limit = Math.min(1_000, ACTORS_SAMPLED.value);
-    const { actors } = this.#context.runtime.query({ kind, limit });
+    const { runtime } = this.#context;
+    const { actors } = runtime.isHosting ? runtime.query({ kind, limit }) : { actors: [] };
     const read = actors.map(({ address, state, status }) => ({
       address,
       state,

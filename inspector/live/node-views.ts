@@ -75,6 +75,7 @@ const VIEWS: Readonly<Record<string, View>> = {
       'stuckFor',
       'waitingFor',
       'failed',
+      'extensionsMin',
     ].every((name) => parameters[name] === undefined);
     const page = actorsHere(context, parameters as ActorsQuery);
     return isAll && result !== undefined ? { ...page, total: result.total } : page;
@@ -153,7 +154,7 @@ function undeliveredHere({ context }: NodeViews, parameters: Parameters) {
     usual: 100,
   });
   const after = textOf(parameters, 'cursor');
-  const all = context.runtime.undelivered();
+  const all = context.runtime.isHosting ? context.runtime.undelivered() : [];
   const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
   const rows = all.slice(start, start + limit).map((letter): UndeliveredLine => {
     const { id, at, to, event, error } = letter;

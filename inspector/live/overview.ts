@@ -23,7 +23,8 @@ export function overviewHere(
 ): LocalOverview {
   const { runtime, watch, node, role } = context;
   const { result } = scan;
-  const undelivered = watch.undeliveredCount();
+  // A node that stands by has no store: what is there is told by the host of its place.
+  const undelivered = runtime.isHosting ? watch.undeliveredCount() : 0;
   const waiting = runtime.waiting();
   const peers = watch.peers();
   return {
@@ -140,7 +141,7 @@ export function mergeOverviews(all: readonly LocalOverview[]): LocalOverview {
   };
 }
 
-function sumOf(all: ReadonlyArray<{ stepMs: number; values: readonly number[] }>) {
+export function sumOf(all: ReadonlyArray<{ stepMs: number; values: readonly number[] }>) {
   const stepMs = Math.max(...all.map((one) => one.stepMs));
   const alike = all.filter((one) => one.stepMs === stepMs);
   const length = Math.max(0, ...alike.map(({ values }) => values.length));

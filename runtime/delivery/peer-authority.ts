@@ -128,7 +128,7 @@ export function checkEnvelopeOf(
  * Processes of one's own kinds read each other's actors. Gates and managers may ask what an inspector shows; it is
  * answered where one is on. Workers and clients read nothing.
  */
-function mayRead({ role }: ProvedPeer, event: object): boolean {
+export function mayRead({ role }: ProvedPeer, event: object): boolean {
   if (role === 'node') return true;
   return (
     (event as { what?: unknown }).what === INSPECT_QUESTION &&

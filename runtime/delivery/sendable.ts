@@ -13,7 +13,7 @@ import type { ProvedPeer } from '../ports/transport.ts';
 import { checkEvent, FETCH_EVENT } from './envelope.ts';
 import { isLonger } from './fragments.ts';
 import { scanJson } from './json-limits.ts';
-import { boundsOf, isPlaceOf, messageBytesOf } from './peer-authority.ts';
+import { boundsOf, isPlaceOf, mayRead, messageBytesOf } from './peer-authority.ts';
 
 interface Sent {
   readonly type: string;
@@ -49,8 +49,9 @@ export class Sendable {
     return undefined;
   }
 
-  #checkOwn(own: ProvedPeer, { type, replyTo }: Sent, text: string): void {
-    if (type === FETCH_EVENT && own.role !== 'node') {
+  #checkOwn(own: ProvedPeer, event: Sent, text: string): void {
+    const { type, replyTo } = event;
+    if (type === FETCH_EVENT && !mayRead(own, event)) {
       const what = `A ${own.role} reads no actors of other nodes, and watches none: ask them for what they should tell.`;
       throw new RuntimeError('NOT_ALLOWED', what);
     }
