@@ -3,7 +3,7 @@
  *
  * unregistered ──registration.told──▶ trusted (parallel)
  *   hearing    takes what is said, and decides nothing
- *   standing   ┌ a request is answered again, denied for the first reason that holds, or granted:
+ *   standing   ┌ a request is answered again, dropped as outdated, denied for the first reason that holds, or granted:
  *              │         grant, some left          grant, none left
  *              │ healthy ────────────────▶ extended ────────────────▶ exhausted
  *              │    ▲  ◀──operation ended──┘   ▲ grant for another operation │
@@ -35,10 +35,11 @@ const moved = { target: 'heard', reenter: true } as const;
 const stands = (standing: Standing) =>
   ({ guard: { type: 'stands', params: { standing } }, target: standing }) as const;
 
-/** A request that came before: the same answer, or the pending one, which waits for its credit. */
+/** A request that came before: the same answer, or the pending one, which waits for its credit, or none any more. */
 const repeated = [
   { guard: 'isAnswered', actions: 'answerAgain' },
   { guard: 'isAwaited', actions: 'keepAsker' },
+  { guard: 'isOutdated', actions: 'dropOutdated' },
 ] as const;
 const malformed = {
   guard: 'isMalformed',

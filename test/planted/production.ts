@@ -32,6 +32,19 @@ export const productionPlants: readonly Plant[] = [
     suite: 'test/jobs/machines/worker-health-answers.test.ts',
   },
   {
+    id: 'P320',
+    area: 'extensions',
+    says: 'A copy of a request for an extension that comes after later ones of its run is decided again.',
+    edits: [
+      {
+        file: 'machines/jobs/worker-health/grants.ts',
+        find: 'requestSeq <= (operations.get(operationId)?.requestSeq ?? 0)',
+        replace: 'requestSeq <= (operations.get(operationId)?.grants ?? 0) * 0',
+      },
+    ],
+    suite: 'test/jobs/machines/worker-health-answers.test.ts',
+  },
+  {
     id: 'P110',
     area: 'runtime',
     says: 'Over a socket everybody may do everything: the desk does not look into the table of permissions.',

@@ -184,6 +184,8 @@ export const extensionRequested = z.strictObject({
   requestId,
   workerId: id,
   operationId,
+  /** Numbers the requests of one run from 1; left out by workers of earlier releases. */
+  requestSeq: count.optional(),
   reason: z.enum(EXTENSION_REASONS),
   /** Anything: what is no progress is denied as `malformed`, not refused. */
   currentProgress: z.unknown(),

@@ -51,6 +51,8 @@ export interface Operation {
   /** Figures as last heard in a heartbeat. */
   readonly progress?: number;
   readonly completedItems?: number;
+  /** Its last request for an extension that was decided. */
+  readonly requestSeq?: number;
   /** Extensions granted. */
   readonly grants?: number;
   readonly grantedProgress?: number;

@@ -7,7 +7,7 @@ import type { CreditAnswered, ExtensionCredited, MessageRefused } from '../messa
 import type { DenialReason, ExtensionAnswer, ExtensionRequested } from '../messages/worker.ts';
 import { answering, type Saying, type Step } from '../step.ts';
 import type { PendingAnswer, WorkerHealthContext } from './context.ts';
-import { creditSettled, denied, granted, remembered } from './grants.ts';
+import { creditSettled, decidedUpTo, denied, granted, remembered } from './grants.ts';
 import { note } from './steps.ts';
 
 type Context = WorkerHealthContext;
@@ -31,6 +31,11 @@ export function keepAsker({ pending }: Context, event: Taken<ExtensionRequested>
   return { next: { pending: pending.map(asking) } };
 }
 
+/** A request that its operation has asked after: nothing is decided, and nobody is answered. */
+export const dropOutdated = (context: Context, event: Taken<ExtensionRequested>): HealthStep => ({
+  notes: [note(context, 'event.late', event.at, { ...askedIn(event), kind: event.type })],
+});
+
 export function deny(
   context: Context,
   event: Taken<ExtensionRequested>,
@@ -39,7 +44,10 @@ export function deny(
   const answer = denied(context, event, event.at, denialReason);
   const fields = { ...askedIn(event), denialReason };
   return {
-    next: { answers: remembered(context, answer, event.operationId) },
+    next: {
+      ...decidedUpTo(context, event),
+      answers: remembered(context, answer, event.operationId),
+    },
     says: answering(event.replyTo, answer),
     notes: [note(context, 'extension.denied', event.at, fields)],
   };

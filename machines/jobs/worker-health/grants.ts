@@ -21,8 +21,6 @@ import {
 
 /** Answers kept for requests of operations that are over. */
 const ANSWERS_MAX = knob('grantAnswersMax', 64);
-/** Answers kept of one run: its last request, and those of which a copy may come late. */
-const ANSWERS_PER_RUN = 4;
 
 /** The state that follows the latest grant among live operations. */
 export function standingOf({ operations, grantHolders, rules }: Context): WorkerState {
@@ -39,6 +37,12 @@ export const isAnswered = ({ answers }: Context, { requestId }: ExtensionRequest
 /** The request came before, and its grant is being credited. */
 export const isAwaited = ({ pending }: Context, { requestId }: ExtensionRequested): boolean =>
   pending.some(({ answer }) => answer.requestId === requestId);
+
+/** The operation has asked again since and was answered: this is a late copy, for whose answer nobody waits. */
+export const isOutdated = (
+  { operations }: Context,
+  { operationId, requestSeq = Number.POSITIVE_INFINITY }: ExtensionRequested,
+): boolean => requestSeq <= (operations.get(operationId)?.requestSeq ?? 0);
 
 export const isMalformed = ({ currentProgress: progress }: ExtensionRequested): boolean =>
   typeof progress !== 'number' || !(progress >= 0 && progress <= 1);
@@ -70,7 +74,7 @@ export function granted(
   readonly jobs: readonly string[];
 } {
   const { operations, rules, deadline, grantCount, creditedJobs } = context;
-  const { operationId, requestId, completedItems } = request;
+  const { operationId, requestId, requestSeq, completedItems } = request;
   // Items of an earlier grant say nothing about the last one.
   const { grantedItems: _, ...operation } = operations.get(operationId) as Operation;
   const grants = operation.grants ?? 0;
@@ -82,6 +86,7 @@ export function granted(
   const next = {
     ...withOperation(context, operationId, {
       ...operation,
+      ...(requestSeq !== undefined && { requestSeq }),
       grants: grants + 1,
       grantedProgress: request.currentProgress as number,
       ...(completedItems !== undefined && { grantedItems: completedItems }),
@@ -164,20 +169,27 @@ export function creditSettled(
 }
 
 /**
- * A run has one request at a time, and late copies of those before it may still be on their way: of each operation
- * the last answers are kept, and none of them is pushed out by requests of others, since a request that came again
- * would be decided twice.
+ * An operation has one request at a time, so the answer to its last one is all that anybody may still wait for.
+ * It is not pushed out by requests of others, since a request that came again would be decided twice.
  */
 export function remembered(
   { answers, operations }: Pick<Context, 'answers' | 'operations'>,
   answer: ExtensionAnswer,
   operationId: string | undefined,
 ): readonly GivenAnswer[] {
-  const isOfSame = (one: GivenAnswer) => one.operationId === operationId;
-  const same = answers.filter(isOfSame).slice(1 - ANSWERS_PER_RUN);
-  const others = answers.filter((one) => !isOfSame(one));
+  const others = answers.filter((one) => one.operationId !== operationId);
   const isOver = ({ operationId: id }: GivenAnswer) => id === undefined || !operations.has(id);
   const outdated = new Set(others.filter(isOver).slice(0, -ANSWERS_MAX.value));
   const kept = others.filter((one) => !outdated.has(one));
-  return [...kept, ...same, { ...answer, ...(operationId !== undefined && { operationId }) }];
+  return [...kept, { ...answer, ...(operationId !== undefined && { operationId }) }];
+}
+
+/** The operation has been answered up to this request. */
+export function decidedUpTo(
+  context: Context,
+  { operationId, requestSeq }: ExtensionRequested,
+): Partial<Context> {
+  const operation = context.operations.get(operationId);
+  if (operation === undefined || requestSeq === undefined) return {};
+  return withOperation(context, operationId, { ...operation, requestSeq });
 }

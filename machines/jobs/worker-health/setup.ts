@@ -16,6 +16,7 @@ import {
   isAnswered,
   isAwaited,
   isMalformed,
+  isOutdated,
   lacksProgress,
   standingOf,
 } from './grants.ts';
@@ -97,6 +98,10 @@ export const workerHealthSetup = setup({
       assertEvent(event, 'extension.requested');
       carryOut(enqueue, extensions.keepAsker(context, event));
     }),
+    dropOutdated: enqueueActions(({ context, event, enqueue }) => {
+      assertEvent(event, 'extension.requested');
+      carryOut(enqueue, extensions.dropOutdated(context, event));
+    }),
     deny: enqueueActions(({ context, event, enqueue }, { reason }: { reason: DenialReason }) => {
       assertEvent(event, 'extension.requested');
       carryOut(enqueue, extensions.deny(context, event, reason));
@@ -123,6 +128,7 @@ export const workerHealthSetup = setup({
     stands: ({ context }, { standing }: { standing: Standing }) => standingOf(context) === standing,
     isAnswered: ({ context, event }) => isRequest(event) && isAnswered(context, event),
     isAwaited: ({ context, event }) => isRequest(event) && isAwaited(context, event),
+    isOutdated: ({ context, event }) => isRequest(event) && isOutdated(context, event),
     isMalformed: ({ event }) => isRequest(event) && isMalformed(event),
     isOverdue: ({ context, event }) => event.at > context.deadline,
     isUnknownOperation: ({ context, event }) =>

@@ -102,6 +102,8 @@ interface Asked {
   readonly lastAnswer: ExtensionAnswer | null;
   readonly askedWith: ExtensionView['askedWith'];
   readonly isAsking: boolean;
+  /** Made so far. */
+  readonly requests: number;
 }
 
 export class Extensions {
@@ -139,11 +141,15 @@ export class Extensions {
       progress: progress ?? knownProgress,
       completedItems: progress === undefined ? (known.completedItems ?? null) : null,
     };
+    const asked = this.#of(run);
+    const requestSeq = asked.requests + 1;
+    this.#asked.set(run, { ...asked, requests: requestSeq });
     const request = {
       type: 'extension.requested',
       requestId: random.id(),
       workerId,
       operationId: run.operationId,
+      requestSeq,
       reason,
       currentProgress: askedWith.progress,
       // Items would outweigh a progress that was given for this request.
@@ -187,9 +193,8 @@ export class Extensions {
   #of(run: Run): Asked {
     const { baseDeadlineMs } = this.#services;
     const deadlineAt = Math.max(this.#deadlineAt, run.startedAt + baseDeadlineMs);
-    return (
-      this.#asked.get(run) ?? { deadlineAt, lastAnswer: null, askedWith: null, isAsking: false }
-    );
+    const nothing = { lastAnswer: null, askedWith: null, isAsking: false, requests: 0 };
+    return this.#asked.get(run) ?? { ...nothing, deadlineAt };
   }
 
   async #watch(policy: ExtensionPolicy): Promise<void> {

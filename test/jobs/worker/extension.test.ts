@@ -19,6 +19,7 @@ describe('a handler that asks', () => {
           requestId: expect.any(String),
           workerId: WORKER,
           operationId: 'j1/w1#1',
+          requestSeq: 1,
           reason: 'long_workflow',
           currentProgress: 0.5,
           completedItems: 1,

@@ -66,7 +66,13 @@ export const workerHealthPlan: PathPlan = {
       { ...heartbeat, bootEpoch: 1, attempts: [] },
       { type: 'announce.answered', workerId: 'W', bootEpoch: 7, accepted: true, term },
       { type: 'announce.answered', workerId: 'W', bootEpoch: 1, accepted: true, term },
-      { ...request, requestId: `r${grantCount}`, currentProgress: (grantCount + 1) / 8 },
+      {
+        ...request,
+        requestId: `r${grantCount}`,
+        requestSeq: grantCount + 1,
+        currentProgress: (grantCount + 1) / 8,
+      },
+      { ...request, requestId: 'copy', requestSeq: grantCount, currentProgress: 1 },
       { ...request, requestId: `o${grantCount}`, operationId: 'j1/w2#1', currentProgress: 0.5 },
       { ...request, requestId: `d${denials}`, currentProgress: 0 },
       { ...request, requestId: 'malformed', currentProgress: null },
@@ -90,7 +96,7 @@ export const workerHealthPlan: PathPlan = {
     },
   ],
   unreachable: {
-    'workerHealth.trusted.standing.healthy on extension.requested (7)':
+    'workerHealth.trusted.standing.healthy on extension.requested (8)':
       'an attempt that was granted anything makes its worker extended or exhausted',
   },
   refusals: [
