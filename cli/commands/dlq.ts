@@ -115,7 +115,7 @@ function showCommand({ output }: Surroundings): Command {
       const items = await read(data, { itemIds: [itemId], all: false, workflow });
       const [first] = items;
       if (first === undefined)
-        throw new CommandFailure(EXIT.badData, `There is no failed item "${printable(itemId)}".`);
+        throw new CommandFailure(EXIT.broken, `There is no failed item "${printable(itemId)}".`);
       output.line(JSON.stringify(items.length === 1 ? first : { items }, null, 2));
     });
 }

@@ -132,7 +132,7 @@ function showCommand({ output }: Surroundings): Command {
         return run && runDocument(stored, run, folder(runId));
       });
       if (document === undefined)
-        throw new CommandFailure(EXIT.badData, `There is no run "${printable(runId)}".`);
+        throw new CommandFailure(EXIT.broken, `There is no run "${printable(runId)}".`);
       if (json === true) {
         output.line(JSON.stringify(document, null, 2));
         return;

@@ -1,4 +1,4 @@
-/** `timeouts list|show|stats|extend`: timers that are armed, incidents, and how often limits were reached. */
+/** `timeouts list|show|stats|recommend|extend`: timers that are armed, incidents, how often limits were reached. */
 
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
@@ -9,6 +9,7 @@ import { systemClock } from '../../runtime/system/clock.ts';
 import { parsePositiveDurationMs } from '../arguments.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { type DataOptions, looking, withDataOptions } from '../mapreduce/options.ts';
+import { recommendCommand } from '../mapreduce/recommend.ts';
 import { printable } from '../render/output.ts';
 import { printTable } from '../render/table.ts';
 import type { Surroundings } from './commands.ts';
@@ -23,6 +24,7 @@ Examples:
   $ escapement timeouts list
   $ escapement timeouts show agent-7-1
   $ escapement timeouts stats --by-run
+  $ escapement timeouts recommend --workflow nightly
   $ escapement timeouts extend agent-7-1 --by 5m
 
 Exit codes: 0 done, 1 there is no such agent, 64 usage, 65 no such directory.`;
@@ -33,6 +35,7 @@ export function timeoutsCommand(around: Surroundings): Command {
     .addCommand(listCommand(around))
     .addCommand(showCommand(around))
     .addCommand(statsCommand(around))
+    .addCommand(recommendCommand(around))
     .addCommand(extendCommand(around));
 }
 
@@ -78,7 +81,7 @@ function showCommand({ output }: Surroundings): Command {
         incidentOf(stored, folder, agentId, run),
       );
       if (incident === undefined)
-        throw new CommandFailure(EXIT.badData, `There is no agent "${printable(agentId)}".`);
+        throw new CommandFailure(EXIT.broken, `There is no agent "${printable(agentId)}".`);
       output.line(JSON.stringify(incident, null, 2));
     });
 }

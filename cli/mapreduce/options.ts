@@ -1,18 +1,22 @@
 /** Options and readings that the commands of map-reduce runs share. */
 
+import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { openStoredData, type StoredData } from '../../programs/mapreduce/stored-data.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
 
 export interface DataOptions {
   readonly data: string;
   readonly json?: boolean;
 }
 
+/** Directory of the data where nobody says another one; it may not be there yet. */
+const USUAL_DATA = '.escapement';
 const LIMIT_MAX_SECONDS = 60 * 86_400;
 
 export function withDataOptions(command: Command): Command {
   return command
-    .option('--data <dir>', 'directory of the runs', '.escapement')
+    .option('--data <dir>', 'directory of the runs', USUAL_DATA)
     .option('--json', 'print JSON');
 }
 
@@ -47,8 +51,10 @@ export function parseCommand(text: string): readonly string[] {
   throw new InvalidArgumentError('It must be claude=<program>, or claude=["program", "argument"].');
 }
 
-/** Opens the data to be looked at, for as long as `read` takes. */
+/** Opens the data to be looked at, for as long as `read` takes. @throws {CommandFailure} */
 export async function looking<T>(data: string, read: (stored: StoredData) => T): Promise<T> {
+  if (data !== USUAL_DATA && !existsSync(data))
+    throw new CommandFailure(EXIT.badData, `${data}: there is no such directory.`);
   const opened = await openStoredData(data);
   try {
     return read(opened);

@@ -13,15 +13,8 @@ import { serveControl } from '../../programs/mapreduce/control.ts';
 import { Host } from '../../programs/mapreduce/host.ts';
 import type { RunDocument } from '../../programs/mapreduce/index.ts';
 import { readInput, withIds } from '../../programs/mapreduce/items.ts';
-import type { About } from '../../programs/mapreduce/plan.ts';
-import {
-  followRun,
-  hashOf,
-  type Prepared,
-  prepare,
-  resumeRun,
-  startRun,
-} from '../../programs/mapreduce/run.ts';
+import type { About, Plan } from '../../programs/mapreduce/plan.ts';
+import { followRun, hashOf, prepare, resumeRun, startRun } from '../../programs/mapreduce/run.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
 import type { Surroundings } from '../commands/commands.ts';
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
@@ -111,8 +104,9 @@ async function start(file: string, flags: RunFlags, around: Surroundings): Promi
   const { map } = prepared.workflow;
   const values = readInput(resolve(prepared.directory, map.input), map.jsonPath);
   await hosting(flags, around, async (host) => {
-    if (flags.quiet !== true) sayLimits(prepared, around.output);
-    return startRun(host, prepared, withIds(values), values.length, options);
+    const started = await startRun(host, prepared, withIds(values), values.length, options);
+    if (flags.quiet !== true) sayLimits(host.plan(started), around.output);
+    return started;
   });
 }
 
@@ -176,10 +170,12 @@ export async function hosting(
   }
 }
 
-function sayLimits({ limits, warnings }: Prepared, output: Output): void {
+function sayLimits({ about: { warnings, learnt }, rules }: Plan, output: Output): void {
   for (const warning of warnings) output.complain(`warning: ${printable(warning)}\n`);
-  if (limits.agentLimitMs !== null && output.showsProgress)
-    output.complain(`limit of each attempt: ${durationText(limits.agentLimitMs)}\n`);
+  for (const each of learnt) output.complain(`adaptive: ${each}\n`);
+  const { agentLimitMs } = rules.map;
+  if (agentLimitMs !== null && output.showsProgress)
+    output.complain(`limit of each attempt: ${durationText(agentLimitMs)}\n`);
 }
 
 function report(

@@ -19,6 +19,8 @@ export interface About {
   readonly claude: readonly string[];
   readonly statedAgentMs: number | null;
   readonly commandLimitsMs: readonly number[];
+  /** Limits that were learnt from earlier runs, in words. */
+  readonly learnt: readonly string[];
   readonly monitoring: boolean;
   readonly warnings: readonly string[];
   /** Repository and commit of worktrees. */

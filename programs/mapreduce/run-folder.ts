@@ -6,12 +6,16 @@
  */
 
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -88,6 +92,18 @@ function readText(path: string): string {
 export function writeDurably(path: string, text: string): void {
   writeFileSync(path, text, { mode: 0o600, flush: true });
   syncDirectoryOf(path);
+}
+
+/** Puts another text into a file, in one piece; what it is a link to keeps its place and its permissions. */
+export function replaceDurably(path: string, text: string): void {
+  const target = existsSync(path) ? realpathSync(path) : path;
+  const mode = existsSync(path) ? statSync(target).mode & 0o777 : 0o600;
+  const temporary = `${target}.new`;
+  rmSync(temporary, { force: true });
+  writeFileSync(temporary, text, { mode, flush: true });
+  chmodSync(temporary, mode);
+  renameSync(temporary, target);
+  syncDirectoryOf(target);
 }
 
 /** A new file is only there for sure once its folder says so. */

@@ -9,31 +9,29 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { RUN_ID_PATTERN, runAddress } from '../../machines/mapreduce/addresses.ts';
-import type { AgentRules, StepRules } from '../../machines/mapreduce/map-agent/context.ts';
-import type { RunRules } from '../../machines/mapreduce/run.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { systemRandom } from '../../runtime/system/random.ts';
+import { adaptedLimits } from './adaptive.ts';
 import type { RunDocument } from './documents.ts';
 import { Host, type HostOptions, unknownRun } from './host.ts';
 import { checkPath, type Item, readInput, withIds, writeItems } from './items.ts';
 import type { Sink } from './monitor.ts';
 import type { About } from './plan.ts';
 import { writeDurably } from './run-folder.ts';
+import { type RuleOptions, rulesOf } from './run-rules.ts';
 import {
   checkWorkflow,
-  type Learnt,
   type Limits,
   limitsOf,
   parseWorkflow,
-  type Step,
   type Workflow,
   WorkflowError,
   warningsOf,
 } from './workflow.ts';
 import { findRepository } from './worktrees.ts';
 
-export interface RunOptions extends Omit<HostOptions, 'data'> {
+export interface RunOptions extends Omit<HostOptions, 'data'>, Pick<RuleOptions, 'parallel'> {
   /** Directory of the data. Default `.escapement`. */
   readonly data?: string;
   /** Stops the run in order when it is aborted; the run can be resumed. */
@@ -41,7 +39,6 @@ export interface RunOptions extends Omit<HostOptions, 'data'> {
   /** Takes the events of monitoring. It may miss some under pressure, and holds up nobody. */
   readonly onEvent?: Sink;
   readonly runId?: string;
-  readonly parallel?: number;
   /** Limit of agents that comes before what the workflow says. */
   readonly agentTimeoutMs?: number;
   /** Program and first arguments of `claude` steps. */
@@ -57,6 +54,9 @@ export interface Prepared {
   readonly text: string;
   readonly file: string | null;
   readonly directory: string;
+  /** Agent limit of the command line. */
+  readonly statedAgentMs: number | null;
+  /** Limits as far as the file says; a run with adaptive ones may have others. */
   readonly limits: Limits;
   readonly warnings: readonly string[];
 }
@@ -67,19 +67,19 @@ const DATA = '.escapement';
 export function prepare(
   workflow: string | object,
   options: Pick<RunOptions, 'agentTimeoutMs' | 'directory'> = {},
-  learnt?: Learnt,
 ): Prepared {
   const isFile = typeof workflow === 'string';
   const text = isFile ? readText(workflow) : JSON.stringify(workflow);
   const read = isFile ? parseWorkflow(text, workflow) : checkWorkflow(workflow);
   checkPath(read.map.jsonPath);
   const stated = options.agentTimeoutMs ?? null;
-  const limits = limitsOf(read.map, stated, learnt);
+  const limits = limitsOf(read.map, stated);
   return {
     workflow: read,
     text,
     file: isFile ? resolve(workflow) : null,
     directory: resolve(isFile ? dirname(workflow) : (options.directory ?? '.')),
+    statedAgentMs: stated,
     limits,
     warnings: warningsOf(read.map, stated, limits),
   };
@@ -105,6 +105,7 @@ export function prepareStored(
     text,
     file,
     directory,
+    statedAgentMs: stated,
     limits,
     warnings: warningsOf(read.map, stated, limits),
   };
@@ -147,9 +148,11 @@ export async function startRun(
   prepared: Prepared,
   items: Iterable<Item>,
   itemCount: number,
-  options: RunOptions & { readonly resolvesFailedItems?: boolean },
+  options: RunOptions & RuleOptions,
 ): Promise<string> {
-  const { workflow, text, file, directory, limits } = prepared;
+  const { workflow, text, file, directory, statedAgentMs } = prepared;
+  const adapted = adaptedLimits(workflow, statedAgentMs, host.stored);
+  const limits = adapted?.limits ?? prepared.limits;
   const random = options.random ?? systemRandom();
   const runId =
     options.runId ??
@@ -175,7 +178,7 @@ export async function startRun(
   folder.make();
   const written = writeItems(folder.itemsPath, items);
   writeDurably(folder.workflowPath, text);
-  const warnings = [...prepared.warnings];
+  const warnings = [...(adapted?.warnings ?? prepared.warnings)];
   if (itemCount === 0)
     warnings.push(`${workflow.map.jsonPath} matches nothing in ${workflow.map.input}`);
   const about: About = {
@@ -184,8 +187,9 @@ export async function startRun(
     itemsHash: written.hash,
     directory,
     claude: options.claude ?? workflow.claude,
-    statedAgentMs: options.agentTimeoutMs ?? null,
+    statedAgentMs,
     commandLimitsMs: limits.commandLimitsMs,
+    learnt: adapted?.learnt ?? [],
     monitoring: workflow.map.timeout.monitoring,
     warnings,
     git: git ?? null,
@@ -218,60 +222,3 @@ export async function followRun(
 }
 
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-function rulesOf(
-  workflow: Workflow,
-  limits: Limits,
-  itemCount: number,
-  options: RunOptions & { readonly resolvesFailedItems?: boolean },
-): RunRules {
-  const { map, setup, reduce } = workflow;
-  const agentRules = agentRulesOf(workflow, limits);
-  const side = (steps: readonly Step[] | null): AgentRules | null =>
-    steps && {
-      ...agentRules,
-      agentLimitMs: null,
-      steps: steps.map(sideStep),
-      hasWorktree: false,
-      budget: {},
-      quotaExitCodes: [],
-    };
-  return {
-    workflow: workflow.name,
-    itemCount,
-    maxParallel: options.parallel ?? map.maxParallel,
-    map: agentRules,
-    setup: side(setup),
-    reduce: options.resolvesFailedItems === true ? null : side(reduce),
-    retry: map.retry,
-    timeoutAction: map.timeout.action,
-    onItemFailure: map.onItemFailure,
-    alertPercent: map.timeout.alertPercent,
-    quotaResumeAfterMs: map.quota?.resumeAfterMs ?? 0,
-    budget: map.runBudget,
-    halt: null,
-    resolvesFailedItems: options.resolvesFailedItems ?? false,
-  };
-}
-
-/** Timed only by what a step says itself. */
-const sideStep = ({ type, timeoutMs, idleTimeoutMs }: Step): StepRules => ({
-  type,
-  limitMs: timeoutMs,
-  idleLimitMs: idleTimeoutMs,
-});
-
-function agentRulesOf({ map }: Workflow, { agentLimitMs, steps }: Limits): AgentRules {
-  const { policy, graceMs, enforce, onEnforcerFailure } = map.timeout;
-  return {
-    steps,
-    policy,
-    agentLimitMs,
-    termination: graceMs === 0 ? [] : [{ signal: 'SIGTERM', waitMs: graceMs }],
-    enforce,
-    runsUntimed: onEnforcerFailure === 'run',
-    hasWorktree: map.hasWorktree,
-    budget: map.itemBudget,
-    quotaExitCodes: map.quota?.exitCodes ?? [],
-  };
-}

@@ -4,7 +4,14 @@
 
 import { commandDueAt, failureMessage } from '../../machines/mapreduce/map-agent/context.ts';
 import type { MapAgentContext } from '../../machines/mapreduce/map-agent.ts';
-import { type AttemptDocument, attemptDocument, ENDED } from './documents.ts';
+import {
+  type AttemptDocument,
+  attemptDocument,
+  ENDED,
+  type TimeoutDocument,
+  timeoutDocument,
+} from './documents.ts';
+import { nearestRank } from './percentile.ts';
 import type { About } from './plan.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { StoredActor, StoredRun, StoredRuns } from './stored-runs.ts';
@@ -54,7 +61,7 @@ export interface IncidentDocument extends AttemptDocument {
   readonly runId: string;
   readonly message: string;
   readonly extensions: MapAgentContext['extensions'];
-  readonly shadowTimeouts: readonly string[];
+  readonly shadowTimeouts: readonly TimeoutDocument[];
 }
 
 /** The attempt with what it has printed, by its run or of the latest run that has one of that name. */
@@ -74,7 +81,7 @@ export function incidentOf(
       message: failureMessage(agent.context),
       ...attemptDocument(agent, folderOf(id)),
       extensions,
-      shadowTimeouts,
+      shadowTimeouts: shadowTimeouts.map(timeoutDocument),
     };
   }
   return undefined;
@@ -152,9 +159,3 @@ export function statisticsOf(stored: StoredRuns, runs: readonly StoredRun[]): St
 
 const percent = (part: number, whole: number): number =>
   whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 100;
-
-/** The value below which that percentage of them lies; 0 of none. */
-function nearestRank(values: readonly number[], percentile: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil((percentile / 100) * sorted.length) - 1)] ?? 0;
-}

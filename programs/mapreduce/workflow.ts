@@ -9,6 +9,7 @@ import { type MapSection, readMap } from './workflow/map-keys.ts';
 import { objectSource, readSource, type Source } from './workflow/source.ts';
 import { readSteps, type Step } from './workflow/steps.ts';
 
+export { type Edit, edited } from './workflow/edit.ts';
 export type { Learnt, Limits } from './workflow/limits.ts';
 export { limitsOf, warningsOf } from './workflow/limits.ts';
 export type { MapSection } from './workflow/map-keys.ts';

@@ -181,6 +181,7 @@ const LINES: Readonly<Record<string, ReadonlyArray<readonly string[]>>> = {
   test: [['MODULE'], ['replay', 'SCENARIO'], [`/nowhere/${EVIL}`, '--machine', EVIL]],
   timeouts: [
     ['list', '--data', `/nowhere/${EVIL}`],
+    ['recommend', '--workflow', EVIL, '--data', folder],
     ['show', EVIL, '--data', folder],
   ],
   why: [['x'], ['x/1'], ['x', '--from', `/nowhere/${EVIL}`]],

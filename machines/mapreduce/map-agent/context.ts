@@ -91,7 +91,7 @@ export interface MapAgentContext extends MapAgentInput {
     readonly step: number | null;
   } | null;
   /** Timers that ran out in shadow mode. */
-  readonly shadowTimeouts: readonly TimeoutKind[];
+  readonly shadowTimeouts: readonly TimeoutRecord[];
   readonly enforcementFailure: string | null;
   /** Signals of the termination that were sent. */
   readonly signalsSent: number;

@@ -109,8 +109,8 @@ export const mapAgentSetup = setup({
     decideTimeout: assign(({ context, event }, kind: TimeoutKind) => ({
       timeout: timedOut(context, kind, event),
     })),
-    keepShadow: assign(({ context }, kind: TimeoutKind) => ({
-      shadowTimeouts: [...context.shadowTimeouts, kind],
+    keepShadow: assign(({ context, event }, kind: TimeoutKind) => ({
+      shadowTimeouts: [...context.shadowTimeouts, timedOut(context, kind, event)],
     })),
     keepStopCause: assign(({ event }) => ({
       stopCause: event.type === 'agent.cancel' ? event.cause : ('interrupted' as const),

@@ -11,6 +11,8 @@ export interface Limits {
   readonly steps: readonly StepRules[];
   /** Each command's limit, whether the policy gives it a timer or not. */
   readonly commandLimitsMs: readonly number[];
+  /** Ordinary limits of the types that have a step for which nobody states one. */
+  readonly unstatedMs: ReadonlyMap<CommandType, number>;
 }
 
 /** Limits that nobody has stated, as somebody has learnt them. */
@@ -57,7 +59,11 @@ export function limitsOf(map: MapSection, stated: number | null, learnt = NOTHIN
       idleLimitMs: idleTimeoutMs ?? map.idleTimeouts[type] ?? map.idleTimeoutMs,
     };
   });
-  return { agentLimitMs, steps, commandLimitsMs };
+  const unstated = map.template.filter(
+    ({ timeoutMs }, index) => timeoutMs === null && keyed[index] === undefined,
+  );
+  const unstatedMs = new Map(unstated.map(({ type }) => [type, DEFAULT_LIMITS_MS[type]] as const));
+  return { agentLimitMs, steps, commandLimitsMs, unstatedMs };
 }
 
 /** What in the file has no effect, or another one than it seems to have. */

@@ -54,6 +54,8 @@ export interface MapSection {
   readonly jsonPath: string;
   /** Stated limit; null where it is the sum of the commands'. */
   readonly agentTimeoutMs: number | null;
+  /** Where it stands; where it would go if it stands nowhere. */
+  readonly agentLimitPaths: ReadonlyArray<readonly string[]>;
   readonly timeout: TimeoutConfig;
   readonly template: readonly Step[];
   readonly maxParallel: number;
@@ -97,6 +99,7 @@ export function readMap(field: Field): MapSection {
     input: field.member('input').text(),
     jsonPath: path.isMissing ? '$[*]' : path.text(),
     agentTimeoutMs: statedLimit(field.member('agent_timeout_secs'), config),
+    agentLimitPaths: limitPaths(field, config),
     timeout: readConfig(config),
     template: readSteps(field.member('agent_template'), 'map'),
     maxParallel: field.member('max_parallel').count(DEFAULT_PARALLEL),
@@ -120,6 +123,12 @@ function statedLimit(onMap: Field, config: Field): number | null {
       `map.agent_timeout_secs (${onMap.value}) and timeout_config.agent_timeout_secs (${inConfig.value}) differ`,
     );
   return one ?? other;
+}
+
+function limitPaths(onMap: Field, config: Field): MapSection['agentLimitPaths'] {
+  const both = [onMap, config].map((field) => field.member('agent_timeout_secs'));
+  const stated = both.filter(({ isMissing }) => !isMissing);
+  return (stated.length > 0 ? stated : both.slice(1)).map(({ path }) => path.map(String));
 }
 
 function readConfig(config: Field): TimeoutConfig {
