@@ -8,17 +8,17 @@
  */
 
 import { createRuntime, memoryStore } from '../index.ts';
-import { deskAddress, workerPoolAddress } from '../machines/jobs/addresses.ts';
-import { deskMachine, READS } from '../machines/jobs/desk.ts';
+import { jobsServiceAddress, workerPoolAddress } from '../machines/jobs/addresses.ts';
 import { jobSetup } from '../machines/jobs/job/setup.ts';
 import { jobMachine } from '../machines/jobs/job.ts';
+import { jobsServiceMachine, READS } from '../machines/jobs/jobs-service.ts';
 import { workerHealthMachine } from '../machines/jobs/worker-health.ts';
 import { workerPoolMachine } from '../machines/jobs/worker-pool.ts';
 import { workflowMachine } from '../machines/jobs/workflow.ts';
 import { healthRules, resolveConfiguration } from '../programs/jobs/configuration.ts';
 import { Counters } from '../programs/jobs/counters.ts';
-import { admitToDesk } from '../programs/jobs/desk/admission.ts';
-import { Permissions } from '../programs/jobs/desk/permissions.ts';
+import { admitToService } from '../programs/jobs/jobs-service/admission.ts';
+import { Permissions } from '../programs/jobs/jobs-service/permissions.ts';
 import { JOBS_LIMITS } from '../programs/jobs/limits.ts';
 import {
   admitToHealth,
@@ -27,7 +27,7 @@ import {
   admitToWorkflow,
 } from '../programs/jobs/manager/admission.ts';
 import { Backlog } from '../programs/jobs/manager/backlog.ts';
-import { deskPerformers } from '../programs/jobs/manager/desk.ts';
+import { servicePerformers } from '../programs/jobs/manager/jobs-service.ts';
 import type { ManagerKinds, ManagerNode } from '../programs/jobs/manager/node.ts';
 import { SheddingLog } from '../programs/jobs/manager/shedding-log.ts';
 import { poolOptions, WORKFLOW_OPTIONS } from '../programs/jobs/manager/waiting.ts';
@@ -97,16 +97,16 @@ async function startWith(
     ...poolOptions(() => node, perform.note),
     admit: admitToPool,
   });
-  runtime.register('desk', deskMachine, {
-    perform: deskPerformers(node),
-    admit: admitToDesk(node),
+  runtime.register('desk', jobsServiceMachine, {
+    perform: servicePerformers(node),
+    admit: admitToService(node),
     questions: READS,
   });
   const term = runtime.fence;
   await runtime.spawn(workerPoolAddress(datacenter), {
     input: { datacenter, term, rules: healthRules(config), queueMax: config.queueMax },
   });
-  await runtime.spawn(deskAddress(datacenter));
+  await runtime.spawn(jobsServiceAddress(datacenter));
   const swept = isTracked ? [{ kind: 'job', machine, strategy: 'sweep' }] : [];
   const endSweep = startSweep(node, perform.note, config.checkIntervalMs, swept);
   return {

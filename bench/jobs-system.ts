@@ -150,7 +150,7 @@ export class JobsSystem {
       expectEqual(`jobs that are ${state}`, this.count({ kind: 'job', state }), expected);
       jobs += expected;
     }
-    // The pool, the desk, and the health of each worker, which waits for its next heartbeat.
+    // The pool, the jobs service, and the health of each worker, which waits for its next heartbeat.
     const others = this.workers.length + 2;
     expectEqual('actors that have not ended', this.count({ status: 'active' }), others);
     // Whatever has ended waits for being forgotten.

@@ -189,7 +189,7 @@ class ByzantineRun {
     this.#options.progress?.(`outside: ${what}`);
   }
 
-  /** Clients hand in jobs, under any id that is free at the desk they ask. */
+  /** Clients hand in jobs, under any id that is free at the jobs service they ask. */
   #mayBring(address: string): boolean {
     return this.#options.as === 'client' && !address.startsWith('worker');
   }

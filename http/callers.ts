@@ -8,7 +8,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { type Asker, type ClientRole, reachOf } from '../programs/jobs/desk/permissions.ts';
+import { type Asker, type ClientRole, reachOf } from '../programs/jobs/jobs-service/permissions.ts';
 import { messageOf, RuntimeError } from '../runtime/base/errors.ts';
 import type { Logger } from '../runtime/base/limits.ts';
 import type { Clock } from '../runtime/ports/clock.ts';

@@ -6,7 +6,7 @@
  */
 
 import type { IncomingMessage } from 'node:http';
-import { type Action, refusalOf } from '../programs/jobs/desk/permissions.ts';
+import { type Action, refusalOf } from '../programs/jobs/jobs-service/permissions.ts';
 import type { Logger } from '../runtime/base/limits.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import { type Caller, Callers, type HttpTokens } from './callers.ts';

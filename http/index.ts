@@ -5,7 +5,7 @@
  * guide.
  */
 
-export type { ClientRole as Role } from '../programs/jobs/desk/permissions.ts';
+export type { ClientRole as Role } from '../programs/jobs/jobs-service/permissions.ts';
 export { createHttpHandler, type HttpHandler, type HttpHandlerOptions } from './api.ts';
 export type { HttpTokens } from './callers.ts';
 export type { HttpLimits } from './limits.ts';

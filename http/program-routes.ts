@@ -15,7 +15,7 @@ import { workerRoutes } from './routes/workers.ts';
 
 const OWN_ROUTES = [...actorRoutes, ...operationRoutes, ...probeRoutes];
 
-/** A service with the desk's client where there is a desk, and the routes that it has. */
+/** A service with the client of its jobs service, where there is one, and the routes that it has. */
 export function withJobs(service: Service): {
   readonly service: Service;
   readonly table: RouteTable;

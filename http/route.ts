@@ -6,8 +6,12 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Action, type ClientRole, leastRole } from '../programs/jobs/desk/permissions.ts';
 import type { Gate, JobsClient, Manager } from '../programs/jobs/index.ts';
+import {
+  type Action,
+  type ClientRole,
+  leastRole,
+} from '../programs/jobs/jobs-service/permissions.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Answer } from './answer.ts';

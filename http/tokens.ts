@@ -3,7 +3,7 @@
  * and whenever its list changes, and for the configuration of a node before it starts or reloads.
  */
 
-import { CLIENT_ROLES, type ClientGrant } from '../programs/jobs/desk/permissions.ts';
+import { CLIENT_ROLES, type ClientGrant } from '../programs/jobs/jobs-service/permissions.ts';
 
 /** `name`: in logs, and of who added time to a job. Several tokens may have one, with the same rights. */
 export interface HttpToken extends ClientGrant {

@@ -8,7 +8,6 @@
  */
 
 export { type AttemptEvent, type AttemptInput, attemptMachine } from './jobs/attempt.ts';
-export { type DeskEvent, deskMachine } from './jobs/desk.ts';
 export {
   type GateJobContext,
   type GateJobEvent,
@@ -16,11 +15,12 @@ export {
   gateJobMachine,
 } from './jobs/gate-job.ts';
 export { type JobContext, type JobEvent, type JobInput, jobMachine } from './jobs/job.ts';
+export { type JobsServiceEvent, jobsServiceMachine } from './jobs/jobs-service.ts';
 export {
-  type SubmissionPageEvent,
-  type SubmissionPageInput,
-  submissionPageMachine,
-} from './jobs/submission-page.ts';
+  type SubmissionPartEvent,
+  type SubmissionPartInput,
+  submissionPartMachine,
+} from './jobs/submission-part.ts';
 export type { WorkerContext, WorkerEvent, WorkerInput } from './jobs/worker/context.ts';
 export { workerMachine } from './jobs/worker.ts';
 export {

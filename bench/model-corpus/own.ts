@@ -8,7 +8,7 @@ import { gateJobPlan } from '../../test/simulator/paths/gate-job.ts';
 import { jobPlan } from '../../test/simulator/paths/job.ts';
 import { leadershipPlan } from '../../test/simulator/paths/leadership.ts';
 import { reminderPlan } from '../../test/simulator/paths/reminder.ts';
-import { submissionPagePlan } from '../../test/simulator/paths/submission-page.ts';
+import { submissionPartPlan } from '../../test/simulator/paths/submission-part.ts';
 import { workerPlan } from '../../test/simulator/paths/worker.ts';
 import { workerHealthPlan } from '../../test/simulator/paths/worker-health.ts';
 import { workerPoolPlan } from '../../test/simulator/paths/worker-pool.ts';
@@ -23,7 +23,7 @@ const PLANS: Readonly<Record<string, PathPlan>> = {
   'own-job': jobPlan,
   'own-leadership': leadershipPlan,
   'own-reminder': reminderPlan,
-  'own-submission-page': submissionPagePlan,
+  'own-submission-page': submissionPartPlan,
   'own-worker': workerPlan,
   'own-worker-health': workerHealthPlan,
   'own-worker-pool': workerPoolPlan,

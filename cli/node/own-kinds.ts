@@ -6,7 +6,7 @@
  * with it, and exports that are no kinds are logged.
  */
 
-import { Permissions, refusalOf } from '../../programs/jobs/desk/permissions.ts';
+import { Permissions, refusalOf } from '../../programs/jobs/jobs-service/permissions.ts';
 import type { ForeignMessage } from '../../runtime/actor.ts';
 import { type KindEntry, partsOf } from '../../runtime/actor.ts';
 import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';

@@ -3,7 +3,7 @@
  * written where there is only text.
  */
 
-import { CLIENT_ROLES } from '../../programs/jobs/desk/permissions.ts';
+import { CLIENT_ROLES } from '../../programs/jobs/jobs-service/permissions.ts';
 import type { Field } from '../../reading/field.ts';
 import type { OptionTable } from '../../runtime/base/option.ts';
 import type { Origin } from './origin.ts';

@@ -2,11 +2,11 @@
  * Routes about actors of any kind: list them, look at one, begin one, send one an event, bring one back, end one.
  *
  * An operator reaches every kind, a submitter those that are `openToClients`, as over a socket. Actors of
- * the jobs system take nothing this way: what is asked of them goes past the desk, which checks it.
+ * the jobs system take nothing this way: what is asked of them goes past the jobs service, which checks it.
  */
 
 import { z } from 'zod';
-import { isOwn, refusalOf } from '../../programs/jobs/desk/permissions.ts';
+import { isOwn, refusalOf } from '../../programs/jobs/jobs-service/permissions.ts';
 import { WAITING_FOR } from '../../runtime/api.ts';
 import { placeOf, wholeAddress } from '../../runtime/base/address.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';

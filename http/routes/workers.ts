@@ -1,4 +1,4 @@
-/** Routes about the jobs system that ask no desk about a job: its workers, and what happened to a job. */
+/** Routes about the jobs system that ask no jobs service about a job: its workers, and what happened to a job. */
 
 import { z } from 'zod';
 import { ID_PATTERN } from '../../machines/jobs/addresses.ts';

@@ -28,11 +28,11 @@ export const workerPoolAddress = (datacenter: string): `worker-pool/${string}` =
 export const gateJobAddress = (jobId: string, gateId: string): `gate-job/${string}` =>
   `gate-job/${jobId}@${gateId}`;
 
-/** Address of the desk, where clients ask: one in each datacenter and at each gate. */
-export const deskAddress = (place: string): `desk/${string}` => `desk/main@${place}`;
+/** Address of the jobs service, where clients ask: one in each datacenter and at each gate. */
+export const jobsServiceAddress = (place: string): `desk/${string}` => `desk/main@${place}`;
 
-/** The n-th page of a submission at a gate, first is 1; the digest keeps another body of the same id apart. */
-export const submissionPageAddress = (jobId: string, digest: string, page: number): string =>
+/** The n-th part of a submission at a gate, first is 1; the digest keeps another body of the same id apart. */
+export const submissionPartAddress = (jobId: string, digest: string, page: number): string =>
   `submission-page/${jobId}/${digest.slice(0, 16)}/${page}`;
 
 /** A worker that starts again is somebody else: nothing meant for the one before reaches it. */

@@ -49,7 +49,7 @@ const underWay = {
   'leader.transferred': [takenBack, take],
   'final.reported': ends,
   'status.corrected': [endsIf, timesOutIf, takenBack, take],
-  /** Answer of the desk about a job that takes no questions any more. */
+  /** Answer of the jobs service about a job that takes no questions any more. */
   'status.found': [
     { guard: 'isEnd', target: 'final', actions: 'find' },
     { guard: 'isNeverTaken', target: 'refused' },

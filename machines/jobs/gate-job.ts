@@ -61,7 +61,7 @@ export const gateJobMachine = gateJobSetup.createMachine({
   initial: 'beginning',
   on: heard,
   always: [
-    { guard: 'hasIdlePages', actions: 'dropPages' },
+    { guard: 'hasIdleParts', actions: 'dropParts' },
     { guard: 'hasLateUntold', actions: tellLate },
     { guard: 'isAnybodyUnasked', actions: 'askUnasked' },
   ],

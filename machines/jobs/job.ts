@@ -127,7 +127,7 @@ export const jobMachine = jobSetup.createMachine({
           on: {
             'timeout.declared': [...refusals, { target: ending('timedOut'), actions: 'obey' }],
             'cancel.requested': [
-              { guard: 'isOfDesk', target: ending('cancelled'), actions: 'cancel' },
+              { guard: 'isOfClient', target: ending('cancelled'), actions: 'cancel' },
               ...refusals,
               { target: ending('cancelled'), actions: 'cancel' },
             ],

@@ -183,7 +183,7 @@ export const workerPoolMachine = setup({
     }),
   },
   guards: {
-    isFirstPage: ({ event }) => event.type === 'worker.registered' && event.page === 1,
+    isFirstPart: ({ event }) => event.type === 'worker.registered' && event.page === 1,
     isAnswer: ({ context, event }) => isAnswer(context, event),
     isMiscounted: ({ context, event }) => overdrawn(context, event) !== undefined,
     hasToSearch: ({ context }) => nextSearch(context) !== undefined,
@@ -214,7 +214,7 @@ export const workerPoolMachine = setup({
         placing: {
           initial: 'waiting',
           on: {
-            'worker.registered': { guard: 'isFirstPage', target: '.placing', actions: 'register' },
+            'worker.registered': { guard: 'isFirstPart', target: '.placing', actions: 'register' },
             'lanes.found': { guard: 'isAnswer', target: '.placing' },
             'waiting.found': { guard: 'isAnswer', target: '.placing' },
             'limits.told': { actions: 'keepLimits' },

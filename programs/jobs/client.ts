@@ -1,13 +1,13 @@
 /**
  * Client of a datacenter or a gate: submits jobs, looks at them, waits for their end.
  *
- * It is a node of its own, and asks the desk over a transport that it is given, or over sockets to
+ * It is a node of its own, and asks the jobs service over a transport that it is given, or over sockets to
  * the addresses that it is given. In the process of a manager or a gate `localClient` asks without.
  */
 
 import { createRuntime } from '../../create-runtime.ts';
-import { deskAddress } from '../../machines/jobs/addresses.ts';
-import { deskMachine } from '../../machines/jobs/desk.ts';
+import { jobsServiceAddress } from '../../machines/jobs/addresses.ts';
+import { jobsServiceMachine } from '../../machines/jobs/jobs-service.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { type Logger, SILENT_LOGGER } from '../../runtime/base/limits.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -15,8 +15,8 @@ import type { Random } from '../../runtime/ports/random.ts';
 import type { Transport } from '../../runtime/ports/transport.ts';
 import { systemClock } from '../../runtime/system/clock.ts';
 import { systemRandom } from '../../runtime/system/random.ts';
-import { DEFAULT_TIMEOUT_MS, DeskClient } from './client/desk-client.ts';
 import type { JobsClient } from './client/jobs-client.ts';
+import { DEFAULT_TIMEOUT_MS, ServiceClient } from './client/service-client.ts';
 import { openClientSockets, type SocketAddress } from './client/sockets.ts';
 import { JOBS_LIMITS } from './limits.ts';
 
@@ -92,15 +92,15 @@ export async function connectClient(options: ClientOptions): Promise<JobsClient>
     throw thrown;
   });
   const to = options.to ?? (place as string);
-  const desk = runtime.register('desk', deskMachine).actor(deskAddress(to));
-  return new DeskClient({
+  const service = runtime.register('desk', jobsServiceMachine).actor(jobsServiceAddress(to));
+  return new ServiceClient({
     to,
     clock,
     random,
     mayLose: true,
     waitsForRoom: options.waitsForRoom ?? true,
     timeoutMs,
-    ask: (question, how) => desk.ask(question as never, how),
+    ask: (question, how) => service.ask(question as never, how),
     stop: () => runtime.stop(),
   });
 }

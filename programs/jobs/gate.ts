@@ -6,14 +6,14 @@
  */
 
 import { createRuntime } from '../../create-runtime.ts';
-import { deskAddress } from '../../machines/jobs/addresses.ts';
-import { deskMachine, READS } from '../../machines/jobs/desk.ts';
+import { jobsServiceAddress } from '../../machines/jobs/addresses.ts';
 import { chartsOf } from '../../machines/jobs/gate-job/record.ts';
 import { type GateJobContext, gateJobMachine } from '../../machines/jobs/gate-job.ts';
+import { jobsServiceMachine, READS } from '../../machines/jobs/jobs-service.ts';
 import type { JobView } from '../../machines/jobs/messages/client.ts';
 import type { StatusFound } from '../../machines/jobs/messages/gate.ts';
 import type { NoteParams } from '../../machines/jobs/notes.ts';
-import { submissionPageMachine } from '../../machines/jobs/submission-page.ts';
+import { submissionPartMachine } from '../../machines/jobs/submission-part.ts';
 import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
 import type { InspectionReader } from '../../runtime/base/inspection.ts';
 import { type Logger, type RuntimeLimits, SILENT_LOGGER } from '../../runtime/base/limits.ts';
@@ -27,17 +27,17 @@ import { systemClock } from '../../runtime/system/clock.ts';
 import { systemRandom } from '../../runtime/system/random.ts';
 import { gateRules, type JobsConfiguration, resolveConfiguration } from './configuration.ts';
 import { Counters } from './counters.ts';
-import { admitToDesk } from './desk/admission.ts';
-import { jobRank } from './desk/job-order.ts';
-import { type ClientGrant, Permissions } from './desk/permissions.ts';
 import { admitNobody, admitToGateJobOf, answerForAbsent } from './gate/admission.ts';
 import { DatacenterClocks, readClocks } from './gate/clocks.ts';
-import { deskPerformers } from './gate/desk.ts';
 import { dispatch } from './gate/dispatch.ts';
+import { servicePerformers } from './gate/jobs-service.ts';
 import { GATE_JOB_OPTIONS } from './gate/migrations.ts';
 import { type GateKinds, type GateNode, readGateJob } from './gate/node.ts';
 import { Rooms } from './gate/rooms.ts';
 import { viewAt } from './gate/views.ts';
+import { admitToService } from './jobs-service/admission.ts';
+import { jobRank } from './jobs-service/job-order.ts';
+import { type ClientGrant, Permissions } from './jobs-service/permissions.ts';
 import { jobsLimits } from './limits.ts';
 import { notePerformer } from './notes.ts';
 import { onceThereIsRoom } from './room.ts';
@@ -51,7 +51,7 @@ export interface GateOptions {
   readonly datacenters: readonly string[];
   /** Clients by name, as they are now: who may do what is docs/jobs-operations.md. Default: every client is an operator. */
   readonly clients?: () => readonly ClientGrant[] | undefined;
-  /** Without `clients`: nodes that may cancel jobs and add time to them. Default: every node that reaches the desk. */
+  /** Without `clients`: nodes that may cancel jobs and add time to them. Default: every node that reaches the jobs service. */
   readonly operators?: readonly string[];
   /** Options that differ from their defaults. */
   readonly config?: Partial<JobsConfiguration>;
@@ -126,7 +126,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
       registerKinds(program, perform);
     },
     onHosting: (fence) => {
-      openDesk(program);
+      openService(program);
       options.onHosting?.(fence);
     },
     ...(transport !== undefined && { transport }),
@@ -174,7 +174,7 @@ function registerKinds(
 ): void {
   const { runtime, config } = node;
   // First, because jobs that are being dispatched go on as soon as their kind is known.
-  runtime.register('submission-page', submissionPageMachine, {
+  runtime.register('submission-page', submissionPartMachine, {
     admit: admitNobody,
     newWork: [SPAWN_EVENT],
   });
@@ -221,9 +221,9 @@ function registerKinds(
     absent: answerForAbsent(node),
     newWork: [SPAWN_EVENT],
   });
-  runtime.register('desk', deskMachine, {
-    perform: deskPerformers(node),
-    admit: admitToDesk(node),
+  runtime.register('desk', jobsServiceMachine, {
+    perform: servicePerformers(node),
+    admit: admitToService(node),
     questions: READS,
     newWork: ['job.submitted'],
     openToClients: true,
@@ -239,12 +239,15 @@ async function tell<TEvent>(send: (event: TEvent) => Promise<void>, event: TEven
   }
 }
 
-function openDesk(node: GateNode): void {
+function openService(node: GateNode): void {
   const { runtime, gate, logger } = node;
   onceThereIsRoom(node, () =>
-    runtime.spawn(deskAddress(gate) as `desk/${string}`, { ifAbsent: true }),
+    runtime.spawn(jobsServiceAddress(gate) as `desk/${string}`, { ifAbsent: true }),
   ).catch((thrown: unknown) => {
-    logger.error({ gate, error: messageOf(thrown) }, 'the desk of the gate could not be opened');
+    logger.error(
+      { gate, error: messageOf(thrown) },
+      'the jobs service of the gate could not be opened',
+    );
   });
 }
 

@@ -51,8 +51,8 @@ export {
 } from './client.ts';
 export { type JobsConfiguration, leaseRules, resolveConfiguration } from './configuration.ts';
 export type { Counters, Labels } from './counters.ts';
-export type { ClientGrant, ClientRole } from './desk/permissions.ts';
 export { type Gate, type GateOptions, startGate } from './gate.ts';
+export type { ClientGrant, ClientRole } from './jobs-service/permissions.ts';
 export { type Manager, type ManagerOptions, startManager } from './manager.ts';
 export {
   type ObservedJob,

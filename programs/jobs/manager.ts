@@ -6,9 +6,9 @@
  */
 
 import { createRuntime } from '../../create-runtime.ts';
-import { deskAddress, workerPoolAddress } from '../../machines/jobs/addresses.ts';
-import { deskMachine, READS } from '../../machines/jobs/desk.ts';
+import { jobsServiceAddress, workerPoolAddress } from '../../machines/jobs/addresses.ts';
 import { type JobContext, jobMachine } from '../../machines/jobs/job.ts';
+import { jobsServiceMachine, READS } from '../../machines/jobs/jobs-service.ts';
 import type { NoteParams } from '../../machines/jobs/notes.ts';
 import { workerHealthMachine } from '../../machines/jobs/worker-health.ts';
 import { workerPoolMachine } from '../../machines/jobs/worker-pool.ts';
@@ -27,9 +27,9 @@ import { systemClock } from '../../runtime/system/clock.ts';
 import { systemRandom } from '../../runtime/system/random.ts';
 import { healthRules, type JobsConfiguration, resolveConfiguration } from './configuration.ts';
 import { Counters } from './counters.ts';
-import { admitToDesk } from './desk/admission.ts';
-import { jobRank } from './desk/job-order.ts';
-import { type ClientGrant, Permissions } from './desk/permissions.ts';
+import { admitToService } from './jobs-service/admission.ts';
+import { jobRank } from './jobs-service/job-order.ts';
+import { type ClientGrant, Permissions } from './jobs-service/permissions.ts';
 import { jobsLimits } from './limits.ts';
 import {
   admitToHealth,
@@ -39,8 +39,8 @@ import {
   withinReach,
 } from './manager/admission.ts';
 import { Backlog, type BacklogView } from './manager/backlog.ts';
-import { deskPerformers } from './manager/desk.ts';
 import { observeDatacenter } from './manager/gauges.ts';
+import { servicePerformers } from './manager/jobs-service.ts';
 import { HEALTH_OPTIONS, JOB_OPTIONS } from './manager/migrations.ts';
 import type { ManagerKinds, ManagerNode } from './manager/node.ts';
 import { observedJobs } from './manager/observed.ts';
@@ -61,7 +61,7 @@ export interface ManagerOptions {
   readonly gates?: readonly string[];
   /** Clients by name, as they are now: who may do what is docs/jobs-operations.md. Default: every client is an operator. */
   readonly clients?: () => readonly ClientGrant[] | undefined;
-  /** Without `clients`: nodes that may cancel jobs and add time to them, besides the gates. Default: every node that reaches the desk. */
+  /** Without `clients`: nodes that may cancel jobs and add time to them, besides the gates. Default: every node that reaches the jobs service. */
   readonly operators?: readonly string[];
   /** Options that differ from their defaults. */
   readonly config?: Partial<JobsConfiguration>;
@@ -225,9 +225,9 @@ function registerKinds(node: ManagerNode, perform: { readonly note: Performer })
     ...poolOptions(() => node, perform.note),
     admit: withinReach(node, admitToPool),
   });
-  runtime.register('desk', deskMachine, {
-    perform: deskPerformers(node),
-    admit: admitToDesk(node),
+  runtime.register('desk', jobsServiceMachine, {
+    perform: servicePerformers(node),
+    admit: admitToService(node),
     questions: READS,
     newWork: ['job.submitted'],
     openToClients: true,
@@ -244,7 +244,7 @@ async function openDatacenter(node: ManagerNode): Promise<void> {
     onceThereIsRoom(node, () =>
       runtime.spawn(workerPoolAddress(datacenter), { input, ifAbsent: true }),
     ),
-    onceThereIsRoom(node, () => runtime.spawn(deskAddress(datacenter), { ifAbsent: true })),
+    onceThereIsRoom(node, () => runtime.spawn(jobsServiceAddress(datacenter), { ifAbsent: true })),
   ]);
   // The pool is older than this process, and may have been told something else.
   if (pool.getSnapshot().context.queueMax !== queueMax)

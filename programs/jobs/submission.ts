@@ -1,16 +1,16 @@
 /**
- * Submissions on their way in: put together from their pages.
+ * Submissions on their way in: put together from their parts.
  *
  * A client's submissions of one job are kept apart by their request. At most one of each is unfinished, and not for
- * long without a new page. What is in a body, and what may be wrong with it, is in submission/body.ts.
+ * long without a new part. What is in a body, and what may be wrong with it, is in submission/body.ts.
  */
 
 import { WORKFLOWS_MAX } from '../../machines/jobs/messages/client.ts';
 import { knob } from '../../runtime/base/knob.ts';
 import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
 import type { JobsConfiguration } from './configuration.ts';
-import { inPortions } from './desk/portions.ts';
-import { inSlices, SLICE_WEIGHT } from './desk/slices.ts';
+import { inPortions } from './jobs-service/portions.ts';
+import { inSlices, SLICE_WEIGHT } from './jobs-service/slices.ts';
 import { type Submission, SubmissionBody, type SubmissionHead } from './submission/body.ts';
 import type { Breach } from './submission/breach.ts';
 import { workflowPortion } from './submission/parts.ts';
@@ -22,7 +22,7 @@ export type { Breach } from './submission/breach.ts';
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
 const UNFINISHED_MAX = knob('submissionsUnfinishedMax', 256);
 const UNFINISHED_LIMIT_MS = 10_000;
-/** Nothing is wrong with it: there is no room for its pages beside those of others. */
+/** Nothing is wrong with it: there is no room for its parts beside those of others. */
 const NO_ROOM: NoRoom = {
   reason: 'overloaded',
   detail: 'Too many submissions are unfinished; send it again.',
@@ -35,7 +35,7 @@ export interface NoRoom {
   readonly retryAfterMs: number;
 }
 
-interface Page extends SubmissionHead {
+interface Part extends SubmissionHead {
   readonly requestId?: string | undefined;
   readonly workflows: readonly unknown[];
   readonly page: number;
@@ -43,21 +43,21 @@ interface Page extends SubmissionHead {
 }
 
 interface Unfinished {
-  /** All of the body that is in every page. */
+  /** All of the body that is in every part. */
   readonly frame: string;
   readonly body: SubmissionBody;
-  /** Cancels the end that comes when no further page does. */
+  /** Cancels the end that comes when no further part does. */
   cancel: Cancel;
 }
 
-const frameOf = ({ pages, terms, gate }: Page): string =>
+const frameOf = ({ pages, terms, gate }: Part): string =>
   JSON.stringify([pages, terms, (gate as { gateId?: unknown } | null | undefined)?.gateId]);
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
 
 type SubmissionLimits = Pick<JobsConfiguration, 'dependenciesMax' | 'jobTableBytesMax'>;
 
-/** Puts pages together. */
+/** Puts parts together. */
 export class Submissions {
   readonly #clock: Clock;
   readonly #limits: SubmissionLimits;
@@ -70,35 +70,35 @@ export class Submissions {
     this.#sliceWeightMax = sliceWeightMax;
   }
 
-  /** The submission when this was its last missing page, `null` while others are missing, or why it is refused. */
-  async take(sender: string, page: Page): Promise<Submission | Breach | NoRoom | null> {
-    if (!Array.isArray(page.workflows)) return { field: 'workflows', detail: 'must be a list' };
-    if (!isCount(page.page) || !isCount(page.pages))
+  /** The submission when this was its last missing part, `null` while others are missing, or why it is refused. */
+  async take(sender: string, part: Part): Promise<Submission | Breach | NoRoom | null> {
+    if (!Array.isArray(part.workflows)) return { field: 'workflows', detail: 'must be a list' };
+    if (!isCount(part.page) || !isCount(part.pages))
       return {
         field: 'page',
-        detail: `must be numbers from 1 on, got ${page.page} of ${page.pages}`,
+        detail: `must be numbers from 1 on, got ${part.page} of ${part.pages}`,
       };
-    if (page.page > page.pages || page.pages > WORKFLOWS_MAX)
-      return { field: 'page', detail: `is ${page.page} of ${page.pages}` };
-    if (page.pages === 1) {
-      const body = new SubmissionBody(page);
-      return (await this.#takeAll(body, page)) ?? this.#finish(body, page);
+    if (part.page > part.pages || part.pages > WORKFLOWS_MAX)
+      return { field: 'page', detail: `is ${part.page} of ${part.pages}` };
+    if (part.pages === 1) {
+      const body = new SubmissionBody(part);
+      return (await this.#takeAll(body, part)) ?? this.#finish(body, part);
     }
-    const name = `${sender} ${page.jobId} ${page.requestId ?? ''}`;
-    const body = this.#find(name, page) ?? this.#open(name, page);
+    const name = `${sender} ${part.jobId} ${part.requestId ?? ''}`;
+    const body = this.#find(name, part) ?? this.#open(name, part);
     if (body === undefined) return NO_ROOM;
     const excess = this.#excess(body);
     if (excess !== undefined) {
       this.#close(name);
       return excess;
     }
-    if (body.pages < page.pages) return null;
+    if (body.pages < part.pages) return null;
     this.#close(name);
-    return this.#finish(body, page);
+    return this.#finish(body, part);
   }
 
   /** A whole job may have come within the process: it is looked at in portions. */
-  async #takeAll(body: SubmissionBody, { workflows }: Page): Promise<Breach | undefined> {
+  async #takeAll(body: SubmissionBody, { workflows }: Part): Promise<Breach | undefined> {
     let portions = 0;
     let excess: Breach | undefined;
     await inPortions(this.#clock, workflows, workflowPortion(), (portion) => {
@@ -109,7 +109,7 @@ export class Submissions {
     return excess;
   }
 
-  #finish(body: SubmissionBody, { gate }: Page): Promise<Submission | Breach> {
+  #finish(body: SubmissionBody, { gate }: Part): Promise<Submission | Breach> {
     return inSlices(this.#clock, body.finish(gate), this.#sliceWeightMax);
   }
 
@@ -130,13 +130,13 @@ export class Submissions {
     );
   }
 
-  /** Pages of another body under the same name are no part of this one: what came last counts. */
-  #find(name: string, page: Page): SubmissionBody | undefined {
+  /** Parts of another body under the same name are no part of this one: what came last counts. */
+  #find(name: string, part: Part): SubmissionBody | undefined {
     const known = this.#unfinished.get(name);
     if (known === undefined) return undefined;
     const { body, frame } = known;
     const { pages } = body;
-    if (frame === frameOf(page) && body.take(page.page, page.workflows)) {
+    if (frame === frameOf(part) && body.take(part.page, part.workflows)) {
       if (body.pages > pages) {
         known.cancel();
         known.cancel = this.#endLater(name);
@@ -147,12 +147,12 @@ export class Submissions {
     return undefined;
   }
 
-  #open(name: string, page: Page): SubmissionBody | undefined {
+  #open(name: string, part: Part): SubmissionBody | undefined {
     if (this.#unfinished.size >= UNFINISHED_MAX.value) return undefined;
     const cancel = this.#endLater(name);
-    const body = new SubmissionBody(page);
-    body.take(page.page, page.workflows);
-    this.#unfinished.set(name, { frame: frameOf(page), body, cancel });
+    const body = new SubmissionBody(part);
+    body.take(part.page, part.workflows);
+    this.#unfinished.set(name, { frame: frameOf(part), body, cancel });
     return body;
   }
 

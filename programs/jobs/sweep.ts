@@ -13,9 +13,9 @@ import type { Logger } from '../../runtime/base/limits.ts';
 import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Counters } from './counters.ts';
-import { allRows } from './desk/all-rows.ts';
-import { inSlices, RECORD_WEIGHT, type Steps } from './desk/slices.ts';
 import { type Drawing, drawnDeadlines } from './drawn-deadlines.ts';
+import { allRows } from './jobs-service/all-rows.ts';
+import { inSlices, RECORD_WEIGHT, type Steps } from './jobs-service/slices.ts';
 
 /** A kind that is swept. */
 export interface Swept {

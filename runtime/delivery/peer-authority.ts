@@ -30,7 +30,7 @@ const FRAME_DEPTH_MAX = 36;
 const KEYS_MAX = 1_000;
 /** A page of 500 entries has some ten thousand, and the parser takes some 20 ms for as many as that. */
 const PARTS_MAX = 50_000;
-/** The densest page of a submission has some forty thousand, ids of one letter that a workflow depends on. */
+/** The densest part of a submission has some forty thousand, ids of one letter that a workflow depends on. */
 const ITEMS_MAX = 100_000;
 /** Keys under which the jobs system has texts of its users that it does not look into. */
 const PAYLOAD_KEYS: ReadonlySet<string> = new Set(['payload', 'result']);

@@ -8,10 +8,10 @@
 import type { AnyStateMachine } from 'xstate';
 import { attemptMachine } from '../../machines/jobs/attempt.ts';
 import { datacenterMachine } from '../../machines/jobs/datacenter.ts';
-import { deskMachine } from '../../machines/jobs/desk.ts';
 import { type GateJobContext, gateJobMachine } from '../../machines/jobs/gate-job.ts';
 import { jobMachine } from '../../machines/jobs/job.ts';
-import { submissionPageMachine } from '../../machines/jobs/submission-page.ts';
+import { jobsServiceMachine } from '../../machines/jobs/jobs-service.ts';
+import { submissionPartMachine } from '../../machines/jobs/submission-part.ts';
 import { workerMachine } from '../../machines/jobs/worker.ts';
 import { workerHealthMachine } from '../../machines/jobs/worker-health.ts';
 import { workerPoolMachine } from '../../machines/jobs/worker-pool.ts';
@@ -23,10 +23,10 @@ import { drawPlan, type SwarmOptions } from './swarm/draw-plan.ts';
 /** The machines of the jobs system, by the kind under which its programs register them. */
 const MACHINES: Readonly<Record<string, AnyStateMachine>> = {
   attempt: attemptMachine,
-  desk: deskMachine,
+  desk: jobsServiceMachine,
   'gate-job': gateJobMachine,
   job: jobMachine,
-  'submission-page': submissionPageMachine,
+  'submission-page': submissionPartMachine,
   worker: workerMachine,
   'worker-health': workerHealthMachine,
   'worker-pool': workerPoolMachine,

@@ -10,7 +10,7 @@ import { connectClient, type JobsClient } from '../../programs/jobs/client.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { AnswerFact, CallFact } from '../history.ts';
 import type { World } from '../world.ts';
-import type { DeskQuestion, PlannedJob } from './plan.ts';
+import type { PlannedJob, ServiceQuestion } from './plan.ts';
 import { newJob } from './submission.ts';
 
 export class Clients {
@@ -66,7 +66,7 @@ export class Clients {
     });
   }
 
-  ask(to: string, question: DeskQuestion): Promise<void> {
+  ask(to: string, question: ServiceQuestion): Promise<void> {
     const jobId = 'jobId' in question ? question.jobId : '';
     return this.#call(to, question.kind, jobId, question, async (client) => {
       const answer = await answerTo(question, client);
@@ -104,7 +104,7 @@ export class Clients {
   }
 }
 
-async function answerTo(question: DeskQuestion, client: JobsClient): Promise<unknown> {
+async function answerTo(question: ServiceQuestion, client: JobsClient): Promise<unknown> {
   switch (question.kind) {
     case 'list': {
       const { kind: _, ...filters } = question;

@@ -94,7 +94,7 @@ export type Step = { readonly atMs: number } & (
   | { readonly do: 'submit'; readonly job: PlannedJob }
   | { readonly do: 'cancel'; readonly jobId: string; readonly to: string }
   | { readonly do: 'get'; readonly jobId: string; readonly to: string }
-  | { readonly do: 'ask'; readonly to: string; readonly question: DeskQuestion }
+  | { readonly do: 'ask'; readonly to: string; readonly question: ServiceQuestion }
   /** An operator gives a job more time. */
   | {
       readonly do: 'extendJob';
@@ -140,8 +140,8 @@ export type Step = { readonly atMs: number } & (
     }
 );
 
-/** What a desk is asked beside one job; `watch` is one wait for news. */
-export type DeskQuestion =
+/** What a jobs service is asked beside one job; `watch` is one wait for news. */
+export type ServiceQuestion =
   | {
       readonly kind: 'list';
       readonly status?: JobStatus;

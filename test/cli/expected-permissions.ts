@@ -76,7 +76,7 @@ export const EXPECTED: Readonly<Record<string, Row>> = {
     http: ['POST', '/v1/jobs/ID/extend', { byMs: 1_000 }],
     socket: (client, jobId) => client.extend(jobId, { byMs: 1_000, by: 'x' }),
   },
-  // A token for some jobs is for no actors; and nobody goes past the desk.
+  // A token for some jobs is for no actors; and nobody goes past the jobs service.
   'actors.list': { may: 'everybody', about: 'list', http: ['GET', '/v1/actors?limit=500'] },
   'actors.show': { may: 'everybody', about: 'all', http: ['GET', '/v1/actors/job/ID'] },
   'actors.explain': { may: 'everybody', about: 'all', http: ['GET', '/v1/explain/job/ID'] },

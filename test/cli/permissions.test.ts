@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createRuntime } from '../../create-runtime.ts';
 import { connectClient, type JobsClient } from '../../programs/jobs/client.ts';
-import { CLIENT_ROLES, PERMISSIONS } from '../../programs/jobs/desk/permissions.ts';
+import { CLIENT_ROLES, PERMISSIONS } from '../../programs/jobs/jobs-service/permissions.ts';
 import type { PeerRole } from '../../runtime/ports/transport.ts';
 import { websocketTransport } from '../../transports/websocket.ts';
 import {
@@ -166,7 +166,7 @@ describe('a node of the cluster that is no client', () => {
     'jobExtend.requested',
     'sinceProgress.asked',
   ]);
-  /** What a gate asks the desk of a datacenter for. */
+  /** What a gate asks the jobs service of a datacenter for. */
   const OF_GATES = new Set([
     'job.asked',
     'jobExtend.requested',

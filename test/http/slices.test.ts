@@ -32,13 +32,13 @@ class TurnClock implements Clock {
 const WORKFLOWS = 2_000;
 const JOBS = 120;
 const ofApi = new TurnClock();
-const ofDesk = new TurnClock();
+const ofService = new TurnClock();
 const folder = mkdtempSync(join(tmpdir(), 'escapement-slices-'));
 let manager: Manager;
 let at: Endpoint;
 
 beforeAll(async () => {
-  manager = await startManager({ datacenter: 'A', store: lmdbStore(folder), clock: ofDesk });
+  manager = await startManager({ datacenter: 'A', store: lmdbStore(folder), clock: ofService });
   at = await listen(manager, { clock: ofApi });
 });
 afterAll(async () => {
@@ -73,11 +73,11 @@ test('a large body is read in slices, a page of actors and one of jobs are', asy
   expect(none).toEqual({ actors: [], cursor: null });
   // Nothing of what it looks at is that old, and it looks at 250 at a time.
   expect(ofApi.turns).toBeGreaterThanOrEqual(Math.floor(WORKFLOWS / 250));
-  const before = ofDesk.turns;
+  const before = ofService.turns;
   const { body: few } = await at.body('/v1/jobs?limit=1');
-  const ofOne = ofDesk.turns - before;
+  const ofOne = ofService.turns - before;
   const { body: jobs } = await at.body('/v1/jobs?limit=500');
-  const ofAll = ofDesk.turns - before - ofOne;
+  const ofAll = ofService.turns - before - ofOne;
   expect([few.jobs.length, jobs.jobs.length]).toEqual([1, JOBS + 1]);
   expect(ofAll - ofOne).toBeGreaterThanOrEqual(1);
 });

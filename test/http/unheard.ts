@@ -1,5 +1,5 @@
 /**
- * A datacenter behind a server, for requests that have to be refused: after each test no desk has
+ * A datacenter behind a server, for requests that have to be refused: after each test no jobs service has
  * heard of any, and the server still works.
  */
 
@@ -30,7 +30,7 @@ export function unheard(): Unheard {
     questions = 0;
   });
   afterEach(async () => {
-    expect(questions, 'no desk has heard of it').toBe(0);
+    expect(questions, 'no jobs service has heard of it').toBe(0);
     expect(await at.body('/livez')).toMatchObject({ status: 200 });
   });
   afterAll(async () => {

@@ -1,7 +1,7 @@
 /** Questions of one client that look through everything: a few at once, and no other client waits for them. */
 
 import { expect, test } from 'vitest';
-import { ClientTurns } from '../../programs/jobs/desk/client-turns.ts';
+import { ClientTurns } from '../../programs/jobs/jobs-service/client-turns.ts';
 
 function scene(trusted: readonly string[] = ['A.manager-1', 'gate-1']) {
   const begun: string[] = [];

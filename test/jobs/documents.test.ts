@@ -10,7 +10,7 @@
 import { describe, expect, test } from 'vitest';
 import { NOTES, type NoteName } from '../../machines/jobs/notes.ts';
 import { Counters } from '../../programs/jobs/counters.ts';
-import { PERMISSIONS } from '../../programs/jobs/desk/permissions.ts';
+import { PERMISSIONS } from '../../programs/jobs/jobs-service/permissions.ts';
 import { notePerformer } from '../../programs/jobs/notes.ts';
 import type { Performer } from '../../runtime/actor/kind.ts';
 import { SILENT_LOGGER } from '../../runtime/base/limits.ts';

@@ -4,7 +4,7 @@
 
 import { expect, test, vi } from 'vitest';
 import { createRuntime } from '../../create-runtime.ts';
-import { deskAddress } from '../../machines/jobs/addresses.ts';
+import { jobsServiceAddress } from '../../machines/jobs/addresses.ts';
 import { workflowSpec } from '../../machines/jobs/messages/client.ts';
 import { localClient } from '../../programs/jobs/client/local-client.ts';
 import { connectClient } from '../../programs/jobs/client.ts';
@@ -123,7 +123,7 @@ test('it is one small question within its process, checked once, and the same jo
   });
   expect(posted.status).toBe(201);
   expect(checks).toHaveBeenCalledTimes(COUNT);
-  const events = manager.runtime.history(deskAddress('A')).map(({ event }) => event);
+  const events = manager.runtime.history(jobsServiceAddress('A')).map(({ event }) => event);
   expect(events.filter((event) => event === 'job.submitted').length).toBeLessThan(2);
 
   const far = await connectClient({ client: 'far', to: 'A', transport: network.join('far') });
@@ -141,11 +141,11 @@ test('a client of another node that says its job is checked is not believed', as
   const network = inProcessNetwork();
   const manager = await startManager({ datacenter: 'A', transport: network.join('A.manager-1') });
   const node = await createRuntime({ node: 'liar', transport: network.join('liar') });
-  const desk = node.actor(deskAddress('A'));
+  const service = node.actor(jobsServiceAddress('A'));
   const workflows = [{ id: '../w', handler: 7 }];
   const question = { type: 'job.submitted', jobId: 'j', terms: { timeoutMs: 1_000 }, workflows };
   const whole = { ...question, page: 1, pages: 1, isChecked: true };
-  expect(await desk.ask(whole as never)).toMatchObject({ accepted: false, reason: 'invalid' });
-  await expect(desk.ask({ ...whole, handedOver: 'x' } as never)).rejects.toThrow('handedOver');
+  expect(await service.ask(whole as never)).toMatchObject({ accepted: false, reason: 'invalid' });
+  await expect(service.ask({ ...whole, handedOver: 'x' } as never)).rejects.toThrow('handedOver');
   for (const runtime of [node, manager]) await runtime.stop();
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { inPortions } from '../../programs/jobs/desk/portions.ts';
-import { submissionPages } from '../../programs/jobs/submission/parts.ts';
+import { inPortions } from '../../programs/jobs/jobs-service/portions.ts';
+import { submissionParts } from '../../programs/jobs/submission/parts.ts';
 import { systemClock } from '../../runtime/system/clock.ts';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
@@ -64,9 +64,9 @@ describe('a long list in portions', () => {
 
   test('is how a submission is measured for its pages', async () => {
     const workflows = numbers(40_000).map((index) => ({ id: `w${index}` }));
-    let pages: Awaited<ReturnType<typeof submissionPages<{ id: string }>>> = [];
+    let pages: Awaited<ReturnType<typeof submissionParts<{ id: string }>>> = [];
     const rounds = await roundsDuring(async () => {
-      pages = await submissionPages(clock, workflows);
+      pages = await submissionParts(clock, workflows);
     });
     expect(pages.map(({ workflows: some }) => some.length)).toEqual(numbers(80).map(() => 500));
     expect(pages.flatMap(({ workflows: some }) => some)).toEqual(workflows);

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deskAddress } from '../../machines/jobs/addresses.ts';
+import { jobsServiceAddress } from '../../machines/jobs/addresses.ts';
 import { connectClient } from '../../programs/jobs/client.ts';
 import { type Gate, type Manager, startGate, startManager } from '../../programs/jobs/index.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -107,7 +107,7 @@ test('a thousand questions by clients, HTTP and a gate commit nothing and are no
   await rest();
   const turns = () =>
     [manager, gate].map(
-      ({ runtime }) => runtime.history(deskAddress(runtime.place)).at(-1)?.turn as number,
+      ({ runtime }) => runtime.history(jobsServiceAddress(runtime.place)).at(-1)?.turn as number,
     );
   const before = { commits, turns: turns() };
   written.length = 0;

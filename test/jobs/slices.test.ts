@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { resolveConfiguration } from '../../programs/jobs/configuration.ts';
-import { inSlices, type Steps } from '../../programs/jobs/desk/slices.ts';
+import { inSlices, type Steps } from '../../programs/jobs/jobs-service/slices.ts';
 import { findWrongDependency } from '../../programs/jobs/submission/breach.ts';
 import { isBreach, Submissions } from '../../programs/jobs/submission.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';

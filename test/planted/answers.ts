@@ -39,7 +39,7 @@ export const answerPlants: readonly Plant[] = [
     says: 'A list leaves out jobs whose time is over soonest: it takes what is due sooner for what is due later.',
     edits: [
       {
-        file: 'programs/jobs/desk/job-filter.ts',
+        file: 'programs/jobs/jobs-service/job-filter.ts',
         find: 'view.dueInMs < deadlineBeforeMs',
         replace: 'view.dueInMs > deadlineBeforeMs',
       },

@@ -4,9 +4,9 @@ import type { Plant } from './plant.ts';
 
 const ACCEPTANCE = 'programs/jobs/manager/acceptance.ts';
 
-/** The desk asks before it puts pages together, and acceptance asks again. */
-const deskAsksNobody = {
-  file: 'programs/jobs/manager/desk.ts',
+/** The jobs service asks before it puts parts together, and acceptance asks again. */
+const serviceAsksNobody = {
+  file: 'programs/jobs/manager/jobs-service.ts',
   find: 'const overload = isNew ? node.backlog.overload(client, timeoutOf(terms)) : undefined;',
   replace:
     'const overload = isNew && client === "nobody" ? node.backlog.overload(client, timeoutOf(terms)) : undefined;',
@@ -18,7 +18,7 @@ export const overloadPlants: readonly Plant[] = [
     area: 'cleanup',
     says: 'A job is stored before it is asked whether there is room, and its client is told that it was not taken.',
     edits: [
-      deskAsksNobody,
+      serviceAsksNobody,
       {
         file: ACCEPTANCE,
         find: 'if (overload !== undefined) return shed(node, jobId, overload);',

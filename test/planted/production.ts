@@ -47,10 +47,10 @@ export const productionPlants: readonly Plant[] = [
   {
     id: 'P110',
     area: 'runtime',
-    says: 'Over a socket everybody may do everything: the desk does not look into the table of permissions.',
+    says: 'Over a socket everybody may do everything: the jobs service does not look into the table of permissions.',
     edits: [
       {
-        file: 'programs/jobs/desk/admission.ts',
+        file: 'programs/jobs/jobs-service/admission.ts',
         find: '    if (why === undefined) return undefined;',
         replace: '    if (why === undefined || action.startsWith("jobs.")) return undefined;',
       },
@@ -212,12 +212,12 @@ export const productionPlants: readonly Plant[] = [
   {
     id: 'P191',
     area: 'work',
-    says: 'Of two submissions of one job by one client the pages are taken for those of one: each drives out the other, until both are given up.',
+    says: 'Of two submissions of one job by one client the parts are taken for those of one: each drives out the other, until both are given up.',
     edits: [
       {
         file: 'programs/jobs/submission.ts',
-        find: "${page.jobId} ${page.requestId ?? ''}`",
-        replace: '${page.jobId}`',
+        find: "${part.jobId} ${part.requestId ?? ''}`",
+        replace: '${part.jobId}`',
       },
     ],
     suite: 'test/jobs/unfinished-submission.test.ts',

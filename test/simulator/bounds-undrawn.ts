@@ -116,7 +116,7 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
       'what a message may look like: both ends have to agree, and the fuzzer sends what is beyond it',
       [
         'machines/jobs/messages/fields.ts COUNT_MAX',
-        'programs/jobs/desk/submitter.ts BY_LENGTH_MAX',
+        'programs/jobs/jobs-service/submitter.ts BY_LENGTH_MAX',
         'machines/jobs/messages/fields.ts FENCE_MAX',
         'runtime/base/fence.ts FENCE_MAX',
         'runtime/delivery/envelope.ts NAME_MAX',
@@ -158,7 +158,7 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
     [
       'cuts a text for people, or how many lines of it are told',
       [
-        'programs/jobs/desk/admission.ts REFUSALS_LOGGED_PER_SECOND',
+        'programs/jobs/jobs-service/admission.ts REFUSALS_LOGGED_PER_SECOND',
         'runtime/api/inbound.ts REFUSALS_LOGGED_PER_SECOND',
         'runtime/base/errors.ts MESSAGE_MAX',
         'runtime/base/errors.ts NAME_MAX',

@@ -8,7 +8,7 @@ describe('a planned job as it is submitted', () => {
     .flat()
     .flatMap((step) => (step.do === 'submit' ? [step.job] : []));
 
-  test('has no terms that a desk does not know', () => {
+  test('has no terms that a jobs service does not know', () => {
     for (const job of planned) {
       if (job.malformed !== undefined) continue;
       const { jobId: _, workflows: __, ...terms } = newJob(job);

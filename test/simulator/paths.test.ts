@@ -11,12 +11,12 @@ import { faultsOf, summaryOf } from '../paths/report.ts';
 import { walkPaths } from '../paths/walk.ts';
 import { attemptPlan } from './paths/attempt.ts';
 import { datacenterPlan } from './paths/datacenter.ts';
-import { deskPlan } from './paths/desk.ts';
 import { gateJobPlan } from './paths/gate-job.ts';
 import { jobPlan } from './paths/job.ts';
+import { jobsServicePlan } from './paths/jobs-service.ts';
 import { leadershipPlan } from './paths/leadership.ts';
 import { reminderPlan } from './paths/reminder.ts';
-import { submissionPagePlan } from './paths/submission-page.ts';
+import { submissionPartPlan } from './paths/submission-part.ts';
 import { workerPlan } from './paths/worker.ts';
 import { workerHealthPlan } from './paths/worker-health.ts';
 import { workerPoolPlan } from './paths/worker-pool.ts';
@@ -25,12 +25,12 @@ import { workflowPlan } from './paths/workflow.ts';
 const plans = [
   attemptPlan,
   datacenterPlan,
-  deskPlan,
+  jobsServicePlan,
   gateJobPlan,
   jobPlan,
   leadershipPlan,
   reminderPlan,
-  submissionPagePlan,
+  submissionPartPlan,
   workerHealthPlan,
   workerPlan,
   workerPoolPlan,

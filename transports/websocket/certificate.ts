@@ -40,7 +40,7 @@ export function dialTls(
   isClient: boolean,
 ): SecureContextOptions {
   if (tls === undefined) return { minVersion: VERSION_MIN };
-  const check = isClient ? checkDesk : () => undefined;
+  const check = isClient ? checkService : () => undefined;
   const named = isMutual ? { checkServerIdentity: check } : {};
   return { ...contextOf(tls), ...named };
 }
@@ -68,7 +68,7 @@ function saysOf(certificate: PeerCertificate, { node, role, place }: ProvedPeer)
 }
 
 /** A certificate of a gate or a manager; one that says a name alone is that of the host dialled. */
-function checkDesk(host: string, certificate: PeerCertificate): Error | undefined {
+function checkService(host: string, certificate: PeerCertificate): Error | undefined {
   const said = identitiesIn(certificate);
   if (said.some((identity) => /^(gate|manager)\//.test(identity))) return undefined;
   const [, , role] = ROLE_IN_NAME.exec(String(certificate.subject?.CN)) ?? [];

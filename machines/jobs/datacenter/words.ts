@@ -186,7 +186,7 @@ function finalIn(
   };
 }
 
-/** An end that the program found at the datacenter's desk: the job there takes no messages any more. */
+/** An end that the program found at the datacenter's jobs service: the job there takes no messages any more. */
 export function found({ context, event }: Args): Partial<DatacenterRecord> {
   if (event.type !== 'status.found' || event.found === null || context.final !== null) return {};
   const { status, reason, localReason, gateReason } = event.found;

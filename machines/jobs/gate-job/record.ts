@@ -31,7 +31,7 @@ export interface GateJobSubmission {
   readonly gateBoot: number;
   readonly terms: JobTerms;
   readonly targetDatacenters: readonly string[];
-  /** Age of the first page of the submission. */
+  /** Age of the first part of the submission. */
   readonly submittedElapsedMs?: number;
   /** Digest of the submission's body: the same id with another one is a conflict. */
   readonly digest: string;

@@ -109,8 +109,8 @@ export const gateJobSetup = setup({
     }),
     askAnew: assign(({ context, event }) => askedAnew(context, event.at)),
     closeDispatch: assign((args) => dispatchClosed(args.context, momentOf(args))),
-    dropPages: enqueueActions(({ context, enqueue }) =>
-      carryOut(enqueue, steps.dropPages(context)),
+    dropParts: enqueueActions(({ context, enqueue }) =>
+      carryOut(enqueue, steps.dropParts(context)),
     ),
     takeSubmissionAnswer: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'submission.answered');
@@ -174,7 +174,7 @@ export const gateJobSetup = setup({
     hasRules: ({ context }) => context.rules !== null,
     isNewFence: ({ context, event }) =>
       event.type === 'leadership.acquired' && event.fence > context.fence,
-    hasIdlePages: ({ context }) => context.pages > 0 && isDispatchOver(context),
+    hasIdleParts: ({ context }) => context.pages > 0 && isDispatchOver(context),
     isDispatchOver: ({ context }) => isDispatchOver(context),
     wasAway: ({ context, event }) => wasAway(context, event.at),
     hasTarget: ({ context }) => targets(context.datacenters).length > 0,

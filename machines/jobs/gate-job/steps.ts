@@ -2,7 +2,7 @@
  * Steps of a gate's job, as data: for each event what it remembers then, and what it says to whom.
  */
 
-import { jobAddress, placeOf, submissionPageAddress } from '../addresses.ts';
+import { jobAddress, placeOf, submissionPartAddress } from '../addresses.ts';
 import type { DatacenterMessage } from '../datacenter/context.ts';
 import { isAck } from '../datacenter/decision.ts';
 import type { AckReceived, SubmissionAnswered } from '../messages/gate.ts';
@@ -174,10 +174,10 @@ export function tell(
 }
 
 /** The workflows are at their datacenters, or nobody is waited for any more. */
-export function dropPages({ jobId, digest, pages }: GateJobContext): Step<GateJobContext> {
+export function dropParts({ jobId, digest, pages }: GateJobContext): Step<GateJobContext> {
   const numbers = Array.from({ length: pages }, (_, index) => index + 1);
   const says = numbers.map((page) => ({
-    to: submissionPageAddress(jobId, digest, page),
+    to: submissionPartAddress(jobId, digest, page),
     event: { type: 'page.dropped' },
   }));
   return { next: { pages: 0 }, says };
@@ -199,7 +199,7 @@ export function takeRefusal(
 }
 
 /**
- * The datacenter whose desk has to be asked how the job there has ended, because the job itself takes no
+ * The datacenter whose jobs service has to be asked how the job there has ended, because the job itself takes no
  * decision and no question any more, or is not there; empty for any other refusal.
  */
 export function endedAt({ to, event, code }: MessageRefused): string {

@@ -86,7 +86,7 @@ export function answerUnaccepted({ replyTo }: CancelRequested): JobStep {
   return { says: answering(replyTo, { accepted: false, reason: 'unknown' }) };
 }
 
-/** Cancelled by its gate, or by a client of the desk; the answer waits until no workflow can start. */
+/** Cancelled by its gate, or by a client of the jobs service; the answer waits until no workflow can start. */
 export function cancel(context: JobContext, event: Taken<CancelRequested>): JobStep {
   const { at, decisionEpoch, replyTo } = event;
   const next = {

@@ -41,7 +41,7 @@ const birthsIn = (event: JobEvent): WorkflowBirths | undefined =>
 const stallDue = ({ lastProgressAt, rules }: JobContext): number =>
   lastProgressAt + rules.allStuckThresholdMs;
 
-/** True for what the gate says must be so; a cancel of the desk has no epoch. */
+/** True for what the gate says must be so; a cancel of the jobs service has no epoch. */
 const isOfGate = (event: JobEvent): event is Decision =>
   (event.type === 'timeout.declared' || event.type === 'cancel.requested') &&
   event.decisionEpoch !== undefined;
@@ -221,7 +221,7 @@ export const jobSetup = setup({
     isTimedOutByHeld: ({ context }) => decisions.isEndedByHeld(context, 'timeout.declared'),
     isCancelledByHeld: ({ context }) => decisions.isEndedByHeld(context, 'cancel.requested'),
     isOfGate: ({ event }) => isOfGate(event),
-    isOfDesk: ({ event }) => event.type === 'cancel.requested' && !isOfGate(event),
+    isOfClient: ({ event }) => event.type === 'cancel.requested' && !isOfGate(event),
     isForAnotherLeader: ofDecision(gate.isForAnotherLeader),
     isForFormerLeader: ofDecision(gate.isForFormerLeader),
     isObeyedAlready: ofDecision(gate.isObeyedAlready),

@@ -1,5 +1,5 @@
 /**
- * Messages between clients and the desk of a datacenter or a gate: the questions, and their answers.
+ * Messages between clients and the jobs service of a datacenter or a gate: the questions, and their answers.
  *
  * All of it are questions: the client asks again until it is answered, under the same request id.
  */
@@ -58,10 +58,10 @@ export const jobTerms = z
   .readonly();
 export type JobTerms = z.infer<typeof jobTerms>;
 
-/** JobSubmission, a page of it. The answer to the last page that was missing is a SubmissionAnswer; to others, `null`. */
+/** JobSubmission, a part of it. The answer to the last part that was missing is a SubmissionAnswer; to others, `null`. */
 export const jobSubmitted = z.strictObject({
   type: z.literal('job.submitted'),
-  /** In each of several pages: what tells them from those of another submission of the job. */
+  /** In each of several parts: what tells them from those of another submission of the job. */
   requestId: requestId.optional(),
   jobId: id,
   terms: jobTerms,
@@ -95,7 +95,7 @@ export const jobAsked = z.strictObject({
   type: z.literal('job.asked'),
   requestId,
   jobId: id,
-  /** Page of the workflows, first is 1. */
+  /** Part of the workflows, first is 1. */
   page: z.int().min(1).default(1),
   replyTo,
 });

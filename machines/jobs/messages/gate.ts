@@ -119,7 +119,7 @@ export const timeoutDeclared = z.strictObject({
   timeoutMs,
 });
 
-/** JobCancel: from a gate with its decision's epoch, from the desk of the datacenter with a question. */
+/** JobCancel: from a gate with its decision's epoch, from the jobs service of the datacenter with a question. */
 export const cancelRequested = z.strictObject({
   type: z.literal('cancel.requested'),
   jobId: id,
@@ -138,7 +138,7 @@ export const statusRequested = z.strictObject({
   nonce: requestId.optional(),
 });
 
-/** JobExtend from a gate, or from the desk of a datacenter. */
+/** JobExtend from a gate, or from the jobs service of a datacenter. */
 export const extendRequested = z.strictObject({
   type: z.literal('job.extend'),
   requestId,
@@ -252,7 +252,7 @@ export interface SubmissionResumed {
 }
 
 /**
- * Answer that a gate's program found at a datacenter's desk, about a job that takes no messages any
+ * Answer that a gate's program found at a datacenter's jobs service, about a job that takes no messages any
  * more.
  */
 export interface StatusFound {

@@ -1,12 +1,12 @@
 /**
- * Local client, in the process of a manager or a gate: it asks the desk there, over no network.
+ * Local client, in the process of a manager or a gate: it asks the jobs service there, over no network.
  *
  * It is for code that answers others in a program's name, such as its HTTP API. It is trusted as the
  * program itself is: its caller has checked who asks, and what. A program that does not host its place
  * now refuses with NOT_HOSTED.
  */
 
-import { deskAddress } from '../../../machines/jobs/addresses.ts';
+import { jobsServiceAddress } from '../../../machines/jobs/addresses.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Random } from '../../../runtime/ports/random.ts';
 import { systemClock } from '../../../runtime/system/clock.ts';
@@ -14,8 +14,8 @@ import { systemRandom } from '../../../runtime/system/random.ts';
 import type { Gate } from '../gate.ts';
 import type { Manager } from '../manager.ts';
 import { handOver } from '../submission/handed-over.ts';
-import { DeskClient } from './desk-client.ts';
 import type { JobsClient } from './jobs-client.ts';
+import { ServiceClient } from './service-client.ts';
 
 export interface LocalClientOptions {
   /** Time for which a question is asked before it is given up with ASK_TIMED_OUT. Default 30,000. */
@@ -29,17 +29,17 @@ export function localClient(
   program: Pick<Gate, 'runtime'> | Pick<Manager, 'runtime'>,
   { clock = systemClock(), random = systemRandom(), timeoutMs }: LocalClientOptions = {},
 ): JobsClient {
-  // Both have a desk, which is all that is asked.
+  // Both have a jobs service, which is all that is asked.
   const runtime = program.runtime as Manager['runtime'];
   const { place } = runtime;
-  const desk = runtime.actor(deskAddress(place));
-  return new DeskClient({
+  const service = runtime.actor(jobsServiceAddress(place));
+  return new ServiceClient({
     to: place,
     clock,
     random,
     mayLose: false,
     timeoutMs,
-    ask: (question, how) => desk.ask(question as never, how),
+    ask: (question, how) => service.ask(question as never, how),
     handOver: (job) => {
       const name = random.id();
       return { name, release: handOver(runtime, name, job) };

@@ -1,32 +1,32 @@
 /**
- * Acceptance of a submission at a gate: its pages, then the job, then the answer.
+ * Acceptance of a submission at a gate: its parts, then the job, then the answer.
  *
  * Guarantees: an acknowledged job is on disk and is dispatched, whatever happens to the process;
  * the same submission again finds the same job; another body under the same id is refused and
  * touches nothing.
  */
 
-import { gateJobAddress, submissionPageAddress } from '../../../machines/jobs/addresses.ts';
+import { gateJobAddress, submissionPartAddress } from '../../../machines/jobs/addresses.ts';
 import type { GateJobContext, GateJobSubmission } from '../../../machines/jobs/gate-job.ts';
 import type { JobTerms, SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
 import { RuntimeError } from '../../../runtime/base/errors.ts';
 import { knob } from '../../../runtime/base/knob.ts';
 import { gateRules } from '../configuration.ts';
-import { inPortions } from '../desk/portions.ts';
+import { inPortions } from '../jobs-service/portions.ts';
 import type { Submitted } from '../submission/handed-over.ts';
-import { submissionPages } from '../submission/parts.ts';
+import { submissionParts } from '../submission/parts.ts';
 import type { Submission } from '../submission.ts';
 import { type GateNode, readGateJob } from './node.ts';
 import { statusOf } from './views.ts';
 
 /**
- * A page as its datacenters will get it, so that the digest is the same here and there: a job that
+ * A part as its datacenters will get it, so that the digest is the same here and there: a job that
  * one of them gives back to a gate that has lost it is known again.
  */
-export function addressed({ gate, datacenters }: GateNode, page: Submitted): Submitted {
-  const terms = page.terms as JobTerms | null;
+export function addressed({ gate, datacenters }: GateNode, part: Submitted): Submitted {
+  const terms = part.terms as JobTerms | null;
   return {
-    ...page,
+    ...part,
     terms:
       typeof terms === 'object' && terms !== null
         ? { ...terms, targetDatacenters: terms.targetDatacenters ?? datacenters }
@@ -35,8 +35,8 @@ export function addressed({ gate, datacenters }: GateNode, page: Submitted): Sub
   };
 }
 
-/** Pages written at a time: each is a record of some hundred kibibytes. */
-const PAGES_AT_ONCE = knob('gatePagesKeptAtOnce', 4);
+/** Parts written at a time: each is a record of some hundred kibibytes. */
+const PARTS_AT_ONCE = knob('gatePagesKeptAtOnce', 4);
 
 export async function accept(
   node: GateNode,
@@ -75,14 +75,14 @@ async function open(
 ): Promise<SubmissionAnswer> {
   const { runtime, gate, config, clock } = node;
   const { jobId, digest, terms, workflows } = submission;
-  const pages = await submissionPages(clock, workflows);
+  const parts = await submissionParts(clock, workflows);
   // A job that finds no room is sent for as long as it has time.
   const keepMs = terms.timeoutMs + 2 * config.gateDispatchLimitMs;
-  const keep = ({ page, workflows: entries }: (typeof pages)[number]) => {
-    const address = submissionPageAddress(jobId, digest, page) as `submission-page/${string}`;
+  const keep = ({ page, workflows: entries }: (typeof parts)[number]) => {
+    const address = submissionPartAddress(jobId, digest, page) as `submission-page/${string}`;
     return runtime.spawn(address, { input: { workflows: entries, keepMs }, ifAbsent: true });
   };
-  await inPortions(clock, pages, { max: PAGES_AT_ONCE.value, weigh: () => 1 }, (some) =>
+  await inPortions(clock, parts, { max: PARTS_AT_ONCE.value, weigh: () => 1 }, (some) =>
     Promise.all(some.map(keep)),
   );
   const input: GateJobSubmission = {
@@ -95,7 +95,7 @@ async function open(
     digest,
     rules: gateRules(config, terms),
     workflowsTotal: workflows.length,
-    pages: pages.length,
+    pages: parts.length,
   };
   await runtime.spawn(gateJobAddress(jobId, gate) as `gate-job/${string}`, { input });
   return accepted(jobId, true, 'submitted');

@@ -1,8 +1,8 @@
 /**
  * Admission of messages to the actors of a gate.
  *
- * A datacenter's job speaks about itself, to the job of the same id; nobody outside speaks to the pages
- * of submissions, and desk/admission.ts says who may ask the desk. Each message has the fields its schema says.
+ * A datacenter's job speaks about itself, to the job of the same id; nobody outside speaks to the parts
+ * of submissions, and jobs-service/admission.ts says who may ask the jobs service. Each message has the fields its schema says.
  * What is refused reaches no machine and is counted by the runtime.
  */
 

@@ -1,12 +1,12 @@
 /**
- * Dispatch of a job to a datacenter: page by page to its desk, again until it is answered or too late.
+ * Dispatch of a job to a datacenter: part by part to its jobs service, again until it is answered or too late.
  *
  * Guarantees: it ends by the dispatch limit and always tells the job how it went; when a datacenter has
  * too much to do, it tells the job before it waits, which puts the limit off. Begun again after a crash it
  * does no harm, because a datacenter takes the same job once.
  */
 
-import { deskAddress } from '../../../machines/jobs/addresses.ts';
+import { jobsServiceAddress } from '../../../machines/jobs/addresses.ts';
 import { isOutcome, UNREACHABLE } from '../../../machines/jobs/datacenter/words.ts';
 import { wasAway } from '../../../machines/jobs/gate-job/joining.ts';
 import { dispatchDueAt } from '../../../machines/jobs/gate-job/record.ts';
@@ -19,13 +19,13 @@ import type {
 } from '../../../machines/jobs/messages/gate.ts';
 import { type ErrorCode, RuntimeError } from '../../../runtime/base/errors.ts';
 import { pause } from '../client/pause.ts';
-import { pendingWork } from '../desk/portions.ts';
-import { type GateNode, readGateJob, readPage } from './node.ts';
+import { pendingWork } from '../jobs-service/portions.ts';
+import { type GateNode, readGateJob, readPart } from './node.ts';
 
 /** Times for which an answer is waited for; the last one goes on. */
 const PATIENCE_MS = [1_000, 2_000, 4_000, 5_000];
-/** Time added for each page after the first: to be taken, a large job has to be written. */
-const PAGE_PATIENCE_MS = 20;
+/** Time added for each part after the first: to be taken, a large job has to be written. */
+const PART_PATIENCE_MS = 20;
 /** Whatever a datacenter says, it is asked again after that. */
 const DEFERRAL_MAX_MS = 60_000;
 /** Answers after which it is worth trying again. */
@@ -72,7 +72,7 @@ export async function dispatch(
     if (job === undefined || leftMs <= 0 || job.decision !== null) break;
     const patienceMs =
       (PATIENCE_MS[Math.min(attempt, PATIENCE_MS.length - 1)] as number) +
-      (job.pages - 1) * PAGE_PATIENCE_MS;
+      (job.pages - 1) * PART_PATIENCE_MS;
     const startedAt = clock.now();
     let untilMs = patienceMs;
     try {
@@ -110,7 +110,7 @@ function leftOf(job: GateJobContext, now: number): number {
   return dispatchDueAt(job) + 1 - now;
 }
 
-/** One try, all pages of it; undefined when none of them made the job whole. @throws {RuntimeError} */
+/** One try, all parts of it; undefined when none of them made the job whole. @throws {RuntimeError} */
 async function submit(
   node: GateNode,
   job: GateJobContext,
@@ -119,7 +119,7 @@ async function submit(
   signal: AbortSignal,
 ): Promise<SubmissionAnswer | undefined> {
   const { jobId, gateId, gateBoot, client, terms, pages } = job;
-  const desk = node.runtime.actor(deskAddress(datacenter) as `desk/${string}`);
+  const service = node.runtime.actor(jobsServiceAddress(datacenter) as `desk/${string}`);
   const now = node.clock.now();
   // Nobody is counted out before this try is over, and no decision comes to an end before it settles.
   const waitsMs = Math.min(timeoutMs, job.rules?.settleLimitMs ?? 0);
@@ -131,23 +131,23 @@ async function submit(
     beginsBefore,
   };
   const ask = async (page: number): Promise<SubmissionAnswer | null> => {
-    const workflows = readPage(node, job, page);
+    const workflows = readPart(node, job, page);
     if (workflows === undefined) return null;
     const whose = client === undefined ? {} : { client };
     const event = {
       ...({ type: 'job.submitted', jobId, terms, gate, ...whose } as const),
       ...{ workflows, page, pages },
     };
-    return (await desk.ask(event, { timeoutMs, signal })) as SubmissionAnswer | null;
+    return (await service.ask(event, { timeoutMs, signal })) as SubmissionAnswer | null;
   };
   const answers: Array<Promise<SubmissionAnswer | null>> = [];
   for (let page = 1; page <= pages; page += 1) {
     if (page > 1) await pendingWork(node.clock);
     const answer = ask(page);
-    // A page that fails before all are sent is heard of below.
+    // A part that fails before all are sent is heard of below.
     answer.catch(() => {});
     answers.push(answer);
   }
-  // The page that made it whole has the answer, the others have none.
+  // The part that made it whole has the answer, the others have none.
   return (await Promise.all(answers)).find((answer) => answer !== null);
 }

@@ -2,31 +2,31 @@
  * Node of a gate: what its parts share, the runtime with the kinds of a gate, and its names.
  */
 
-import { gateJobAddress, submissionPageAddress } from '../../../machines/jobs/addresses.ts';
-import type { deskMachine } from '../../../machines/jobs/desk.ts';
+import { gateJobAddress, submissionPartAddress } from '../../../machines/jobs/addresses.ts';
 import type { GateJobContext, gateJobMachine } from '../../../machines/jobs/gate-job.ts';
+import type { jobsServiceMachine } from '../../../machines/jobs/jobs-service.ts';
 import type { WorkflowSpec } from '../../../machines/jobs/messages/client.ts';
-import type { submissionPageMachine } from '../../../machines/jobs/submission-page.ts';
+import type { submissionPartMachine } from '../../../machines/jobs/submission-part.ts';
 import { RuntimeError } from '../../../runtime/base/errors.ts';
 import type { Logger } from '../../../runtime/base/limits.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import type { Counters } from '../counters.ts';
-import type { Permissions } from '../desk/permissions.ts';
+import type { Permissions } from '../jobs-service/permissions.ts';
 import type { DatacenterClocks } from './clocks.ts';
 import type { Rooms } from './rooms.ts';
 
 export type GateKinds = {
   readonly 'gate-job': typeof gateJobMachine;
-  readonly 'submission-page': typeof submissionPageMachine;
-  readonly desk: typeof deskMachine;
+  readonly 'submission-page': typeof submissionPartMachine;
+  readonly desk: typeof jobsServiceMachine;
 };
 
 export interface GateNode {
   readonly gate: string;
   readonly datacenters: readonly string[];
-  /** Permissions: who may ask the desk what. */
+  /** Permissions: who may ask the jobs service what. */
   readonly permissions: Permissions;
   readonly config: JobsConfiguration;
   readonly clock: Clock;
@@ -53,13 +53,13 @@ export function jobOf(runtime: GateNode['runtime'], gate: string, jobId: string)
   return runtime.actor(gateJobAddress(jobId, gate) as `gate-job/${string}`);
 }
 
-/** The workflows of a page of a submission; undefined when it has been dropped. */
-export function readPage(
+/** The workflows of a part of a submission; undefined when it has been dropped. */
+export function readPart(
   { runtime }: GateNode,
   { jobId, digest }: GateJobContext,
   page: number,
 ): readonly WorkflowSpec[] | undefined {
-  const address = submissionPageAddress(jobId, digest, page) as `submission-page/${string}`;
+  const address = submissionPartAddress(jobId, digest, page) as `submission-page/${string}`;
   const workflows = read(() => runtime.actor(address).getSnapshot().context.workflows);
   return workflows === undefined || workflows.length === 0 ? undefined : workflows;
 }

@@ -5,7 +5,7 @@
  * datacenters, which are asked for them when somebody wants to see them.
  */
 
-import { deskAddress } from '../../../machines/jobs/addresses.ts';
+import { jobsServiceAddress } from '../../../machines/jobs/addresses.ts';
 import type { DatacenterRecord } from '../../../machines/jobs/datacenter/context.ts';
 import { running, targets } from '../../../machines/jobs/gate-job/record.ts';
 import { overallDueAt } from '../../../machines/jobs/gate-job/rules.ts';
@@ -20,12 +20,12 @@ import type {
 import type { ClockReading } from '../../../machines/jobs/messages/fields.ts';
 import type { WorkflowResultEntry } from '../../../machines/jobs/messages/gate.ts';
 import type { JobStatus } from '../../../machines/jobs/words.ts';
-import { pageOfJobs } from '../desk/job-order.ts';
-import type { Steps } from '../desk/slices.ts';
+import { pageOfJobs } from '../jobs-service/job-order.ts';
+import type { Steps } from '../jobs-service/slices.ts';
 import { type GateNode, readGateJob } from './node.ts';
 
 /** Time for which a datacenter is waited for; the client that asked the gate waits too. */
-const DESK_LIMIT_MS = 900;
+const SERVICE_LIMIT_MS = 900;
 
 const SEQ_OF: Readonly<Record<JobStatus, number>> = {
   submitted: 1,
@@ -138,24 +138,24 @@ export async function jobView(
   return { ...summary, workflows, page, pages };
 }
 
-interface DeskView {
+interface ServiceView {
   readonly job: JobView | null;
   readonly clock?: ClockReading;
 }
 
-/** View of a job by a datacenter's desk; undefined when it does not answer. */
+/** View of a job by a datacenter's jobs service; undefined when it does not answer. */
 export async function viewAt(
   { runtime, clock }: GateNode,
   datacenter: string,
   jobId: string,
   page: number,
-  timeoutMs = DESK_LIMIT_MS,
-): Promise<DeskView | undefined> {
-  const desk = runtime.actor(deskAddress(datacenter) as `desk/${string}`);
+  timeoutMs = SERVICE_LIMIT_MS,
+): Promise<ServiceView | undefined> {
+  const service = runtime.actor(jobsServiceAddress(datacenter) as `desk/${string}`);
   const requestId = `${jobId.slice(0, 100)}~${clock.now()}`;
   try {
     const asked = { type: 'job.asked', requestId, jobId, page } as const;
-    return (await desk.ask(asked, { timeoutMs })) as DeskView;
+    return (await service.ask(asked, { timeoutMs })) as ServiceView;
   } catch {
     // Whatever it was, the datacenter has not answered.
     return undefined;

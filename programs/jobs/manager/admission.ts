@@ -2,7 +2,7 @@
  * Admission of messages to the actors of a datacenter.
  *
  * A gate speaks about its jobs, a worker about itself, and each message has the fields its schema says;
- * who may ask the desk is in desk/admission.ts. What is refused is refused by name, reaches no machine,
+ * who may ask the jobs service is in jobs-service/admission.ts. What is refused is refused by name, reaches no machine,
  * and is counted by the runtime.
  */
 

@@ -4,7 +4,7 @@
  * Both are read from the index of committed records. A manager that does not lead has none of either.
  */
 
-import { allRows } from '../desk/all-rows.ts';
+import { allRows } from '../jobs-service/all-rows.ts';
 import type { ManagerNode } from './node.ts';
 import { waitingCount } from './waiting.ts';
 

@@ -3,8 +3,8 @@
  */
 
 import { jobAddress, workerHealthAddress } from '../../../machines/jobs/addresses.ts';
-import type { deskMachine } from '../../../machines/jobs/desk.ts';
 import type { JobContext, jobMachine } from '../../../machines/jobs/job.ts';
+import type { jobsServiceMachine } from '../../../machines/jobs/jobs-service.ts';
 import type { ClockReading } from '../../../machines/jobs/messages/fields.ts';
 import type { workerHealthMachine } from '../../../machines/jobs/worker-health.ts';
 import type { workerPoolMachine } from '../../../machines/jobs/worker-pool.ts';
@@ -15,7 +15,7 @@ import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import type { Counters } from '../counters.ts';
-import type { Permissions } from '../desk/permissions.ts';
+import type { Permissions } from '../jobs-service/permissions.ts';
 import type { Backlog } from './backlog.ts';
 import type { SheddingLog } from './shedding-log.ts';
 
@@ -24,7 +24,7 @@ export type ManagerKinds = {
   readonly workflow: typeof workflowMachine;
   readonly 'worker-health': typeof workerHealthMachine;
   readonly 'worker-pool': typeof workerPoolMachine;
-  readonly desk: typeof deskMachine;
+  readonly desk: typeof jobsServiceMachine;
 };
 
 export interface ManagerNode {
@@ -34,7 +34,7 @@ export interface ManagerNode {
   readonly peerUrl: () => string | undefined;
   /** Those that may send jobs here. */
   readonly gates: readonly string[];
-  /** Permissions: who may ask the desk what. */
+  /** Permissions: who may ask the jobs service what. */
   readonly permissions: Permissions;
   readonly config: JobsConfiguration;
   readonly clock: Clock;

@@ -3,7 +3,7 @@
  */
 
 import { knob } from '../../../runtime/base/knob.ts';
-import { allRows } from '../desk/all-rows.ts';
+import { allRows } from '../jobs-service/all-rows.ts';
 import type { ObservedJob } from '../recommend.ts';
 import { type ManagerNode, readJob } from './node.ts';
 

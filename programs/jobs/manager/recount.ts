@@ -5,8 +5,8 @@
 
 import { waitingIn } from '../../../machines/jobs/job/workflows.ts';
 import { knob } from '../../../runtime/base/knob.ts';
-import { ROWS_PER_PAGE } from '../desk/all-rows.ts';
-import { inPortions } from '../desk/portions.ts';
+import { ROWS_PER_PAGE } from '../jobs-service/all-rows.ts';
+import { inPortions } from '../jobs-service/portions.ts';
 import { type ManagerNode, readJob } from './node.ts';
 
 /** Records read at a time. */

@@ -16,9 +16,9 @@ import type {
 } from '../../../machines/jobs/messages/client.ts';
 import { statusOfWorkflow, type WorkflowState } from '../../../machines/jobs/words.ts';
 import { knob } from '../../../runtime/base/knob.ts';
-import { allRows } from '../desk/all-rows.ts';
-import { pageOfJobs } from '../desk/job-order.ts';
-import { RECORD_WEIGHT, type Steps } from '../desk/slices.ts';
+import { allRows } from '../jobs-service/all-rows.ts';
+import { pageOfJobs } from '../jobs-service/job-order.ts';
+import { RECORD_WEIGHT, type Steps } from '../jobs-service/slices.ts';
 import { lookAtWorkflow, type ManagerNode, readJob, readWorkflow } from './node.ts';
 
 /** Workflows of one page of a view. Results may be long, so a page of them is short. */

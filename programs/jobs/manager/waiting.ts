@@ -17,9 +17,9 @@ import { cursorBehind, cursorBehindQueue, onlyQueue } from '../../../runtime/act
 import type { ActorRow } from '../../../runtime/api.ts';
 import { messageOf } from '../../../runtime/base/errors.ts';
 import { knob } from '../../../runtime/base/knob.ts';
-import { allRows } from '../desk/all-rows.ts';
-import { BEHIND_JOBS } from '../desk/job-order.ts';
-import { pendingWork } from '../desk/portions.ts';
+import { allRows } from '../jobs-service/all-rows.ts';
+import { BEHIND_JOBS } from '../jobs-service/job-order.ts';
+import { pendingWork } from '../jobs-service/portions.ts';
 import { poolToVersion2, workflowToVersion2 } from './migrations.ts';
 import { type ManagerNode, readWorkflow } from './node.ts';
 

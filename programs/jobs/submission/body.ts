@@ -1,8 +1,8 @@
 /**
- * Body of a submission: checked and digested page by page, as its pages come.
+ * Body of a submission: checked and digested part by part, as its parts come.
  *
  * Guarantees: what comes out is complete and keeps every limit; a breach is named by its field, the
- * first one in the order of the body, in whatever order its pages came. No page of it takes long,
+ * first one in the order of the body, in whatever order its parts came. No part of it takes long,
  * and neither does the last.
  */
 
@@ -16,7 +16,7 @@ import {
   workflowSpec,
 } from '../../../machines/jobs/messages/client.ts';
 import { type GateTerms, gateTerms } from '../../../machines/jobs/messages/fields.ts';
-import type { Steps } from '../desk/slices.ts';
+import type { Steps } from '../jobs-service/slices.ts';
 import { type Breach, breachOf, findWrongDependency } from './breach.ts';
 
 export interface Submission {
@@ -27,7 +27,7 @@ export interface Submission {
   readonly digest: string;
 }
 
-/** Head: what is in every page. */
+/** Head: what is in every part. */
 export interface SubmissionHead {
   readonly jobId: string;
   readonly terms: unknown;
@@ -43,7 +43,7 @@ interface Part {
   readonly workflows: readonly WorkflowSpec[];
   /** Its workflows as they were meant, for the digest; let go once they are in it. */
   text: string | undefined;
-  /** The first one that is wrong: which of the page, and what of it. */
+  /** The first one that is wrong: which of the part, and what of it. */
   readonly wrong: {
     readonly index: number;
     readonly issues: Parameters<typeof breachOf>[0];
@@ -65,7 +65,7 @@ export class SubmissionBody {
   readonly #hash = createHash('sha256');
   #hashed = 0;
   #hasText = false;
-  /** Bytes as one list: its brackets, then the workflows of each page with a comma. */
+  /** Bytes as one list: its brackets, then the workflows of each part with a comma. */
   #bytes = 1;
   #dependencies = 0;
   #tableBytes = 0;
@@ -100,10 +100,10 @@ export class SubmissionBody {
     return this.#parts.size;
   }
 
-  /** False when it is not the page that came under this number before. */
+  /** False when it is not the part that came under this number before. */
   take(page: number, workflows: readonly unknown[]): boolean {
     if (this.#isChecked) {
-      // Its reader has counted its bytes, and no page of it comes again.
+      // Its reader has counted its bytes, and no part of it comes again.
       this.#add(page, partOf(workflows as readonly WorkflowSpec[], ''));
       return true;
     }
@@ -126,7 +126,7 @@ export class SubmissionBody {
   }
 
   /**
-   * Finishes when all its pages have come; the last one says how late it is. Of ten thousand workflows
+   * Finishes when all its parts have come; the last one says how late it is. Of ten thousand workflows
    * it takes a while.
    */
   *finish(gate: unknown): Steps<Submission | Breach> {
@@ -157,7 +157,7 @@ export class SubmissionBody {
     };
   }
 
-  /** The next page in order, if it is there. */
+  /** The next part in order, if it is there. */
   #next(): Part | undefined {
     return this.#parts.get(this.#hashed + 1);
   }

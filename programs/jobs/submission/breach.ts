@@ -1,7 +1,7 @@
 /** Breaches of a submission's rules, and where they are: the words that its sender is told. */
 
 import type { WorkflowSpec } from '../../../machines/jobs/messages/client.ts';
-import type { Steps } from '../desk/slices.ts';
+import type { Steps } from '../jobs-service/slices.ts';
 
 export interface Breach {
   readonly field: string;

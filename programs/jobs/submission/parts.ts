@@ -1,5 +1,5 @@
 /**
- * Parts of a submission: pages that each fit into one message.
+ * Parts of a submission: parts that each fit into one message.
  *
  * The length of a workflow shows only in its JSON, and sixteen mebibytes of that take a while: it is
  * measured in portions.
@@ -8,10 +8,10 @@
 import { PAGE_ENTRIES_MAX } from '../../../machines/jobs/messages/fields.ts';
 import { knob } from '../../../runtime/base/knob.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
-import { inPortions, type PortionSize } from '../desk/portions.ts';
+import { inPortions, type PortionSize } from '../jobs-service/portions.ts';
 
 const PART_ENTRIES = knob('submissionPartEntries', PAGE_ENTRIES_MAX);
-/** Size that a page may have beside the rest of its message. */
+/** Size that a part may have beside the rest of its message. */
 const PAGE_LENGTH_MAX = knob('submissionPartLengthMax', 128 * 1024);
 /**
  * Weight that is measured at a time, by what makes a workflow long: its payload, and what it depends
@@ -21,16 +21,16 @@ const MEASURED_AT_ONCE = knob('lengthMeasuredAtOnce', 256 * 1024);
 const BASE_LENGTH = 256;
 const DEPENDENCY_LENGTH = 32;
 
-export interface SubmissionPage<TEntry> {
+export interface SubmissionPart<TEntry> {
   readonly workflows: readonly TEntry[];
   readonly page: number;
   readonly pages: number;
 }
 
-export async function submissionPages<TEntry>(
+export async function submissionParts<TEntry>(
   clock: Clock,
   workflows: readonly TEntry[],
-): Promise<ReadonlyArray<SubmissionPage<TEntry>>> {
+): Promise<ReadonlyArray<SubmissionPart<TEntry>>> {
   const groups: TEntry[][] = [[]];
   let length = 0;
   const put = (workflow: TEntry): void => {

@@ -1,4 +1,4 @@
-/** Answers of desks to a cancel, an extension or a submission, held against records. */
+/** Answers of jobs services to a cancel, an extension or a submission, held against records. */
 
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type {
@@ -7,14 +7,20 @@ import type {
   SubmissionAnswer,
 } from '../../../machines/jobs/messages/client.ts';
 import { creditOf } from './reading-deadlines.ts';
-import { type AskedDesk, isThere, type JobThere, jobsThere, type Said } from './reading-desks.ts';
+import {
+  type AskedService,
+  isThere,
+  type JobThere,
+  jobsThere,
+  type Said,
+} from './reading-services.ts';
 import { stateOf } from './reading-views.ts';
 
 /** Not accepted yet, or given up before it was: nobody was told that there is such a job. */
 const isUnaccepted = ({ version }: JobThere): boolean =>
   stateOf(version) === 'assembling' || (version.context as JobContext).isAbandoned === true;
 
-export function wrongCancel(asked: AskedDesk, { accepted, reason }: CancelAnswer): Said {
+export function wrongCancel(asked: AskedService, { accepted, reason }: CancelAnswer): Said {
   const jobs = jobsThere(asked, String(asked.question.jobId));
   const isTrue = (): boolean => {
     if (accepted) return jobs.some((job) => job?.isCancelled);
@@ -32,7 +38,7 @@ export function wrongCancel(asked: AskedDesk, { accepted, reason }: CancelAnswer
     : `the cancel is ${accepted ? 'accepted' : reason}, and ${tale(jobs)}`;
 }
 
-export function wrongExtension(asked: AskedDesk, answer: ExtendAnswer): Said {
+export function wrongExtension(asked: AskedService, answer: ExtendAnswer): Said {
   const { jobId, requestId, byMs } = asked.question as Record<string, unknown>;
   const { accepted, reason, extensionsMs } = answer;
   const jobs = jobsThere(asked, String(jobId));
@@ -65,7 +71,7 @@ export function wrongExtension(asked: AskedDesk, answer: ExtendAnswer): Said {
   return isTrue() ? undefined : `the extension is ${said}, and ${tale(jobs)}`;
 }
 
-export function wrongSubmission(asked: AskedDesk, answer: SubmissionAnswer): Said {
+export function wrongSubmission(asked: AskedService, answer: SubmissionAnswer): Said {
   const { accepted, status, reason } = answer;
   const jobs = jobsThere(asked, String(asked.question.jobId));
   const isTrue = accepted

@@ -1,5 +1,5 @@
 /**
- * Answers of desks to questions, held against records: views, lists, what is stuck and since when, workers.
+ * Answers of jobs services to questions, held against records: views, lists, what is stuck and since when, workers.
  */
 
 import {
@@ -21,19 +21,19 @@ import type { Workers } from '../../../machines/jobs/worker-pool/placement.ts';
 import type { WorkflowContext } from '../../../machines/jobs/workflow.ts';
 import { Table } from '../../../runtime/machine.ts';
 import {
-  type AskedDesk,
+  type AskedService,
   addressOf,
   isThere,
   type JobThere,
   jobIdOf,
   jobsThere,
   type Said,
-} from './reading-desks.ts';
+} from './reading-services.ts';
 import type { Version } from './reading-versions.ts';
 import { age, type Expected, isOut, Range, workflowView, wrongIn } from './reading-views.ts';
 import { workflowsIn } from './reading-workflows.ts';
 
-export function wrongSummary(asked: AskedDesk, job: JobView | null): Said {
+export function wrongSummary(asked: AskedService, job: JobView | null): Said {
   const jobId = String(asked.question.jobId);
   const jobs = jobsThere(asked, jobId);
   if (job === null)
@@ -44,7 +44,7 @@ export function wrongSummary(asked: AskedDesk, job: JobView | null): Said {
   );
 }
 
-export function wrongView(asked: AskedDesk, { job }: { readonly job: JobView | null }): Said {
+export function wrongView(asked: AskedService, { job }: { readonly job: JobView | null }): Said {
   const wrong = wrongSummary(asked, job);
   // The workflows of a gate's view are at a datacenter, whose own answers are judged.
   if (wrong !== undefined || job === null || asked.isGate) return wrong;
@@ -98,7 +98,7 @@ function isListed(view: JobView, { status, stuckForMs, deadlineBeforeMs }: Filte
   return deadlineBeforeMs === undefined || (dueInMs !== null && dueInMs < deadlineBeforeMs);
 }
 
-export function wrongList(asked: AskedDesk, { jobs, cursor }: JobPage): Said {
+export function wrongList(asked: AskedService, { jobs, cursor }: JobPage): Said {
   const { question, versions, isGate, place } = asked;
   const filters = question as Filters;
   if (jobs.length > Number(question.limit))
@@ -127,7 +127,7 @@ export function wrongList(asked: AskedDesk, { jobs, cursor }: JobPage): Said {
   return undefined;
 }
 
-export function wrongStuck(asked: AskedDesk, stuck: readonly StuckWorkflow[]): Said {
+export function wrongStuck(asked: AskedService, stuck: readonly StuckWorkflow[]): Said {
   const { question, versions, span, moments, place } = asked;
   const thresholdMs = Number(question.thresholdMs);
   const ageOf = ({ context }: Version<WorkflowContext>): Range =>
@@ -159,7 +159,7 @@ export function wrongStuck(asked: AskedDesk, stuck: readonly StuckWorkflow[]): S
   return undefined;
 }
 
-export function wrongAge(asked: AskedDesk, answer: number | null): Said {
+export function wrongAge(asked: AskedService, answer: number | null): Said {
   const { question, versions, span, moments, place, isGate } = asked;
   const { jobId, workflowId } = question as unknown as SinceProgressAsked;
   if (isGate && workflowId !== undefined) return undefined;
@@ -178,14 +178,14 @@ export function wrongAge(asked: AskedDesk, answer: number | null): Said {
   );
 }
 
-export function wrongWorkers(asked: AskedDesk, page: WorkerPage): Said {
+export function wrongWorkers(asked: AskedService, page: WorkerPage): Said {
   const { versions, span, place } = asked;
   const pools = versions.of<{ readonly workers: Workers }>(workerPoolAddress(place), span);
   const wrong = pools.map((pool) => wrongWorkersOf(asked, pool?.context.workers ?? {}, page));
   return wrong.includes(undefined) ? undefined : wrong[0];
 }
 
-function wrongWorkersOf(asked: AskedDesk, workers: Workers, page: WorkerPage): Said {
+function wrongWorkersOf(asked: AskedService, workers: Workers, page: WorkerPage): Said {
   const { question, versions, span, moments, place } = asked;
   const { limit, cursor = '' } = question as unknown as WorkersAsked;
   const names = Object.keys(workers)

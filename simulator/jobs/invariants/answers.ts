@@ -3,8 +3,8 @@
  *
  * Two things are judged. In a run without faults, that no client has to give a call up; where a mailbox has room
  * for three, the calls of one client may drive out each other. In every run,
- * that a question which a desk has taken is answered by the node that took it within the time that its
- * desk waits at most; where the node dies or stands still first, or its disk keeps it waiting, nothing
+ * that a question which a jobs service has taken is answered by the node that took it within the time that its
+ * jobs service waits at most; where the node dies or stands still first, or its disk keeps it waiting, nothing
  * is judged. That what it says is true is TS-8.
  */
 
@@ -13,7 +13,7 @@ import type { HistoryRecord } from '../../history.ts';
 import type { Verdict, Watcher } from '../../invariants.ts';
 import type { JobsFacts, JobsInvariant } from '../facts.ts';
 import { LATENESS_MS, RETRY_MAX_MS } from './reading-healed.ts';
-import { type DeskRecord, Hindrances, questionIn, repliesIn } from './reading-questions.ts';
+import { Hindrances, questionIn, repliesIn, type ServiceRecord } from './reading-questions.ts';
 
 type RecordOf<TType extends HistoryRecord['type']> = Extract<
   HistoryRecord,
@@ -23,7 +23,7 @@ type RecordOf<TType extends HistoryRecord['type']> = Extract<
 export const everyCallIsAnswered: JobsInvariant = {
   id: 'TS-7',
   kind: 'liveness',
-  says: 'Every question of a client that a desk has taken is answered or refused by its node within a second and the time that its desk waits, for datacenters and for what the client has asked before; in a run without faults, whose mailboxes are not tiny, no call is given up.',
+  says: 'Every question of a client that a jobs service has taken is answered or refused by its node within a second and the time that its jobs service waits, for datacenters and for what the client has asked before; in a run without faults, whose mailboxes are not tiny, no call is given up.',
   watch(facts, verdict) {
     const calls = facts.isFaultFree && !facts.dropsHints ? watchCalls(verdict) : {};
     return { ...calls, ...new TakenQuestions(facts, verdict).watcher };
@@ -46,7 +46,7 @@ function watchCalls(verdict: Verdict): Watcher {
   };
 }
 
-/** What a desk waits for before it answers, beside its own commits. */
+/** What a jobs service waits for before it answers, beside its own commits. */
 const WAITS_MS: Readonly<Record<string, number>> = {
   'job.watched': 20_000,
   'jobCancel.requested': 10_000,
@@ -55,11 +55,11 @@ const WAITS_MS: Readonly<Record<string, number>> = {
   'job.submitted': 2 * RETRY_MAX_MS,
 };
 const DATACENTERS_WAIT_MS = 1_000;
-/** Questions that a desk works off a few at a time per client: each may wait for those before it. */
+/** Questions that a jobs service works off a few at a time per client: each may wait for those before it. */
 const IN_LINE: ReadonlySet<string> = new Set(['jobs.asked', 'stuckWorkflows.asked']);
 
 interface Taken {
-  readonly record: DeskRecord;
+  readonly record: ServiceRecord;
   readonly lateAtMs: number;
 }
 
@@ -87,7 +87,7 @@ class TakenQuestions {
     };
   }
 
-  #taken(record: DeskRecord): void {
+  #taken(record: ServiceRecord): void {
     if (this.#open.size > 0) this.#findLate(record.atMs);
     const replyTo = questionIn(record);
     if (replyTo === undefined) return;
@@ -98,8 +98,8 @@ class TakenQuestions {
     this.#open.set(replyTo, { record, lateAtMs });
   }
 
-  /** When its desk begins to work it off at the latest. */
-  #joinLine({ node, atMs }: DeskRecord, replyTo: string): number {
+  /** When its jobs service begins to work it off at the latest. */
+  #joinLine({ node, atMs }: ServiceRecord, replyTo: string): number {
     const line = `${placeOf(replyTo)} at ${node}`;
     let fromMs = atMs;
     for (const [other, one] of this.#lines) {

@@ -160,7 +160,7 @@ export const goesForward: JobsInvariant = {
   },
 };
 
-/** The desk of the datacenter has said that there is no such job. */
+/** The jobs service of the datacenter has said that there is no such job. */
 function isFoundAbsent(record: TurnRecord, datacenter: string): boolean {
   const told = eventOf<StatusFound>(record, 'status.found');
   return told?.datacenter === datacenter && told.found === null;

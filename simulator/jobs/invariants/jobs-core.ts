@@ -10,7 +10,6 @@ import {
   waitsForWhatItWasTold,
 } from './credit.ts';
 import { leavesNoDeadLetters } from './dead-letters.ts';
-import { answersAreTrue } from './desk-answers.ts';
 import { doneIsNeverTooLate, everyJobEnds, oneEnd } from './ends.ts';
 import {
   elapsedNeverFalls,
@@ -29,6 +28,7 @@ import { leaderIsFound, oneLeaderPerFence } from './leaders.ts';
 import { malformedIsRefused } from './malformed.ts';
 import { backlogIsBounded, shedLeavesNothing } from './overload.ts';
 import { progressArrives } from './progress-arrives.ts';
+import { answersAreTrue } from './service-answers.ts';
 import { staleIsAnsweredOnce, staleIsMadeGood, staleIsNeverObeyed } from './stale-messages.ts';
 import { acceptedJobsSurvive, nothingStartsAfterCancel, oneJobPerId } from './submissions.ts';
 import { neverOverdueEarly, reasonIsTrue, stuckMeansNoProgress } from './time.ts';

@@ -2,7 +2,7 @@
  * Malformed submissions: refused with the field that is wrong, and nothing comes of them.
  *
  * What is malformed is read from the body by the rules of the specification, said a second time. Where a
- * desk refuses everybody, because it leads nothing or has no room, it need not look at the body.
+ * jobs service refuses everybody, because it leads nothing or has no room, it need not look at the body.
  */
 
 import type { HistoryRecord } from '../../history.ts';

@@ -136,7 +136,7 @@ export const staysAsItWasRead: JobsInvariant = {
   },
 };
 
-/** Nothing is noted of a datacenter that takes no part, nor of one that was looked up at its desk. */
+/** Nothing is noted of a datacenter that takes no part, nor of one that was looked up at its jobs service. */
 const isFoundElsewhere = ({ run }: DatacenterRecord, type: string): boolean =>
   run === 'late' || type === 'status.found';
 

@@ -1,5 +1,5 @@
 /**
- * Questions of clients that desks take, the answers that leave, and what keeps a node from answering.
+ * Questions of clients that jobs services take, the answers that leave, and what keeps a node from answering.
  *
  * Frames to clients are never lost on their way, so the answer that leaves is what counts.
  */
@@ -10,8 +10,8 @@ import type { FrameFact, QuestionFact, RecordOf } from '../../history.ts';
 import { LATENESS_MS } from './reading-healed.ts';
 import type { FaultRecord, TurnRecord } from './reading-turns.ts';
 
-/** A desk has taken an event: with a turn, or to answer it without one. */
-export type DeskRecord = TurnRecord | RecordOf<QuestionFact>;
+/** A jobs service has taken an event: with a turn, or to answer it without one. */
+export type ServiceRecord = TurnRecord | RecordOf<QuestionFact>;
 
 export interface Reply {
   /** The question's own address. */
@@ -19,8 +19,8 @@ export interface Reply {
   readonly event: { readonly value?: unknown; readonly error?: unknown };
 }
 
-/** The question of a client that a desk takes with this. */
-export function questionIn(record: DeskRecord): string | undefined {
+/** The question of a client that a jobs service takes with this. */
+export function questionIn(record: ServiceRecord): string | undefined {
   const { type, kind, event } = record;
   if (kind !== 'desk') return undefined;
   if (type === 'turn' && (record.error !== undefined || record.context === undefined))

@@ -46,19 +46,19 @@ export class Stores {
 }
 
 /**
- * When places last lost something that once was durable there: their disk is gone, their desk, which is
+ * When places last lost something that once was durable there: their disk is gone, their jobs service, which is
  * born once, was born again, or their pool went back. What two places know of each other says nothing
  * from then until they have been reunited.
  */
 export class Losses {
-  readonly #desks = new Set<string>();
+  readonly #services = new Set<string>();
   readonly #pools = new Map<string, number>();
   readonly #lostAtMs = new Map<string, number>();
 
   readonly actor = ({ kind, change, place, atMs }: ActorRecord): void => {
     if (kind !== 'desk' || change !== 'born') return;
-    if (this.#desks.has(place)) this.#lostAtMs.set(place, atMs);
-    this.#desks.add(place);
+    if (this.#services.has(place)) this.#lostAtMs.set(place, atMs);
+    this.#services.add(place);
   };
 
   readonly turn = ({ kind, place, turn, atMs }: TurnRecord): void => {

@@ -7,7 +7,7 @@
 import { attemptMachine } from '../../../machines/jobs/attempt.ts';
 import { gateJobMachine } from '../../../machines/jobs/gate-job.ts';
 import { jobMachine } from '../../../machines/jobs/job.ts';
-import { submissionPageMachine } from '../../../machines/jobs/submission-page.ts';
+import { submissionPartMachine } from '../../../machines/jobs/submission-part.ts';
 import { workerMachine } from '../../../machines/jobs/worker.ts';
 import { workerHealthMachine } from '../../../machines/jobs/worker-health.ts';
 import { workflowMachine } from '../../../machines/jobs/workflow.ts';
@@ -17,7 +17,7 @@ const DRAWINGS: Readonly<Record<string, Drawing>> = {
   attempt: attemptMachine.config as Drawing,
   'gate-job': gateJobMachine.config as Drawing,
   job: jobMachine.config as Drawing,
-  'submission-page': submissionPageMachine.config as Drawing,
+  'submission-page': submissionPartMachine.config as Drawing,
   worker: workerMachine.config as Drawing,
   'worker-health': workerHealthMachine.config as Drawing,
   workflow: workflowMachine.config as Drawing,

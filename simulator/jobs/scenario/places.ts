@@ -52,7 +52,7 @@ export class Places {
   }
 
   /** A datacenter, or a gate's node; `gate` is the first one. */
-  desk(field: Field | undefined): string | undefined {
+  jobsService(field: Field | undefined): string | undefined {
     const gates = this.#gates.length === 0 ? [] : [GATE, ...this.#gates];
     const place = field?.name([...this.datacenters, ...gates], 'a datacenter or "gate"');
     return place === GATE ? this.#gates[0] : place;

@@ -51,12 +51,12 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   cancel(field, places) {
     const keys = field.record({ job: true, to: true });
-    const [jobId, to] = [keys?.job?.id(), places.desk(keys?.to)];
+    const [jobId, to] = [keys?.job?.id(), places.jobsService(keys?.to)];
     return jobId && to ? { do: 'cancel', jobId, to } : undefined;
   },
   extendJob(field, places) {
     const keys = field.record({ job: true, to: true, by: true });
-    const [jobId, to] = [keys?.job?.id(), places.desk(keys?.to)];
+    const [jobId, to] = [keys?.job?.id(), places.jobsService(keys?.to)];
     const byMs = keys?.by?.duration(EXTENSION);
     return jobId && to && byMs ? { do: 'extendJob', jobId, to, byMs } : undefined;
   },
@@ -95,7 +95,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   inject(field, places) {
     const keys = field.record({ to: true, message: true });
-    const to = places.desk(keys?.to);
+    const to = places.jobsService(keys?.to);
     if (keys?.message === undefined) return undefined;
     const fields = new Map(keys.message.entries());
     const type = fields.get('type');

@@ -33,7 +33,7 @@ export function readSubmission(field: Field, places: Places): PlannedJob | undef
   const keys = field.record(KEYS);
   if (keys === undefined) return undefined;
   const jobId = keys.job?.id();
-  const to = places.desk(keys.to);
+  const to = places.jobsService(keys.to);
   const isForGate = to !== undefined && places.isGate(to);
   const datacenters = readTargets(keys.datacenters, places, isForGate);
   const timeoutMs = keys.timeout?.duration(TIMEOUT);

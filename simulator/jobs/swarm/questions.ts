@@ -1,11 +1,11 @@
 /**
- * Questions that clients of a run ask desks: about one job in the moments around its submission, at
- * every other moment, and about all jobs; and submissions that no desk may accept.
+ * Questions that clients of a run ask jobs services: about one job in the moments around its submission, at
+ * every other moment, and about all jobs; and submissions that no jobs service may accept.
  */
 
 import { JOB_STATUSES } from '../../../machines/jobs/words.ts';
 import type { Chance } from '../../world.ts';
-import type { DeskQuestion, PlannedJob, Step } from '../plan.ts';
+import type { PlannedJob, ServiceQuestion, Step } from '../plan.ts';
 import type { WorkloadOptions } from './workload.ts';
 
 const JUST_AFTER_PROBABILITY = 0.6;
@@ -32,7 +32,7 @@ const MALFORMED: ReadonlyArray<Readonly<Record<string, unknown>>> = [
   { workflows: ['w1', 'w1'].map((id) => ({ id, handler: 'scripted' })) },
 ];
 
-export function drawDeskQuestions(
+export function drawServiceQuestions(
   chance: Chance,
   { job, submittedAtMs }: { readonly job: PlannedJob; readonly submittedAtMs: number },
   { topology, edges, untilMs }: WorkloadOptions,
@@ -62,7 +62,7 @@ export function drawDeskQuestions(
   return steps;
 }
 
-function drawQuestion(chance: Chance, { jobId, workflows }: PlannedJob): DeskQuestion {
+function drawQuestion(chance: Chance, { jobId, workflows }: PlannedJob): ServiceQuestion {
   const someMs = (): number => Math.round(chance.scaled(1, 600_000));
   const kind = chance.pick(['list', 'stuck', 'sinceProgress', 'workers', 'watch'] as const);
   switch (kind) {

@@ -20,7 +20,7 @@ export const TINY: Readonly<Record<string, readonly number[]>> = {
   'limit.groupTurnsMax': [1, 2],
   'limit.sliceMs': [1],
   'limit.drainMs': [1],
-  // A desk asks a job for each of its clients: with fewer, that question drives out the one of the client.
+  // A jobs service asks a job for each of its clients: with fewer, that question drives out the one of the client.
   'limit.questionsMax': [3, 6],
   'disk.historyMax': [1, 2],
   'knob.frameLength': [1, 200],

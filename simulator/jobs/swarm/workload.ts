@@ -11,7 +11,7 @@ import type { Chance } from '../../world.ts';
 import { gatesOf, workersOf } from '../names.ts';
 import type { PlannedJob, PlannedWorkflow, Step, Topology } from '../plan.ts';
 import { addJob } from './job-edges.ts';
-import { drawDeskQuestions } from './questions.ts';
+import { drawServiceQuestions } from './questions.ts';
 
 export interface WorkloadOptions {
   readonly topology: Topology;
@@ -74,7 +74,7 @@ export function drawWorkload(chance: Chance, options: WorkloadOptions): readonly
   // Drawn last, so that they move nothing else.
   for (const job of planned) steps.push(...drawRequests(chance, job, options));
   for (const { atMs, job } of submissions)
-    steps.push(...drawDeskQuestions(chance, { job, submittedAtMs: atMs }, options));
+    steps.push(...drawServiceQuestions(chance, { job, submittedAtMs: atMs }, options));
   return steps.sort((one, other) => one.atMs - other.atMs);
 }
 

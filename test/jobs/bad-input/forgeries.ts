@@ -102,7 +102,7 @@ export type Case = readonly [what: string, from: string, to: string, event: obje
 /** What the node `evil`, which is nobody, may not say. */
 export const FROM_NOBODY: readonly Case[] = [
   ['a decision of somebody who is no gate', 'gate-job/j1@evil', JOB, DECLARED],
-  ['a cancel of a client that goes past the desk', 'session:1@evil', JOB, CANCEL],
+  ['a cancel of a client that goes past the jobs service', 'session:1@evil', JOB, CANCEL],
   [
     'a cancel without a decision',
     'session:1@evil',
@@ -116,7 +116,7 @@ export const FROM_NOBODY: readonly Case[] = [
     { type: 'status.requested', jobId: 'j1', datacenter: 'A' },
   ],
   [
-    'an extension that goes past the desk',
+    'an extension that goes past the jobs service',
     'session:1@evil',
     JOB,
     { type: 'job.extend', requestId: 'r', byMs: 1, by: 'x' },
@@ -249,7 +249,7 @@ export const FROM_NOBODY: readonly Case[] = [
     },
   ],
   [
-    'a cancel at the gate that goes past its desk',
+    'a cancel at the gate that goes past its jobs service',
     'session:1@evil',
     GATE_JOB,
     { type: 'cancel.requested', jobId: 'j1', datacenter: 'gate-1' },

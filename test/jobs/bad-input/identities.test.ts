@@ -65,7 +65,7 @@ const OVERSTEPPING: readonly Case[] = [
     { type: 'job.asked', requestId: 'r1', jobId: 'j1', page: 1, replyTo: 'ask/1@gate-1' },
   ],
   [
-    'a cancel that goes past the desk',
+    'a cancel that goes past the jobs service',
     'ann~1',
     CLIENT,
     'session:1@ann~1',
@@ -117,7 +117,7 @@ describe('H56', () => {
     expect(contextOf(cluster, JOB)).toMatchObject({ status: 'running' });
   });
 
-  test('a client asks the desk, and is answered', async () => {
+  test('a client asks the jobs service, and is answered', async () => {
     await using cluster = await running();
     const peer = await RawPeer.join(cluster, 'ann~1', [], CLIENT);
     const question = { type: 'job.asked', requestId: 'r1', jobId: 'j1', page: 1 };

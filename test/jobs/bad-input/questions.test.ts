@@ -1,4 +1,4 @@
-/** Questions to the desks that make no sense, or are about jobs that nobody knows. */
+/** Questions to the jobs services that make no sense, or are about jobs that nobody knows. */
 
 import { describe, expect, test } from 'vitest';
 import { scripted, startCluster } from '../cluster.ts';
@@ -36,7 +36,7 @@ const WRONG: readonly Case[] = [
 describe.each([
   ['A', 'job/j1@A'],
   ['gate-1', 'gate-job/j1@gate-1'],
-])('the desk of %s', (to, address) => {
+])('the jobs service of %s', (to, address) => {
   async function withJob() {
     const cluster = await startCluster(PLAN);
     const workflows = [scripted('w1', { runs: 'never', progressEvery: 'never' })];
@@ -105,7 +105,7 @@ describe.each([
   });
 });
 
-test('the desk of a gate passes on what only datacenters know', async () => {
+test('the jobs service of a gate passes on what only datacenters know', async () => {
   await using cluster = await startCluster(PLAN);
   const workflows = [scripted('w1', { runs: 'never', progressEvery: 'never' })];
   const client = await cluster.begin('gate-1', { jobId: 'j1', timeoutMs: 600_000, workflows });

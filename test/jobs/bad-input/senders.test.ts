@@ -83,7 +83,7 @@ describe('what nobody may say', () => {
       [gate, 'progress from a gate', 'gate-job/j1@gate-1', WORKFLOW, PROGRESS_OF_WORKER],
       [gate, 'a decision from another job of the gate', 'gate-job/j2@gate-1', JOB, DECLARED],
       [gate, 'a decision for another datacenter', GATE_JOB, JOB, { ...DECLARED, datacenter: 'B' }],
-      [gate, 'a decision from the desk of the gate', 'desk/main@gate-1', JOB, DECLARED],
+      [gate, 'a decision from the jobs service of the gate', 'desk/main@gate-1', JOB, DECLARED],
       [gate, 'an epoch that is none', GATE_JOB, JOB, { ...DECLARED, decisionEpoch: [-1, 0.5] }],
       [gate, 'a fence that is none', GATE_JOB, JOB, { ...DECLARED, leaderFence: 0 }],
       [gate, 'a fence that is too great', GATE_JOB, JOB, { ...DECLARED, leaderFence: 2 ** 53 }],

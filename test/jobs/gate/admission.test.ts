@@ -145,7 +145,7 @@ describe('a gate without its data', () => {
   });
 });
 
-test('a decision to a job that has ended is followed by a look at the desk there', async () => {
+test('a decision to a job that has ended is followed by a look at the jobs service there', async () => {
   const stage = new GateStage();
   const there = { status: 'completed', reason: null, localReason: null, gateReason: null };
   const found = { ...there, leaderFence: 1, workflowsCompleted: 1, workflowsFailed: 0 };

@@ -1,8 +1,8 @@
 /** A job that a gate has sent to two datacenters, and what their jobs say of it. */
 
-import { type DeskScript, GateStage } from './stand-ins.ts';
+import { GateStage, type ServiceScript } from './stand-ins.ts';
 
-const ACCEPTS: DeskScript = { submit: { accepted: true } };
+const ACCEPTS: ServiceScript = { submit: { accepted: true } };
 export const JOB = { jobId: 'j1', timeoutMs: 600_000, workflows: [{ id: 'w1', handler: 'h' }] };
 const FIGURES = {
   elapsedMs: 5_000,
@@ -56,7 +56,7 @@ export const final = (datacenter: string, status: string, results: readonly obje
 export const TO = 'gate-job/j1@gate-1';
 
 /** A job that runs at A and B. */
-export async function running(a: DeskScript = {}, b: DeskScript = {}) {
+export async function running(a: ServiceScript = {}, b: ServiceScript = {}) {
   const stage = new GateStage();
   await stage.open('A', { ...ACCEPTS, ...a });
   await stage.open('B', { ...ACCEPTS, ...b });

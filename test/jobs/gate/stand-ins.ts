@@ -1,9 +1,9 @@
 /**
- * A real gate among datacenters that only pretend: a desk that answers as a test tells it to, and
+ * A real gate among datacenters that only pretend: a jobs service that answers as a test tells it to, and
  * a job that writes down what it hears. All of them on one simulated clock.
  */
 
-import { deskMachine } from '../../../machines/jobs/desk.ts';
+import { jobsServiceMachine } from '../../../machines/jobs/jobs-service.ts';
 import type { JobSubmitted, SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
 import type { NoteParams } from '../../../machines/jobs/notes.ts';
 import { connectClient, type JobsClient } from '../../../programs/jobs/client.ts';
@@ -16,17 +16,17 @@ import { inProcessNetwork } from '../../../transports/in-process.ts';
 import { ScriptTime } from '../cluster/script-time.ts';
 import { jobStandIn } from '../machines/job-stand-in.ts';
 
-/** What the desk of a datacenter answers; what is missing it does not answer. */
-export interface DeskScript {
-  /** To the last page of a submission that was missing. */
+/** What the jobs service of a datacenter answers; what is missing it does not answer. */
+export interface ServiceScript {
+  /** To the last part of a submission that was missing. */
   readonly submit?: Partial<SubmissionAnswer> | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: answers of the desk are what tests say they are.
+  // biome-ignore lint/suspicious/noExplicitAny: answers of the jobs service are what tests say they are.
   readonly [question: string]: any;
 }
 
 export interface Datacenter {
-  script: DeskScript;
-  /** Everything its desk was asked, but for its clock. */
+  script: ServiceScript;
+  /** Everything its jobs service was asked, but for its clock. */
   readonly asked: Array<{ readonly type: string; readonly [field: string]: unknown }>;
   readonly pages: JobSubmitted[];
   readonly runtime: Awaited<ReturnType<typeof openRuntime>>;
@@ -77,7 +77,7 @@ export class GateStage {
     await this.settle();
   }
 
-  async open(name: string, script: DeskScript = {}): Promise<Datacenter> {
+  async open(name: string, script: ServiceScript = {}): Promise<Datacenter> {
     const asked: Datacenter['asked'] = [];
     const pages: JobSubmitted[] = [];
     const datacenter = { script, asked, pages } as unknown as Datacenter;
@@ -165,7 +165,7 @@ function openRuntime(stage: GateStage, name: string, datacenter: Datacenter) {
     reply(replyTo, isWhole ? { ...whole, managerId: `${name}.manager-1`, ...submit } : null);
   };
   return testRuntime({
-    kinds: { desk: deskMachine, job: jobStandIn },
+    kinds: { desk: jobsServiceMachine, job: jobStandIn },
     options: {
       desk: {
         perform: {

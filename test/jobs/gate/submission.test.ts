@@ -1,4 +1,4 @@
-/** A submission on its way through the gate's program to desks that only pretend. */
+/** A submission on its way through the gate's program to jobs services that only pretend. */
 
 import { describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../../runtime/base/errors.ts';
@@ -177,7 +177,7 @@ describe('dispatching', () => {
     expect(gate.now).toBeLessThan(1_000);
   });
 
-  test('a desk that refuses the gate itself is no target', async () => {
+  test('a jobs service that refuses the gate itself is no target', async () => {
     const gate = await stage(ACCEPTS, {});
     const client = await gate.connect();
     const { runtime } = gate.datacenter('B');

@@ -1,10 +1,10 @@
 /** Clients that wait for news of a job at a gate. */
 
 import { describe, expect, test } from 'vitest';
-import { Permissions } from '../../../programs/jobs/desk/permissions.ts';
 import { DatacenterClocks } from '../../../programs/jobs/gate/clocks.ts';
-import { watchGateJob } from '../../../programs/jobs/gate/desk.ts';
+import { watchGateJob } from '../../../programs/jobs/gate/jobs-service.ts';
 import { Rooms } from '../../../programs/jobs/gate/rooms.ts';
+import { Permissions } from '../../../programs/jobs/jobs-service/permissions.ts';
 import { SILENT_LOGGER } from '../../../runtime/base/limits.ts';
 import { final, running, TO } from './running-job.ts';
 

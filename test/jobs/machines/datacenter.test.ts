@@ -132,7 +132,7 @@ describe('what it makes of the decision', () => {
     ['of an earlier issue', ack(20, { accepted: false, decisionEpoch: [1, 0] }), 'sent'],
     ['nobody of that address', refused(20, 'ACTOR_UNKNOWN'), 'gone'],
     ['it has ended', refused(20, 'ACTOR_ENDED'), 'deferred'],
-    ['its desk does not know it', { type: 'status.found', found: null, at: 20 }, 'gone'],
+    ['its jobs service does not know it', { type: 'status.found', found: null, at: 20 }, 'gone'],
   ])('refused: %s', (_, event, decision) => {
     expect(new Datacenter().take(told(10)).take(event).record.decision).toBe(decision);
   });

@@ -225,7 +225,7 @@ describe('a decision that is refused', () => {
     expect(world.heard('A', 'timeout.declared')).toHaveLength(2);
   });
 
-  test('by a job that has ended, the desk there is asked how', async () => {
+  test('by a job that has ended, the jobs service there is asked how', async () => {
     const world = await gateWorld({ targets: ['A'], timeoutMs: 100_000 });
     await world.end('A');
     await world.until(100.001);

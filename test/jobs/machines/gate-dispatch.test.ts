@@ -151,7 +151,7 @@ describe('dispatching', () => {
     expect(world.heard('B').map(({ type }) => type)).toEqual(['cancel.requested']);
   });
 
-  test('asks who had ended the job before this gate sent it, and learns the end at its desk', async () => {
+  test('asks who had ended the job before this gate sent it, and learns the end at its jobs service', async () => {
     const world = await gateWorld({ targets: ['A', 'B'], accepting: ['B'] });
     await world.end('A');
     await world.job.send({ ...accepted('A'), created: false, hasEnded: true });

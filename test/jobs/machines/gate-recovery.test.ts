@@ -243,11 +243,11 @@ test('it learns what was reported to the gate before it, and invents nothing', a
   expect(world.state).toBe('tracking');
 });
 
-test('without its data learns from its desk how a job has ended that takes no questions any more', async () => {
+test('without its data learns from its jobs service how a job has ended that takes no questions any more', async () => {
   const world = await gateWorld({ targets: ['A', 'B'], empty: ['B'] });
   await world.gate.crash();
   await world.until(1);
-  // There the job is not known at all: its desk says so, or how it has ended.
+  // There the job is not known at all: its jobs service says so, or how it has ended.
   expect(world.asked).toEqual(['B']);
   expect(world.context.datacenters['A']).toMatchObject({ run: 'running' });
 });

@@ -140,7 +140,7 @@ export class GateWorld {
   readonly gate: TestGate;
   readonly network: InProcessNetwork;
   readonly notes: NoteParams[];
-  /** Datacenters whose desk was asked how the job ended. */
+  /** Datacenters whose jobs service was asked how the job ended. */
   readonly asked: string[];
   readonly startedAt: number;
   readonly #datacenters: Record<string, Awaited<ReturnType<typeof openDatacenter>>>;

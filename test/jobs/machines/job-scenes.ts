@@ -157,7 +157,7 @@ export const declared = (more: object = {}) => ({
   ...more,
 });
 
-/** From the desk of the datacenter. */
+/** From the jobs service of the datacenter. */
 export const cancel = (replyTo = 'session/s1@A') => ({
   type: 'cancel.requested',
   jobId: 'j1',

@@ -68,7 +68,7 @@ const later = (...facts: Parameters<ReturnType<typeof history>['add']>) =>
     .at(10_000)
     .add('a-2', crashed);
 
-test('TS-7 holds with faults too: the question that a desk took is answered', () => {
+test('TS-7 holds with faults too: the question that a jobs service took is answered', () => {
   expect(whatBroke(everyCallIsAnswered, later('a-1', reply), FAULTS)).toEqual([]);
   expect(howOften(everyCallIsAnswered, later('a-1', reply), FAULTS)).toBe(1);
 });
@@ -78,7 +78,7 @@ test('TS-7 holds: the node died, or its disk is slow', () => {
   expect(whatBroke(everyCallIsAnswered, later('', slowed), FAULTS)).toEqual([]);
 });
 
-test('TS-7 is broken: a desk took a question, and its node says nothing', () => {
+test('TS-7 is broken: a jobs service took a question, and its node says nothing', () => {
   const other = { ...reply, frame: reply.frame.replace('ask/1', 'ask/2') };
   expect(whatBroke(everyCallIsAnswered, later('a-1', other), FAULTS)).toEqual([
     'desk/main@A took job.asked at 0 ms, and a-1 has neither answered nor refused it 10000 ms later',

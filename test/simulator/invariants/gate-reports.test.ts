@@ -30,7 +30,7 @@ describe('what was told', () => {
         );
         return gate().turn(200, corrected, known(isReported), G1);
       },
-      'what was found at the desk': () =>
+      'what was found at the jobs service': () =>
         gate().turn(
           200,
           says('status.found', { found: { status: 'completed' } }),
@@ -50,7 +50,7 @@ describe('what was told', () => {
           known({ run: 'final', final: { status: 'timedOut', reason: 'global' } }),
           G1,
         ),
-      'a reason of the desk that is lost': () =>
+      'a reason of the jobs service that is lost': () =>
         gate().turn(
           200,
           says('status.found', { found: { status: 'failed', reason: 'workflowFailed' } }),

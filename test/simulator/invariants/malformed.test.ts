@@ -1,4 +1,4 @@
-/** Good and bad histories of submissions that no desk may accept. */
+/** Good and bad histories of submissions that no jobs service may accept. */
 
 import { expect, test } from 'vitest';
 import type { AnswerFact } from '../../../simulator/history/history.ts';

@@ -42,7 +42,7 @@ describe('submissions', () => {
     stored().at(10, 'client-1', call('c1', 'submit', body()), answer('c1', 'ok'));
 
   const diskLost = () => fault('diskLost', { place: 'A' });
-  const anotherDesk = () => commit('A', 1, { 'desk/main@A': record(1) });
+  const anotherService = () => commit('A', 1, { 'desk/main@A': record(1) });
 
   testVerdicts(acceptedJobsSurvive, {
     good: {
@@ -51,7 +51,7 @@ describe('submissions', () => {
         stored()
           .at(10, 'client-1', call('c1', 'submit', body()))
           .at(11, '', diskLost())
-          .at(12, 'A.manager-1', anotherDesk())
+          .at(12, 'A.manager-1', anotherService())
           .at(13, 'client-1', answer('c1', 'ok'), call('c2', 'get'))
           .at(14, 'client-1', answer('c2', 'refused', null)),
       'it is found later': () =>
@@ -80,12 +80,12 @@ describe('submissions', () => {
         accepted()
           .at(10, 'client-1', call('c1', 'submit', body()))
           .at(11, '', diskLost())
-          .at(12, 'A.manager-1', anotherDesk())
+          .at(12, 'A.manager-1', anotherService())
           .at(13, 'client-1', answer('c1', 'ok')),
       'it was asked for after the disk was lost': () =>
         stored()
           .at(11, '', diskLost())
-          .at(12, 'A.manager-1', anotherDesk())
+          .at(12, 'A.manager-1', anotherService())
           .at(13, 'client-1', call('c1', 'submit', body()), answer('c1', 'ok')),
       'it is not found later': () =>
         submitted().at(20, 'client-1', call('c2', 'get'), answer('c2', 'refused', null)),

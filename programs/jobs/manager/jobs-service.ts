@@ -1,5 +1,5 @@
 /**
- * Desk of a datacenter: a performer for each question of `machines/jobs/desk.ts`.
+ * Jobs service of a datacenter: a performer for each question of `machines/jobs/jobs-service.ts`.
  *
  * Guarantees: every question that can be answered is, also about jobs that have ended; what is
  * wrong with one is said by a word of the specification, and changes nothing.
@@ -21,10 +21,10 @@ import type {
 } from '../../../machines/jobs/messages/client.ts';
 import type { PerformerCall } from '../../../runtime/actor.ts';
 import { RuntimeError } from '../../../runtime/base/errors.ts';
-import { ClientTurns } from '../desk/client-turns.ts';
-import { inSlices } from '../desk/slices.ts';
-import { extenderOf, submitterOf } from '../desk/submitter.ts';
-import { type News, observe, watchJob } from '../desk/watch.ts';
+import { ClientTurns } from '../jobs-service/client-turns.ts';
+import { inSlices } from '../jobs-service/slices.ts';
+import { extenderOf, submitterOf } from '../jobs-service/submitter.ts';
+import { type News, observe, watchJob } from '../jobs-service/watch.ts';
 import { withHandedOver } from '../submission/handed-over.ts';
 import { isBreach, Submissions } from '../submission.ts';
 import { Acceptances, isUntaken, refused, shed } from './acceptance.ts';
@@ -37,7 +37,7 @@ const CANCEL_LIMIT_MS = 10_000;
 
 type Call<TQuestion> = PerformerCall & { readonly params: TQuestion };
 
-export function deskPerformers(node: ManagerNode) {
+export function servicePerformers(node: ManagerNode) {
   const submissions = new Submissions(node.clock, node.config);
   const acceptances = new Acceptances(node);
   const turns = new ClientTurns([node.manager, ...node.gates]);

@@ -1,5 +1,5 @@
 /**
- * Admission of questions to the desk of a datacenter or a gate: each has the fields that its schema
+ * Admission of questions to the jobs service of a datacenter or a gate: each has the fields that its schema
  * says, and comes from somebody whom the table of permissions lets ask it.
  *
  * What is refused reaches no machine; it is counted, and logged up to a limited number of times
@@ -7,7 +7,7 @@
  */
 
 import type { ZodType } from 'zod';
-import type { DeskEvent } from '../../../machines/jobs/desk.ts';
+import type { JobsServiceEvent } from '../../../machines/jobs/jobs-service.ts';
 import {
   clientCancelRequested,
   clientExtendRequested,
@@ -28,11 +28,11 @@ import { type Action, type Permissions, refusalOf } from './permissions.ts';
 
 interface Question {
   readonly action: Action;
-  /** Left out: the desk checks it itself, so that it can name the field that is wrong. */
+  /** Left out: the jobs service checks it itself, so that it can name the field that is wrong. */
   readonly schema?: ZodType;
 }
 
-const QUESTIONS: Readonly<Record<DeskEvent['type'], Question>> = {
+const QUESTIONS: Readonly<Record<JobsServiceEvent['type'], Question>> = {
   'job.submitted': { action: 'jobs.submit' },
   'job.asked': { action: 'jobs.show', schema: jobAsked },
   'jobs.asked': { action: 'jobs.list', schema: jobsAsked },
@@ -44,7 +44,7 @@ const QUESTIONS: Readonly<Record<DeskEvent['type'], Question>> = {
   'workers.asked': { action: 'workers.list', schema: workersAsked },
 };
 
-export interface DeskDoor {
+export interface ServiceDoor {
   readonly permissions: Permissions;
   readonly counters: Counters;
   readonly clock: Clock;
@@ -54,13 +54,13 @@ export interface DeskDoor {
 /** Beyond it refusals are only counted. */
 const REFUSALS_LOGGED_PER_SECOND = 5;
 
-export function admitToDesk(door: DeskDoor): NonNullable<KindOptions['admit']> {
+export function admitToService(door: ServiceDoor): NonNullable<KindOptions['admit']> {
   const logged = new Bucket(door.clock, REFUSALS_LOGGED_PER_SECOND);
   return (message) => {
     const { event } = message;
     if (!Object.hasOwn(QUESTIONS, event.type))
       return `${event.type} does not come from another place`;
-    const { action, schema } = QUESTIONS[event.type as DeskEvent['type']];
+    const { action, schema } = QUESTIONS[event.type as JobsServiceEvent['type']];
     if ('handedOver' in event) return 'handedOver: a job is handed over within a process only';
     const result = schema?.safeParse(event);
     if (result?.success === false) {

@@ -1,11 +1,11 @@
 /**
- * Desk of a gate: a performer for each question of `machines/jobs/desk.ts`.
+ * Jobs service of a gate: a performer for each question of `machines/jobs/jobs-service.ts`.
  *
  * Questions about what only datacenters know are passed on to all of them; one that does not
  * answer is left out, or said not to have answered.
  */
 
-import { deskAddress } from '../../../machines/jobs/addresses.ts';
+import { jobsServiceAddress } from '../../../machines/jobs/addresses.ts';
 import { runningNames } from '../../../machines/jobs/gate-job/deciding.ts';
 import type {
   CancelAnswer,
@@ -24,10 +24,10 @@ import type {
 } from '../../../machines/jobs/messages/client.ts';
 import type { PerformerCall } from '../../../runtime/actor.ts';
 import { RuntimeError } from '../../../runtime/base/errors.ts';
-import { ClientTurns } from '../desk/client-turns.ts';
-import { inSlices } from '../desk/slices.ts';
-import { extenderOf, submitterOf } from '../desk/submitter.ts';
-import { type News, observe, watchJob } from '../desk/watch.ts';
+import { ClientTurns } from '../jobs-service/client-turns.ts';
+import { inSlices } from '../jobs-service/slices.ts';
+import { extenderOf, submitterOf } from '../jobs-service/submitter.ts';
+import { type News, observe, watchJob } from '../jobs-service/watch.ts';
 import { withHandedOver } from '../submission/handed-over.ts';
 import { isBreach, Submissions } from '../submission.ts';
 import { accept, addressed, refused } from './acceptance.ts';
@@ -43,7 +43,7 @@ const EXTENSION_LIMIT_MS = 3_000;
 type Call<TQuestion> = PerformerCall & { readonly params: TQuestion };
 type Question = { readonly type: string };
 
-export function deskPerformers(node: GateNode) {
+export function servicePerformers(node: GateNode) {
   const { permissions } = node;
   const submissions = new Submissions(node.clock, node.config);
   const turns = new ClientTurns([node.runtime.node]);
@@ -205,9 +205,9 @@ async function ask<TAnswer>(
 ): Promise<TAnswer | undefined> {
   // When the gate took the question is its own affair, and no field of it.
   const { at: _, ...question } = asked as { readonly type: string; readonly at?: number };
-  const desk = runtime.actor(deskAddress(datacenter) as `desk/${string}`);
+  const service = runtime.actor(jobsServiceAddress(datacenter) as `desk/${string}`);
   try {
-    return (await desk.ask(question as never, { timeoutMs })) as TAnswer;
+    return (await service.ask(question as never, { timeoutMs })) as TAnswer;
   } catch (thrown) {
     if (thrown instanceof RuntimeError) return undefined;
     throw thrown;

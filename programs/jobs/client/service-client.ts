@@ -1,9 +1,9 @@
 /**
- * Desk client: the questions of a client, and the way it asks a desk.
+ * Jobs service client: the questions of a client, and the way it asks a jobs service.
  *
  * Guarantees: every question is asked again until it is answered or its time is up, and can be
  * asked again without harm; a submission is taken once, however often its answer was lost. It does
- * not care where the desk is: on another node, or in this process.
+ * not care where the jobs service is: on another node, or in this process.
  */
 
 import type {
@@ -20,7 +20,7 @@ import { RuntimeError } from '../../../runtime/base/errors.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Random } from '../../../runtime/ports/random.ts';
 import type { HandedOver } from '../submission/handed-over.ts';
-import type { SubmissionPage } from '../submission/parts.ts';
+import type { SubmissionPart } from '../submission/parts.ts';
 import { handIn } from './hand-in.ts';
 import type { JobsClient, NewJob, SubmitOptions, WaitOptions } from './jobs-client.ts';
 import { pause } from './pause.ts';
@@ -35,9 +35,9 @@ const FINAL: ReadonlySet<JobStatus> = new Set<JobStatus>([
 export const DEFAULT_TIMEOUT_MS = 30_000;
 /** Pauses before a question is asked again; the last one goes on. */
 const PATIENCE_MS = [1_000, 2_000, 4_000, 5_000];
-/** A desk answers the last page of a large job when all of it is stored. */
+/** A jobs service answers the last part of a large job when all of it is stored. */
 const TAKING_IN_MS = [10_000];
-/** Longer than the desk waits with a watch, or with a cancel. */
+/** Longer than the jobs service waits with a watch, or with a cancel. */
 const LONG_PATIENCE_MS = [25_000];
 
 /** A question that was lost is asked again after so long: several in a row are no storm. */
@@ -46,9 +46,9 @@ const NEVER = new AbortController().signal;
 
 export type Question = { readonly type: string; readonly [field: string]: unknown };
 
-/** The desk that is asked, and what asking takes. */
-export interface DeskLine {
-  /** The datacenter or the gate whose desk it is. */
+/** The jobs service that is asked, and what asking takes. */
+export interface ServiceLine {
+  /** The datacenter or the gate whose jobs service it is. */
   readonly to: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -80,14 +80,14 @@ function unlessNotAllowed<TAnswer>(answer: TAnswer): (thrown: unknown) => TAnswe
   };
 }
 
-export class DeskClient implements JobsClient {
-  readonly #line: DeskLine;
+export class ServiceClient implements JobsClient {
+  readonly #line: ServiceLine;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #timeoutMs: number;
   readonly #room: WaitingRoom | undefined;
 
-  constructor(line: DeskLine) {
+  constructor(line: ServiceLine) {
     this.#line = line;
     this.#room = line.waitsForRoom === true ? new WaitingRoom(line) : undefined;
     this.#clock = line.clock;
@@ -105,10 +105,10 @@ export class DeskClient implements JobsClient {
     const line = {
       clock: this.#clock,
       endsAt,
-      ask: (page: SubmissionPage<unknown>, isLast: boolean) => {
-        if (page.pages > 1) request ??= this.#request();
+      ask: (part: SubmissionPart<unknown>, isLast: boolean) => {
+        if (part.pages > 1) request ??= this.#request();
         return this.#ask<SubmissionAnswer | null>(
-          { ...head, ...request, ...page },
+          { ...head, ...request, ...part },
           isLast ? { patience: TAKING_IN_MS } : {},
         );
       },

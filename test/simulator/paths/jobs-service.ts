@@ -1,6 +1,6 @@
-/** The paths of a desk: every question in its one state. */
+/** The paths of a jobs service: every question in its one state. */
 
-import { deskMachine } from '../../../machines/jobs/desk.ts';
+import { jobsServiceMachine } from '../../../machines/jobs/jobs-service.ts';
 import type { PathPlan } from '../../paths/plan.ts';
 
 const QUESTIONS = [
@@ -15,8 +15,8 @@ const QUESTIONS = [
   'workers.asked',
 ];
 
-export const deskPlan: PathPlan = {
-  machine: deskMachine,
+export const jobsServicePlan: PathPlan = {
+  machine: jobsServiceMachine,
   inputs: { desk: undefined },
   events: () => QUESTIONS.map((type) => ({ type, jobId: 'j1' })),
   key: () => null,

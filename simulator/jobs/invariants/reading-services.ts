@@ -1,4 +1,4 @@
-/** Records of the jobs of a desk, as the stores had them while a question to it was open. */
+/** Records of the jobs of a jobs service, as the stores had them while a question to it was open. */
 
 import { gateJobAddress, jobAddress } from '../../../machines/jobs/addresses.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
@@ -12,7 +12,7 @@ import {
   statusAtGate,
 } from './reading-views.ts';
 
-export interface AskedDesk {
+export interface AskedService {
   readonly place: string;
   readonly isGate: boolean;
   /** With the fields that its type promises. */
@@ -35,14 +35,14 @@ export interface JobThere {
   readonly isFinal: boolean;
 }
 
-export const addressOf = ({ isGate, place }: AskedDesk, jobId: string): string =>
+export const addressOf = ({ isGate, place }: AskedService, jobId: string): string =>
   isGate ? gateJobAddress(jobId, place) : jobAddress(jobId, place);
 
 export const jobIdOf = (address: string): string =>
   address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
 
 /** All that a job was while the question was open; undefined stands for not being there. */
-export function jobsThere(asked: AskedDesk, jobId: string): ReadonlyArray<JobThere | undefined> {
+export function jobsThere(asked: AskedService, jobId: string): ReadonlyArray<JobThere | undefined> {
   const { isGate, versions, span, moments } = asked;
   return versions.of(addressOf(asked, jobId), span).map((version) => {
     if (version === undefined) return undefined;

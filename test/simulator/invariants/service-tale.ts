@@ -1,8 +1,8 @@
-/** Histories of one question to a desk and its answer, by hand: a job that runs, its workflow and its worker. */
+/** Histories of one question to a jobs service and its answer, by hand: a job that runs, its workflow and its worker. */
 
 import { workerHealthAddress, workerPoolAddress } from '../../../machines/jobs/addresses.ts';
-import { READS } from '../../../machines/jobs/desk.ts';
 import { bornJob } from '../../../machines/jobs/job/context.ts';
+import { READS } from '../../../machines/jobs/jobs-service.ts';
 import { bornWorkflow } from '../../../machines/jobs/workflow/context.ts';
 import type { HistoryFact } from '../../../simulator/history/history.ts';
 import { commit, history, record, turn } from './builders.ts';

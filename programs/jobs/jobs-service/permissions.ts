@@ -1,5 +1,5 @@
 /**
- * Permissions: one table, asked by the desk about questions that come over sockets, by nodes of one's
+ * Permissions: one table, asked by the jobs service about questions that come over sockets, by nodes of one's
  * own kinds about messages of clients, and by the HTTP API about requests.
  *
  * Guarantees: what is not in the table is refused; a client has the rights that its name has at the
@@ -27,7 +27,7 @@ const row = (...[reader, submitter, operator, gate]: [Reach, Reach, Reach, Reach
   submitter,
   operator,
   gate,
-  // They speak to the actors of jobs and workers, and have nothing to ask a desk.
+  // They speak to the actors of jobs and workers, and have nothing to ask a jobs service.
   manager: 'never',
   worker: 'never',
 });

@@ -1,7 +1,7 @@
-/** Good and bad histories of what desks answer clients. */
+/** Good and bad histories of what jobs services answer clients. */
 
 import { describe, expect, test } from 'vitest';
-import { answersAreTrue } from '../../../simulator/jobs/invariants/desk-answers.ts';
+import { answersAreTrue } from '../../../simulator/jobs/invariants/service-answers.ts';
 import { commit, fault, history, howOften, turn, whatBroke } from './builders.ts';
 import {
   answered,
@@ -19,7 +19,7 @@ import {
   whole,
   worker,
   workers,
-} from './desk-tale.ts';
+} from './service-tale.ts';
 import { EPOCH, JOBS_FACTS } from './tale.ts';
 
 const asked = (jobId = 'j1') => ({ type: 'job.asked', jobId, page: 1 });
@@ -185,7 +185,7 @@ describe('TS-8', () => {
     expect(broken).toEqual([expect.stringContaining(wrong)]);
   });
 
-  test('holds: what was true when the desk looked, and is not any more', () => {
+  test('holds: what was true when the jobs service looked, and is not any more', () => {
     const later = { ...job, seq: 3, status: 'cancelled', endedAt: EPOCH + TAKEN_MS };
     const told = (value: unknown) =>
       history()

@@ -1,7 +1,7 @@
 /**
- * Truth of the answers of desks: each is held against the records of its place.
+ * Truth of the answers of jobs services: each is held against the records of its place.
  *
- * It is judged by what the stores had between the moment in which the desk had taken the question and
+ * It is judged by what the stores had between the moment in which the jobs service had taken the question and
  * the one in which the answer left; with a clock or a disk that is out of order, after a disk was lost or
  * damaged, and where another node has written meanwhile, nothing is judged. Of a gate what it says
  * of its own record is judged, not what datacenters told it.
@@ -29,15 +29,15 @@ import {
   wrongView,
   wrongWorkers,
 } from './answers-to-questions.ts';
-import type { AskedDesk, Said } from './reading-desks.ts';
 import { LATENESS_MS } from './reading-healed.ts';
 import {
-  type DeskRecord,
   Hindrances,
   questionIn,
   type Reply,
   repliesIn,
+  type ServiceRecord,
 } from './reading-questions.ts';
+import type { AskedService, Said } from './reading-services.ts';
 import type { FaultRecord } from './reading-turns.ts';
 import { Versions } from './reading-versions.ts';
 
@@ -47,8 +47,8 @@ type FrameRecord = Extract<HistoryRecord, { readonly type: 'frame' }>;
 export const answersAreTrue: JobsInvariant = {
   id: 'TS-8',
   kind: 'safety',
-  says: 'What a desk answers a client is what the records of its place say: views, lists with all that is asked for and nothing else, workers, what is stuck, and what a cancel, an extension or a submission came to.',
-  watch: (facts, verdict) => new DeskAnswers(facts, verdict).watcher,
+  says: 'What a jobs service answers a client is what the records of its place say: views, lists with all that is asked for and nothing else, workers, what is stuck, and what a cancel, an extension or a submission came to.',
+  watch: (facts, verdict) => new ServiceAnswers(facts, verdict).watcher,
 };
 
 /** After these a store may have what nobody was seen to write. */
@@ -59,10 +59,10 @@ const DAMAGES: ReadonlySet<string> = new Set([
   'splitGroup',
 ]);
 
-class DeskAnswers {
+class ServiceAnswers {
   readonly #facts: JobsFacts;
   readonly #verdict: Verdict;
-  readonly #open = new Map<string, DeskRecord>();
+  readonly #open = new Map<string, ServiceRecord>();
   /** Refused once: a copy is asked again, and the performer of the first one may answer it, with what was true before. */
   readonly #refused = new Set<string>();
   readonly #hindrances = new Hindrances();
@@ -96,7 +96,7 @@ class DeskAnswers {
       if (place === record.place && node !== record.node) this.#open.delete(replyTo);
   }
 
-  #taken(record: DeskRecord): void {
+  #taken(record: ServiceRecord): void {
     const replyTo = questionIn(record);
     if (replyTo === undefined || this.#isDamaged || !this.#hindrances.wasNone(record.atMs)) return;
     const isWriter = this.#versions.writerOf(record.place) === record.node;
@@ -113,13 +113,13 @@ class DeskAnswers {
     this.#open.delete(to);
     if (question !== undefined && event.error !== undefined) this.#refused.add(to);
     if (question === undefined || event.value === undefined) return;
-    // A page of a submission that is not the last one.
+    // A part of a submission that is not the last one.
     if (question.event.type === 'job.submitted' && event.value === null) return;
     const { takenAt, place } = question;
-    const asked: AskedDesk = {
+    const asked: AskedService = {
       place,
       isGate: this.#facts.gates.includes(place),
-      question: question.event as AskedDesk['question'],
+      question: question.event as AskedService['question'],
       versions: this.#versions,
       span: { fromMs: question.atMs, toMs: atMs },
       moments: { from: takenAt, to: takenAt + atMs - question.atMs + LATENESS_MS },
@@ -137,7 +137,7 @@ class DeskAnswers {
   }
 }
 
-function wrongAnswer(asked: AskedDesk, answer: unknown): Said {
+function wrongAnswer(asked: AskedService, answer: unknown): Said {
   switch (asked.question.type) {
     case 'job.asked':
       return wrongView(asked, answer as { readonly job: JobView | null });

@@ -1,12 +1,12 @@
 /**
- * Desk: the actor that clients ask, one in each datacenter and at each gate.
+ * Jobs service: the actor that clients ask, one in each datacenter and at each gate.
  *
  *   open ◀─┐
  *     └────┘ any question: its performer answers
  *
- * The desk decides nothing and remembers nothing. Each question is handed to the performer of its
+ * The jobs service decides nothing and remembers nothing. Each question is handed to the performer of its
  * name, which looks into committed records or asks an actor, and answers the sender. What only asks
- * is no turn of the desk (`READS`); what is to be done is.
+ * is no turn of the jobs service (`READS`); what is to be done is.
  */
 
 import { setup } from 'xstate';
@@ -23,7 +23,7 @@ import type {
   WorkersAsked,
 } from './messages/client.ts';
 
-export type DeskEvent = Timed<
+export type JobsServiceEvent = Timed<
   | JobSubmitted
   | JobAsked
   | JobsAsked
@@ -37,10 +37,10 @@ export type DeskEvent = Timed<
 
 const asked = { params: ({ event }: { event: unknown }) => event as never };
 
-export const deskMachine = setup({
-  types: { events: {} as DeskEvent },
+export const jobsServiceMachine = setup({
+  types: { events: {} as JobsServiceEvent },
   actions: {
-    // Done by the program at whose place the desk stands.
+    // Done by the program at whose place the jobs service stands.
     submitJob: (_, _question: JobSubmitted) => {},
     viewJob: (_, _question: JobAsked) => {},
     listJobs: (_, _question: JobsAsked) => {},

@@ -1,4 +1,4 @@
-/** Desk of a gate: what clients ask about its jobs, and what it does for them. */
+/** Jobs service of a gate: what clients ask about its jobs, and what it does for them. */
 
 import { describe, expect, test } from 'vitest';
 import { final, JOB, progress, running, TO } from './running-job.ts';

@@ -1,5 +1,5 @@
 /**
- * Watch of a job at a desk: a question that waits for news.
+ * Watch of a job at a jobs service: a question that waits for news.
  *
  * It is answered as soon as the job is another one than the client has seen, at the latest after
  * 20 seconds, and when the program stops.
