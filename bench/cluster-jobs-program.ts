@@ -10,7 +10,7 @@
 
 import { lmdbStore } from '../index.ts';
 import { jobAddress } from '../machines/jobs/addresses.ts';
-import type { NoteParams } from '../machines/jobs/notes.ts';
+import type { LogEvent } from '../machines/jobs/log-events.ts';
 import { connectClient } from '../programs/jobs/client.ts';
 import { startManager } from '../programs/jobs/manager.ts';
 import type { HandlerContext } from '../programs/jobs/worker/handlers.ts';
@@ -58,7 +58,7 @@ async function manager(): Promise<void> {
     manager: MANAGER,
     transport,
     store: lmdbStore(where),
-    onNote: ({ event, status, jobId = '' }: NoteParams) => {
+    onNote: ({ event, status, jobId = '' }: LogEvent) => {
       if (event !== 'job.ended') return;
       if (status !== 'timedOut') {
         completed += 1;

@@ -53,7 +53,7 @@ export interface Ramp {
 export interface Lateness {
   /** Lateness of the committed decision, by its own moment. */
   readonly decided: Float64Array;
-  /** Lateness of the note that it was committed. */
+  /** Lateness of the log event that it was committed. */
   readonly heard: Float64Array;
 }
 

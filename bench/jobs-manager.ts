@@ -20,6 +20,7 @@ import { Counters } from '../programs/jobs/counters.ts';
 import { admitToService } from '../programs/jobs/jobs-service/admission.ts';
 import { Permissions } from '../programs/jobs/jobs-service/permissions.ts';
 import { JOBS_LIMITS } from '../programs/jobs/limits.ts';
+import { logPerformer } from '../programs/jobs/log-events.ts';
 import {
   admitToHealth,
   admitToJob,
@@ -32,7 +33,6 @@ import type { ManagerKinds, ManagerNode } from '../programs/jobs/manager/node.ts
 import { SheddingLog } from '../programs/jobs/manager/shedding-log.ts';
 import { poolOptions, WORKFLOW_OPTIONS } from '../programs/jobs/manager/waiting.ts';
 import type { ManagerOptions } from '../programs/jobs/manager.ts';
-import { notePerformer } from '../programs/jobs/notes.ts';
 import { startSweep } from '../programs/jobs/sweep.ts';
 import { SILENT_LOGGER } from '../runtime/base/limits.ts';
 import { systemClock } from '../runtime/system/clock.ts';
@@ -84,7 +84,7 @@ async function startWith(
   const peerUrl = () => undefined;
   const node: ManagerNode = { ...who, ...parts, peerUrl, runtime, ending };
   const perform = {
-    note: notePerformer(logger, counters, onNote, (note) => backlog.hear(note)),
+    note: logPerformer(logger, counters, onNote, (note) => backlog.hear(note)),
   };
   runtime.register('job', machine, { perform, admit: admitToJob(new Set(), datacenter) });
   runtime.register('workflow', workflowMachine, {

@@ -77,7 +77,8 @@ async function measureIn(
     details: {
       jobsPerSample: jobs,
       inFlight: IN_FLIGHT,
-      waitedBy: 'the note of the committed end, at the manager; durableClientWait by client.wait',
+      waitedBy:
+        'the log event of the committed end, at the manager; durableClientWait by client.wait',
       workers: `1 of ${CORES} cores; durableManyWorkers ${MANY_WORKERS}`,
       jobsPerSecond: Object.fromEntries(
         Object.entries(raw).map(([name, samples]) => [name, summary(samples)]),

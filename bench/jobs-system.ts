@@ -9,7 +9,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workerPoolAddress } from '../machines/jobs/addresses.ts';
-import type { NoteParams } from '../machines/jobs/notes.ts';
+import type { LogEvent } from '../machines/jobs/log-events.ts';
 import type { Outcome } from '../machines/jobs/words.ts';
 import { connectClient, type JobsClient, type NewJob } from '../programs/jobs/client.ts';
 import type { JobsConfiguration } from '../programs/jobs/configuration.ts';
@@ -199,7 +199,7 @@ export interface JobEnd {
   readonly heardAt: number;
 }
 
-/** What the manager's machines note of ends: a note leaves when its turn is committed. */
+/** What the manager's machines log of ends: a log event leaves when its turn is committed. */
 class Ends {
   readonly #waiting = new Map<string, (end: JobEnd) => void>();
   readonly #listener: (end: JobEnd) => void;
@@ -214,7 +214,7 @@ class Ends {
     });
   }
 
-  hear({ event, at, jobId = '', status }: NoteParams): void {
+  hear({ event, at, jobId = '', status }: LogEvent): void {
     if (event !== 'job.ended') return;
     const end = { jobId, status: status as Outcome, at, heardAt: nowPrecise() };
     this.#listener(end);

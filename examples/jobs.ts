@@ -3,7 +3,7 @@
  * gets nowhere in one of the two and is ended in both.
  *
  * Shows: `startGate`, `startManager`, `startWorker` and `connectClient`, a handler that reports
- * progress and asks for an extension, and what the machines note about it. All programs are in one
+ * progress and asks for an extension, and what the machines log about it. All programs are in one
  * process and time is virtual; with the system's clock, a transport between processes and a store on
  * disk the same programs are a real system.
  *
@@ -14,7 +14,7 @@ import {
   connectClient,
   type Handler,
   type JobView,
-  type NoteParams,
+  type LogEvent,
   startGate,
   startManager,
   startWorker,
@@ -38,7 +38,7 @@ export async function main(print: (line: string) => void = console.log): Promise
   const network = inProcessNetwork();
   const time = turn(clock);
   let zero = clock.now();
-  const listener = (node: string) => (note: NoteParams) => {
+  const listener = (node: string) => (note: LogEvent) => {
     const line = lineOf(note);
     if (line !== undefined) print(`${timeOf(clock.now() - zero)}  ${node.padEnd(12)}${line}`);
   };
@@ -93,8 +93,8 @@ function trainer(clock: SimulatedClock, datacenter: string): Handler {
   };
 }
 
-/** What is told of a note, for the few that are. */
-function lineOf(note: NoteParams): string | undefined {
+/** What is told of a log event, for the few that are. */
+function lineOf(note: LogEvent): string | undefined {
   switch (note.event) {
     case 'extension.granted':
       return `${note.event}  ${note.extensionMs} ms`;

@@ -25,7 +25,7 @@
  * whether the gate knows how things are there. Its messages are taken the same way in every state: they step
  * that chart, and the edges here ask its states afterwards. A word of a datacenter may move every deadline of
  * `tracking`, so it re-enters each of them. A decision is made once, sent to every running
- * datacenter until it is taken, and the outcome is published once; what comes later is noted as late.
+ * datacenter until it is taken, and the outcome is published once; what comes later is logged as late.
  * The rules are in gate-job/rules.ts.
  */
 

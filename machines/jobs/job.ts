@@ -33,7 +33,7 @@
  * the job may begin by itself; one that was on its way for longer begins no work before the gate has
  * acknowledged a report of it and so counts on this datacenter. Its time runs all the same.
  *
- * The two strategies stand side by side below. The first end counts, later ones are noted. What an
+ * The two strategies stand side by side below. The first end counts, later ones are logged. What an
  * event says is taken by `hearing`, the first region; the deadlines are armed again only where it may
  * have moved them. A leader that is deposed is told nothing: its actors are let go, and the next leader's
  * begin with `leadership.acquired`.

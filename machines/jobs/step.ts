@@ -7,7 +7,7 @@
  */
 
 import { hint, REPLY_EVENT, to } from '../../runtime/machine.ts';
-import type { NoteParams } from './notes.ts';
+import type { LogEvent } from './log-events.ts';
 
 export interface Saying {
   readonly to: string;
@@ -19,7 +19,7 @@ export interface Saying {
 export interface Step<TContext> {
   readonly next?: Partial<TContext>;
   readonly says?: readonly Saying[];
-  readonly notes?: readonly NoteParams[];
+  readonly notes?: readonly LogEvent[];
 }
 
 /** The part of XState's `enqueue` that a step needs. */

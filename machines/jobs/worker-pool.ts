@@ -18,6 +18,7 @@
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import { type Born, hint, spawnRoot, type Timed, to } from '../../runtime/machine.ts';
 import { workerAddress, workerHealthAddress, workflowAddress, workflowIdOf } from './addresses.ts';
+import type { LogEvent } from './log-events.ts';
 import type {
   LanesFound,
   LeadershipAcquired,
@@ -33,7 +34,6 @@ import type {
   WorkerLost,
 } from './messages/local.ts';
 import type { RegisterAnswered, WorkerRegistered } from './messages/worker.ts';
-import type { NoteParams } from './notes.ts';
 import type { HealthRules } from './rules.ts';
 import { type Lanes, withoutEmpty } from './worker-pool/lanes.ts';
 import type { Placement, PooledWorker, Workers } from './worker-pool/placement.ts';
@@ -87,7 +87,7 @@ const grants = (context: WorkerPoolContext, placements: readonly Placement[], wo
     return { to: workflowAddress(jobId, workflowIdOf(attemptId), datacenter), granted };
   });
 
-/** More is given back than there is: the miscount is to be found, so the sum stays and a note says so. */
+/** More is given back than there is: the miscount is to be found, so the sum stays and a log event says so. */
 const miscounted = {
   guard: 'isMiscounted',
   actions: {
@@ -108,7 +108,7 @@ export const workerPoolMachine = setup({
     input: {} as Born<WorkerPoolInput>,
   },
   actions: {
-    note: (_, _params: NoteParams) => {},
+    note: (_, _params: LogEvent) => {},
     /** Done by the program: looks into the store's index, and answers with `lanes.found` or `waiting.found`. */
     findWaiting: (_, _params: Search) => {},
     placeWhatFits: enqueueActions(({ context, event, enqueue }) => {

@@ -20,7 +20,7 @@
  *
  * FAILED_FOR_GOOD is AD-33's FAILED with its final mark. While a parent may be tried again its
  * dependents are PENDING, so FAILED_CANCELING_DEPENDENTS is left at once. What no state expects
- * changes nothing and is noted. It does not know other workflows: its job says when it is ready. Limits
+ * changes nothing and is logged. It does not know other workflows: its job says when it is ready. Limits
  * begin again under a leader whose clock is behind: by that clock they might come in hours.
  */
 

@@ -37,7 +37,7 @@ import {
   type Said,
   unexpected,
 } from './map-agent/edges.ts';
-import * as notes from './map-agent/notes.ts';
+import * as notes from './map-agent/log-events.ts';
 import { mapAgentSetup, named } from './map-agent/setup.ts';
 
 export type { MapAgentContext } from './map-agent/context.ts';

@@ -23,7 +23,7 @@
  * final stays final, but for items that failed with their run.
  */
 
-import type { NoteParams } from './notes.ts';
+import type { LogEvent } from './log-events.ts';
 import { bornRun, type RunContext, type RunEvent } from './run/context.ts';
 import { ratePercent, runSetup } from './run/setup.ts';
 
@@ -31,10 +31,10 @@ export type { RunInput, RunRules } from './run/context.ts';
 
 type Args = { readonly context: RunContext; readonly event: RunEvent };
 
-const noting = (event: NoteParams['event'], fields: (args: Args) => object = () => ({})) =>
+const noting = (event: LogEvent['event'], fields: (args: Args) => object = () => ({})) =>
   ({
     type: 'note',
-    params: (args: Args): NoteParams => ({
+    params: (args: Args): LogEvent => ({
       event,
       at: args.event.at,
       run_id: args.context.runId,

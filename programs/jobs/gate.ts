@@ -10,9 +10,9 @@ import { jobsServiceAddress } from '../../machines/jobs/addresses.ts';
 import { chartsOf } from '../../machines/jobs/gate-job/record.ts';
 import { type GateJobContext, gateJobMachine } from '../../machines/jobs/gate-job.ts';
 import { jobsServiceMachine, READS } from '../../machines/jobs/jobs-service.ts';
+import type { LogEvent } from '../../machines/jobs/log-events.ts';
 import type { JobView } from '../../machines/jobs/messages/client.ts';
 import type { StatusFound } from '../../machines/jobs/messages/gate.ts';
-import type { NoteParams } from '../../machines/jobs/notes.ts';
 import { submissionPartMachine } from '../../machines/jobs/submission-part.ts';
 import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
 import type { InspectionReader } from '../../runtime/base/inspection.ts';
@@ -39,7 +39,7 @@ import { admitToService } from './jobs-service/admission.ts';
 import { jobRank } from './jobs-service/job-order.ts';
 import { type ClientGrant, Permissions } from './jobs-service/permissions.ts';
 import { jobsLimits } from './limits.ts';
-import { notePerformer } from './notes.ts';
+import { logPerformer } from './log-events.ts';
 import { onceThereIsRoom } from './room.ts';
 import { startSweep } from './sweep.ts';
 
@@ -68,8 +68,8 @@ export interface GateOptions {
   readonly random?: Random;
   readonly logger?: Logger;
   readonly signal?: AbortSignal;
-  /** Hears what the machines note, beside the log. */
-  readonly onNote?: (note: NoteParams) => void;
+  /** Hears what the machines log, beside the log. */
+  readonly onNote?: (note: LogEvent) => void;
   /** As `createRuntime`'s. */
   readonly onHosting?: (fence: number) => void;
   /** As `createRuntime`'s. */
@@ -99,7 +99,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
   checkDatacenters(datacenters);
   const counters = new Counters();
   const ending = new AbortController();
-  const perform = { note: notePerformer(logger, counters, options.onNote) };
+  const perform = { note: logPerformer(logger, counters, options.onNote) };
   const { operators, transport, store, lease, onFatal, telemetry, inspect } = options;
   let program!: GateNode;
   const runtime = await createRuntime<GateKinds>({
@@ -170,7 +170,7 @@ function checkDatacenters(datacenters: readonly string[]): void {
 
 function registerKinds(
   node: GateNode,
-  perform: { readonly note: ReturnType<typeof notePerformer> },
+  perform: { readonly note: ReturnType<typeof logPerformer> },
 ): void {
   const { runtime, config } = node;
   // First, because jobs that are being dispatched go on as soon as their kind is known.

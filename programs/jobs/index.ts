@@ -6,6 +6,7 @@
  * leases are handed to what is started here. docs/jobs.md is the guide.
  */
 
+export type { LogEvent, LogEventName } from '../../machines/jobs/log-events.ts';
 export type {
   CancelAnswer,
   DatacenterView,
@@ -25,7 +26,6 @@ export type {
   ExtensionAnswer,
   ExtensionReason,
 } from '../../machines/jobs/messages/worker.ts';
-export type { NoteName, NoteParams } from '../../machines/jobs/notes.ts';
 export type {
   Authority,
   FailureReason,

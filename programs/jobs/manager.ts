@@ -9,7 +9,7 @@ import { createRuntime } from '../../create-runtime.ts';
 import { jobsServiceAddress, workerPoolAddress } from '../../machines/jobs/addresses.ts';
 import { type JobContext, jobMachine } from '../../machines/jobs/job.ts';
 import { jobsServiceMachine, READS } from '../../machines/jobs/jobs-service.ts';
-import type { NoteParams } from '../../machines/jobs/notes.ts';
+import type { LogEvent } from '../../machines/jobs/log-events.ts';
 import { workerHealthMachine } from '../../machines/jobs/worker-health.ts';
 import { workerPoolMachine } from '../../machines/jobs/worker-pool.ts';
 import { workflowMachine } from '../../machines/jobs/workflow.ts';
@@ -31,6 +31,7 @@ import { admitToService } from './jobs-service/admission.ts';
 import { jobRank } from './jobs-service/job-order.ts';
 import { type ClientGrant, Permissions } from './jobs-service/permissions.ts';
 import { jobsLimits } from './limits.ts';
+import { logPerformer } from './log-events.ts';
 import {
   admitToHealth,
   admitToJobOf,
@@ -47,7 +48,6 @@ import { observedJobs } from './manager/observed.ts';
 import { recountBacklog } from './manager/recount.ts';
 import { SheddingLog } from './manager/shedding-log.ts';
 import { poolOptions, renewUnranked, WORKFLOW_OPTIONS } from './manager/waiting.ts';
-import { notePerformer } from './notes.ts';
 import { type Recommendation, type RecommendOptions, recommend } from './recommend.ts';
 import { onceThereIsRoom } from './room.ts';
 import { startSweep } from './sweep.ts';
@@ -78,8 +78,8 @@ export interface ManagerOptions {
   readonly random?: Random;
   readonly logger?: Logger;
   readonly signal?: AbortSignal;
-  /** Hears what the machines note, beside the log. */
-  readonly onNote?: (note: NoteParams) => void;
+  /** Hears what the machines log, beside the log. */
+  readonly onNote?: (note: LogEvent) => void;
   /** As `createRuntime`'s. */
   readonly onHosting?: (fence: number) => void;
   /** As `createRuntime`'s. */
@@ -122,7 +122,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   const counters = new Counters();
   const backlog = new Backlog(config, () => clock.now());
   const { gates = [], operators, transport, store, lease, signal } = options;
-  const note = notePerformer(logger, counters, options.onNote, (noted) => backlog.hear(noted));
+  const note = logPerformer(logger, counters, options.onNote, (noted) => backlog.hear(noted));
   const ending = new AbortController();
   let program!: ManagerNode;
   let opened: Promise<void> | undefined;

@@ -6,7 +6,7 @@
  * product: it is counted, logged, and mended.
  */
 
-import type { NoteParams } from '../../machines/jobs/notes.ts';
+import type { LogEvent } from '../../machines/jobs/log-events.ts';
 import type { Performer, PerformerCall } from '../../runtime/actor.ts';
 import { messageOf } from '../../runtime/base/errors.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
@@ -35,12 +35,12 @@ export interface Sweeper {
 /** Begins to sweep; the returned function ends it. */
 export function startSweep(
   program: Sweeper,
-  performNote: Performer,
+  performLog: Performer,
   intervalMs: number,
   kinds: readonly Swept[],
 ): Cancel {
   const { clock, runtime, logger } = program;
-  const note = (params: NoteParams): void => void performNote({ params } as PerformerCall);
+  const note = (params: LogEvent): void => void performLog({ params } as PerformerCall);
   const sweeper = { ...program, runtime, note };
   let cancel: Cancel = () => {};
   const plan = (): void => {
@@ -56,7 +56,7 @@ export function startSweep(
   return () => cancel();
 }
 
-type Noting = Sweeper & { readonly note: (note: NoteParams) => void };
+type Noting = Sweeper & { readonly note: (note: LogEvent) => void };
 
 function* sweep(sweeper: Noting, kinds: readonly Swept[]): Steps<void> {
   const { runtime, counters } = sweeper;

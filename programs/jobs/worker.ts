@@ -20,7 +20,7 @@ import { systemRandom } from '../../runtime/system/random.ts';
 import { resolveConfiguration, workerRules } from './configuration.ts';
 import { Counters } from './counters.ts';
 import { JOBS_LIMITS } from './limits.ts';
-import { notePerformer } from './notes.ts';
+import { logPerformer } from './log-events.ts';
 import { startSweep } from './sweep.ts';
 import { Extensions } from './worker/extension.ts';
 import { checkHandlers, type Handlers } from './worker/handlers.ts';
@@ -129,7 +129,7 @@ export async function startWorker(options: JobWorkerOptions): Promise<JobWorker>
     baseDeadlineMs: config.baseDeadlineMs,
     atWork: () => runs.atWork(),
   });
-  const note = notePerformer(logger, counters, options.onNote);
+  const note = logPerformer(logger, counters, options.onNote);
   const hosted = hostWorker(runtime as Runtime, {
     runs,
     extensions,

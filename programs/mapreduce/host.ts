@@ -10,8 +10,8 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import { createRuntime } from '../../create-runtime.ts';
 import { failedItemAddress, runAddress } from '../../machines/mapreduce/addresses.ts';
 import { failedItemMachine } from '../../machines/mapreduce/failed-item.ts';
+import type { LogEvent } from '../../machines/mapreduce/log-events.ts';
 import { mapAgentMachine } from '../../machines/mapreduce/map-agent.ts';
-import type { NoteParams } from '../../machines/mapreduce/notes.ts';
 import type { KeepParams } from '../../machines/mapreduce/run/steps.ts';
 import { type RunInput, runMachine } from '../../machines/mapreduce/run.ts';
 import type { PerformerCall } from '../../runtime/actor.ts';
@@ -115,7 +115,7 @@ export class Host {
           results: (runId) => here().results(runId),
         });
         host = new Host(options, store, runtime, monitor, attempts, clock);
-        const note = ({ params }: { params: NoteParams }) => here().#note(params);
+        const note = ({ params }: { params: LogEvent }) => here().#note(params);
         const keepFailure = {
           durable: true,
           attemptsMax: Number.POSITIVE_INFINITY,
@@ -181,7 +181,7 @@ export class Host {
     for (const { items } of this.#plans.values()) items.close();
   }
 
-  #note(note: NoteParams): void {
+  #note(note: LogEvent): void {
     const { run_id, item_index } = note;
     const { items, about } = this.plan(run_id);
     const hasItem = typeof item_index === 'number' && (note.role ?? 'map') === 'map';

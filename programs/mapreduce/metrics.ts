@@ -3,7 +3,7 @@
  * labels.
  */
 
-import type { NoteParams } from '../../machines/mapreduce/notes.ts';
+import type { LogEvent } from '../../machines/mapreduce/log-events.ts';
 
 const BUCKETS_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600, 3_600];
 
@@ -58,12 +58,12 @@ export class Metrics {
   readonly #values = new Map<string, number>();
   readonly #histograms = new Map<string, Histogram>();
 
-  take(note: NoteParams): void {
+  take(note: LogEvent): void {
     const take = this.#takers[note.event];
     take?.(note);
   }
 
-  readonly #takers: Partial<Record<NoteParams['event'], (note: NoteParams) => void>> = {
+  readonly #takers: Partial<Record<LogEvent['event'], (note: LogEvent) => void>> = {
     AgentStarted: (note) => {
       this.#add('agents_started_total');
       this.#add('agents_active', {}, 1);
@@ -90,7 +90,7 @@ export class Metrics {
     ItemFinal: ({ outcome }) => this.#add('items_total', { outcome: String(outcome) }),
   };
 
-  #ended(note: NoteParams, outcome: 'completed' | 'failed' | 'timedOut'): void {
+  #ended(note: LogEvent, outcome: 'completed' | 'failed' | 'timedOut'): void {
     if (outcome !== 'timedOut') this.#add(`agents_${outcome}_total`);
     this.#add('agents_active', {}, -1);
     this.#observe('agent_seconds', { outcome }, Number(note.total_duration_ms ?? note.elapsed_ms));

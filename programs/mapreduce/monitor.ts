@@ -5,7 +5,7 @@
  * throws is counted. Nothing decided depends on any of it.
  */
 
-import type { MonitoringEvent, NoteParams } from '../../machines/mapreduce/notes.ts';
+import type { LogEvent, MonitoringEvent } from '../../machines/mapreduce/log-events.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import { Metrics } from './metrics.ts';
 
@@ -55,7 +55,7 @@ export class Monitor {
   }
 
   /** `itemId` of the item that it is about; `isMonitored` of its run. */
-  take(note: NoteParams, itemId: string | undefined, isMonitored: boolean): void {
+  take(note: LogEvent, itemId: string | undefined, isMonitored: boolean): void {
     const { item_index, role, lateness_ms, command_type, ...rest } = note;
     const isOfMap = role === undefined || role === 'map';
     if (isOfMap) this.metrics.take(note);

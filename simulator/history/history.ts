@@ -134,7 +134,7 @@ export interface LeaseFact {
   readonly fence: number;
 }
 
-/** A line of a program's log; what machines note has `fields.event`, the message is its name then. */
+/** A line of a program's log; what machines log has `fields.event`, the message is its name then. */
 export interface LogFact {
   readonly type: 'log';
   readonly level: 'debug' | 'info' | 'warn' | 'error';

@@ -23,7 +23,7 @@ type RecordOf<TType> = Extract<HistoryRecord, { readonly type: TType }>;
 export const nothingIsLost: Invariant = {
   id: 'MS-1',
   kind: 'safety',
-  says: 'A message that was sent stays in the outbox of its sender until its receiver has taken it or it is noted as undelivered; within a minute of quiet between two nodes of the core it has arrived.',
+  says: 'A message that was sent stays in the outbox of its sender until its receiver has taken it or it is logged as undelivered; within a minute of quiet between two nodes of the core it has arrived.',
   watch: (facts, verdict) => new Deliveries(facts, verdict).watcher(),
 };
 

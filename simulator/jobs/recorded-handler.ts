@@ -43,7 +43,7 @@ export function recordedHandler({
   };
 }
 
-/** The same context; what goes through it is noted. */
+/** The same context; what goes through it is logged. */
 function recorded(
   context: HandlerContext,
   note: (change: WorkFact['change'], about: unknown) => void,

@@ -65,7 +65,7 @@ describe('a backlog', () => {
     }
   });
 
-  test('has nothing of a job that has ended or was not taken, whatever is noted of it afterwards', () => {
+  test('has nothing of a job that has ended or was not taken, whatever is logged of it afterwards', () => {
     const { backlog, moved } = backlogOf();
     backlog.add('j', 'c', 3);
     backlog.hear({ event: 'job.ended', at: 0, jobId: 'j' });
@@ -75,7 +75,7 @@ describe('a backlog', () => {
     expect(backlog.view()).toMatchObject({ workflows: 0, clients: 0 });
   });
 
-  test('is never negative, and the sum of its clients, whatever is noted', () => {
+  test('is never negative, and the sum of its clients, whatever is logged', () => {
     const step = fc.tuple(
       fc.constantFrom('add', 'drop', 'begin', 'again', 'end'),
       fc.constantFrom('a', 'b', 'c'),

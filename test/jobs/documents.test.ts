@@ -8,10 +8,10 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import { NOTES, type NoteName } from '../../machines/jobs/notes.ts';
+import { LOG_EVENTS, type LogEventName } from '../../machines/jobs/log-events.ts';
 import { Counters } from '../../programs/jobs/counters.ts';
 import { PERMISSIONS } from '../../programs/jobs/jobs-service/permissions.ts';
-import { notePerformer } from '../../programs/jobs/notes.ts';
+import { logPerformer } from '../../programs/jobs/log-events.ts';
 import type { Performer } from '../../runtime/actor/kind.ts';
 import { SILENT_LOGGER } from '../../runtime/base/limits.ts';
 import { listProjectFiles, readProjectFile } from '../project-files.ts';
@@ -27,7 +27,7 @@ describe('the guide for operators', () => {
       /^\| `([a-zA-Z.]+)` +\| (debug|info|warn) +\|/gm,
     );
     const documented = rows.map(([, name, level]) => `${name}: ${level}`);
-    expect(documented.sort()).toEqual(NOTES.map((name) => `${name}: ${levelOf(name)}`).sort());
+    expect(documented.sort()).toEqual(LOG_EVENTS.map((name) => `${name}: ${levelOf(name)}`).sort());
   });
 
   test('lists every metric, and no other', () => {
@@ -136,13 +136,13 @@ const asText = ({ atMs, node, message, fields }: LogLine): string =>
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-function levelOf(event: NoteName): string {
+function levelOf(event: LogEventName): string {
   let level = '';
   const record = (name: string) => () => {
     level = name;
   };
   const logger = { debug: record('debug'), info: record('info'), warn: record('warn') };
-  const perform = notePerformer({ ...SILENT_LOGGER, ...logger }, new Counters(), undefined);
+  const perform = logPerformer({ ...SILENT_LOGGER, ...logger }, new Counters(), undefined);
   perform({ params: { event, at: 0 } } as unknown as Parameters<Performer>[0]);
   return level;
 }

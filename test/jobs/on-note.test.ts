@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { Counters } from '../../programs/jobs/counters.ts';
-import { notePerformer } from '../../programs/jobs/notes.ts';
+import { logPerformer } from '../../programs/jobs/log-events.ts';
 import type { Performer } from '../../runtime/actor/kind.ts';
 import { SILENT_LOGGER } from '../../runtime/base/limits.ts';
 
@@ -14,7 +14,7 @@ test('what a listener throws swallows no line', () => {
     warn: (_: unknown, message?: string) => lines.push(`${message}`),
   };
   const counters = new Counters();
-  const perform = notePerformer(
+  const perform = logPerformer(
     logger,
     counters,
     () => {

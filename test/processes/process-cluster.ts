@@ -37,7 +37,7 @@ export interface ClusterOptions {
   readonly configurationOf?: (node: string) => object;
   /** Another compiled command line than that of the sources as they are. */
   readonly program?: string | undefined;
-  /** Least level of what is logged. Default `debug`: everything that machines note. */
+  /** Least level of what is logged. Default `debug`: everything that machines log. */
   readonly logLevel?: string;
 }
 

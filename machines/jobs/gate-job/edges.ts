@@ -3,21 +3,21 @@
  */
 
 import { and, not } from 'xstate';
+import type { LogEvent, LogEventName } from '../log-events.ts';
 import type { CancelAnswer } from '../messages/client.ts';
-import type { NoteName, NoteParams } from '../notes.ts';
 import type { GateReason } from '../words.ts';
 import { lateUntold, unacknowledged, untold } from './deciding.ts';
-import { noteOf } from './notes.ts';
+import { logEventOf } from './log-events.ts';
 import type { GateJobContext } from './record.ts';
 import type { GateJobEvent } from './setup.ts';
 
 type Args = { readonly context: GateJobContext; readonly event: GateJobEvent };
 
-export const note = (event: NoteName, fields: object = {}) =>
+export const note = (event: LogEventName, fields: object = {}) =>
   ({
     type: 'note',
-    params: ({ context, event: { at } }: Args): NoteParams => ({
-      ...noteOf(event, context, at ?? context.bornAt),
+    params: ({ context, event: { at } }: Args): LogEvent => ({
+      ...logEventOf(event, context, at ?? context.bornAt),
       ...fields,
     }),
   }) as const;
@@ -124,7 +124,7 @@ export const again = <const TState extends Submitted>(state: TState) =>
     'submission.resumed': againIfAway(state),
   }) as const;
 
-/** A rule and what follows when it is due: nothing but a note where timeouts only watch. */
+/** A rule and what follows when it is due: nothing but a log event where timeouts only watch. */
 export const rule = (
   reason: GateReason,
   isDue: 'isBudgetUsedUp' | 'isQuorumMet' | 'isNothingMoving',

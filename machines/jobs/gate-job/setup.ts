@@ -5,6 +5,7 @@
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Born, Timed } from '../../../runtime/machine.ts';
 import type { DatacenterMessage } from '../datacenter/context.ts';
+import type { LogEvent } from '../log-events.ts';
 import type { CancelAnswer } from '../messages/client.ts';
 import type {
   AckReceived,
@@ -16,7 +17,6 @@ import type {
   SubmissionResumed,
 } from '../messages/gate.ts';
 import type { LeadershipAcquired, MessageRefused } from '../messages/local.ts';
-import type { NoteParams } from '../notes.ts';
 import { answering, carryOut } from '../step.ts';
 import type { GateReason } from '../words.ts';
 import {
@@ -93,7 +93,7 @@ export const gateJobSetup = setup({
   },
   actions: {
     // Done by the gate's program.
-    note: (_, _params: NoteParams) => {},
+    note: (_, _params: LogEvent) => {},
     dispatchTo: (_, _params: { readonly datacenter: string }) => {},
     findStatus: (_, _params: { readonly datacenter: string }) => {},
     fetchRules: (_) => {},

@@ -5,12 +5,12 @@
 import { jobAddress, placeOf, submissionPartAddress } from '../addresses.ts';
 import type { DatacenterMessage } from '../datacenter/context.ts';
 import { isAck } from '../datacenter/decision.ts';
+import type { LogEvent } from '../log-events.ts';
 import type { AckReceived, SubmissionAnswered } from '../messages/gate.ts';
 import type { MessageRefused } from '../messages/local.ts';
-import type { NoteParams } from '../notes.ts';
 import type { Saying, Step } from '../step.ts';
 import { order, told, withLateEvent } from './deciding.ts';
-import { isLateEnd, noteOf, notesOn } from './notes.ts';
+import { isLateEnd, logEventOf, logEventsOn } from './log-events.ts';
 import { type GateJobContext, type RuledContext, recordOf, withStep, withSteps } from './record.ts';
 import { fallenSilent, heardBefore, missing, unasked } from './rules.ts';
 import { acknowledgement, raised, taken } from './taking.ts';
@@ -42,7 +42,7 @@ export function takeReport(
   return {
     next,
     says: isReasonLost ? [ack, question(jobId, datacenter)] : [ack],
-    notes: [...notesOn(context, message, at), ...notesOnBoot(context, next, at)],
+    notes: [...logEventsOn(context, message, at), ...logEventsOnBoot(context, next, at)],
   };
 }
 
@@ -76,15 +76,15 @@ export function takeAck(
     ...withStep(context, datacenter, { ...ack, at }),
     ...(highestDecisionEpoch !== null && raised(context, highestDecisionEpoch)),
   };
-  return { next, notes: notesOnBoot(context, next, at) };
+  return { next, notes: logEventsOnBoot(context, next, at) };
 }
 
 /** A datacenter knew a higher number than ours. */
-function notesOnBoot(
+function logEventsOnBoot(
   { jobId, gateBoot }: GateJobContext,
   next: Partial<GateJobContext>,
   at: number,
-): readonly NoteParams[] {
+): readonly LogEvent[] {
   const raised = next.gateBoot ?? gateBoot;
   return raised === gateBoot ? [] : [{ event: 'leader.fenceRaised', at, jobId, told: raised - 1 }];
 }
@@ -146,8 +146,8 @@ function fallings(
   { jobId, datacenters }: GateJobContext,
   silent: readonly string[],
   at: number,
-): readonly NoteParams[] {
-  return silent.flatMap((datacenter): NoteParams[] => {
+): readonly LogEvent[] {
+  return silent.flatMap((datacenter): LogEvent[] => {
     const known = recordOf(datacenters, datacenter);
     if (known === undefined || known.askedAt !== null) return [];
     const silentMs = at - known.lastSeenAt;
@@ -195,7 +195,7 @@ export function takeRefusal(
   const isGone = recordOf(next.datacenters, datacenter)?.decision === 'gone' && was !== 'gone';
   if (!isGone) return { next };
   const about = { datacenter, status: 'unknown', code: refusal.code };
-  return { next, notes: [{ ...noteOf('status.corrected', context, at), ...about }] };
+  return { next, notes: [{ ...logEventOf('status.corrected', context, at), ...about }] };
 }
 
 /**

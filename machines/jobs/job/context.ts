@@ -4,6 +4,7 @@
 
 import { knob } from '../../../runtime/base/knob.ts';
 import type { Born, Timed } from '../../../runtime/machine.ts';
+import type { LogEvent, LogEventName } from '../log-events.ts';
 import type { ClockReading, DecisionEpoch } from '../messages/fields.ts';
 import type {
   AckReceived,
@@ -20,7 +21,6 @@ import type {
   WorkflowChanged,
   WorkflowProgressed,
 } from '../messages/local.ts';
-import type { NoteName, NoteParams } from '../notes.ts';
 import type { JobRules } from '../rules.ts';
 import type { Step } from '../step.ts';
 import type {
@@ -190,10 +190,10 @@ export type JobStep = Step<JobContext>;
 
 export const note = (
   { jobId, datacenter, leaderFence }: JobContext,
-  event: NoteName,
+  event: LogEventName,
   at: number,
   fields: object = {},
-): NoteParams => ({ event, at, jobId, datacenter, leaderFence, ...fields });
+): LogEvent => ({ event, at, jobId, datacenter, leaderFence, ...fields });
 
 export const isLocal = ({ gateId }: JobContext): boolean => gateId === null;
 
@@ -254,7 +254,7 @@ export function ending(
   return { ...more, status, reason, endedAt: at, seenAt: at, seq: context.seq + 1 };
 }
 
-/** Later ends are noted and change nothing. */
+/** Later ends are logged and change nothing. */
 const LATE_EVENTS_MAX = knob('jobLateEventsMax', 16);
 
 export function withLate(

@@ -3,13 +3,13 @@
  */
 
 import { workerHealthAddress, workflowAddress } from '../addresses.ts';
+import type { LogEvent } from '../log-events.ts';
 import type {
   ClockWentBack,
   ParentFailed,
   WorkflowCancel,
   WorkflowReady,
 } from '../messages/local.ts';
-import type { NoteParams } from '../notes.ts';
 import { answering, type Saying } from '../step.ts';
 import type { LocalReason, Reason } from '../words.ts';
 import {
@@ -115,7 +115,7 @@ export function fallBack(context: JobContext, at: number): JobStep {
   };
 }
 
-function detected(context: JobContext, reason: Reason, at: number): NoteParams {
+function detected(context: JobContext, reason: Reason, at: number): LogEvent {
   return note(context, 'timeout.detected', at, { reason, ...arithmetic(context, at) });
 }
 

@@ -4,8 +4,8 @@
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Born } from '../../../runtime/machine.ts';
+import type { LogEvent } from '../log-events.ts';
 import type { CancelRequested, TimeoutDeclared } from '../messages/gate.ts';
-import type { NoteParams } from '../notes.ts';
 import { carryOut } from '../step.ts';
 import type { LocalReason } from '../words.ts';
 import { births, type WorkflowBirths } from './births.ts';
@@ -59,7 +59,7 @@ export const jobSetup = setup({
     input: {} as Born<JobInput>,
   },
   actions: {
-    note: (_, _params: NoteParams) => {},
+    note: (_, _params: LogEvent) => {},
     /** Nothing is waited for where all its workflows came with it. */
     assemble: enqueueActions(({ context: { startedAt: at }, event, enqueue }) => {
       // The first event carries the input: what is needed for births alone is not in the context.

@@ -5,8 +5,8 @@
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Born } from '../../../runtime/machine.ts';
+import type { LogEvent } from '../log-events.ts';
 import type { DenialReason, ExtensionRequested } from '../messages/worker.ts';
-import type { NoteParams } from '../notes.ts';
 import { carryOut } from '../step.ts';
 import type { WorkerState } from '../words.ts';
 import type { WorkerHealthContext, WorkerHealthEvent, WorkerHealthInput } from './context.ts';
@@ -36,7 +36,7 @@ export const workerHealthSetup = setup({
     input: {} as Born<WorkerHealthInput>,
   },
   actions: {
-    note: (_, _params: NoteParams) => {},
+    note: (_, _params: LogEvent) => {},
     noteSuspect: enqueueActions(({ context: { datacenter, workerId, deadline }, event, enqueue }) =>
       carryOut(enqueue, {
         notes: [{ event: 'worker.suspect', at: event.at, datacenter, workerId, deadline }],

@@ -13,6 +13,7 @@ import {
   workflowAddress,
   workflowIdOf,
 } from '../addresses.ts';
+import type { LogEvent } from '../log-events.ts';
 import type {
   AttemptEnded,
   AttemptLost,
@@ -30,7 +31,6 @@ import type {
   LeaderAnnounced,
   RegisterAnswered,
 } from '../messages/worker.ts';
-import type { NoteParams } from '../notes.ts';
 import type { Saying, Step } from '../step.ts';
 import type { WorkerState } from '../words.ts';
 import {
@@ -62,10 +62,10 @@ const toWorker = <TEvent extends { readonly type: string }>(
 
 export const note = (
   { datacenter, workerId }: Context,
-  event: NoteParams['event'],
+  event: LogEvent['event'],
   at: number,
   fields: object = {},
-): NoteParams => ({ event, at, datacenter, workerId, ...fields });
+): LogEvent => ({ event, at, datacenter, workerId, ...fields });
 
 /** The pool places nothing on a worker that is suspect, or was not heard by this leader. */
 export function tellPool(context: Context, state: WorkerState = standingOf(context)): Saying {
@@ -110,7 +110,7 @@ function loss(
   context: Context,
   cause: WorkerLost['cause'],
   at: number,
-): { readonly says: readonly Saying[]; readonly notes: readonly NoteParams[] } {
+): { readonly says: readonly Saying[]; readonly notes: readonly LogEvent[] } {
   const { workerId, registration, datacenter, operations, creditedJobs } = context;
   if (registration === 0) return { says: [], notes: [] };
   const event: WorkerLost = { type: 'worker.lost', workerId, registration, cause };
@@ -171,7 +171,7 @@ export function takeHeartbeat(context: Context, event: Taken<HeartbeatReceived>)
       toWorker(context, acked),
     ],
     notes: [
-      ...raisedNotes(context, after, event.at),
+      ...raisedLogEvents(context, after, event.at),
       ...missing.map((operationId) =>
         note(context, 'worker.attemptLost', event.at, { operationId, cause: 'missing' }),
       ),
@@ -221,7 +221,7 @@ export function takeAnswer(context: Context, { term, at }: Taken<AnnounceAnswere
       ...(context.heard ? [] : [tellPool(after)]),
       ...(after.term > context.term ? announce(after) : []),
     ],
-    notes: raisedNotes(context, after, at),
+    notes: raisedLogEvents(context, after, at),
   };
 }
 
@@ -233,7 +233,7 @@ const raised = (context: Context, told: number): { readonly term: number } => ({
   term: told > context.term ? told + 1 : context.term,
 });
 
-const raisedNotes = (before: Context, after: Context, at: number): NoteParams[] =>
+const raisedLogEvents = (before: Context, after: Context, at: number): LogEvent[] =>
   after.term === before.term
     ? []
     : [note(after, 'leader.fenceRaised', at, { told: after.term - 1, term: after.term })];

@@ -12,6 +12,7 @@ import {
   workflowIdOf,
 } from '../addresses.ts';
 import type { RunParams } from '../attempt.ts';
+import type { LogEvent } from '../log-events.ts';
 import type {
   AnnounceAnswered,
   AttemptStopped,
@@ -20,7 +21,6 @@ import type {
   DispatchRefusal,
   RegisterAnswered,
 } from '../messages/worker.ts';
-import type { NoteParams } from '../notes.ts';
 import { judgeDispatch, remembered, unlisted, withPage } from './attempts.ts';
 import {
   heartbeatOf,
@@ -71,7 +71,7 @@ export const workerSetup = setup({
     // Done by the process.
     /** Begins the handler of an attempt; `attempt.ended` says that nothing more will come of it. */
     runHandler: (_, _params: RunParams) => {},
-    note: (_, _params: NoteParams) => {},
+    note: (_, _params: LogEvent) => {},
     composeRegistration: (_) => {},
     composeHeartbeat: (_) => {},
     /** For extensions: how long the datacenter waits for this worker. */

@@ -3,13 +3,13 @@
  * again.
  */
 
-import type { NoteName } from '../notes.ts';
+import type { LogEventName } from '../log-events.ts';
 import type { WorkflowState } from '../words.ts';
 import { attemptOf, type WorkflowContext, type WorkflowEvent } from './context.ts';
 
 type Args = { readonly context: WorkflowContext; readonly event: WorkflowEvent };
 
-export const noted = (name: NoteName, fields: (args: Args) => object = () => ({})) =>
+export const noted = (name: LogEventName, fields: (args: Args) => object = () => ({})) =>
   ({
     type: 'note',
     params: (args: Args) => ({

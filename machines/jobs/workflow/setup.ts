@@ -6,6 +6,7 @@ import { assertEvent, assign, sendTo, setup } from 'xstate';
 import { knob } from '../../../runtime/base/knob.ts';
 import { type Born, hint, to } from '../../../runtime/machine.ts';
 import { jobAddress, workerAddress, workerHealthAddress, workerPoolAddress } from '../addresses.ts';
+import type { LogEvent } from '../log-events.ts';
 import type {
   AttemptEnded,
   AttemptPlaced,
@@ -18,7 +19,6 @@ import type {
   WorkflowProgressed,
 } from '../messages/local.ts';
 import type { CancelOrdered, DispatchRequested } from '../messages/worker.ts';
-import type { NoteParams } from '../notes.ts';
 import type { WorkflowState } from '../words.ts';
 import {
   attemptOf,
@@ -67,7 +67,7 @@ export const workflowSetup = setup({
     input: {} as Born<WorkflowInput>,
   },
   actions: {
-    note: (_, _params: NoteParams) => {},
+    note: (_, _params: LogEvent) => {},
     tellJob: sendTo(
       ({ context }) => to(jobAddress(context.jobId, context.datacenter)),
       (

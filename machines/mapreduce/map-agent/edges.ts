@@ -5,7 +5,7 @@
 
 import type { AgentOutcome, ErrorType, TimeoutKind } from '../words.ts';
 import type { MapAgentContext } from './context.ts';
-import * as notes from './notes.ts';
+import * as notes from './log-events.ts';
 import { named } from './setup.ts';
 
 /** A limit has run out: the attempt ends, or in shadow mode that is only told. */

@@ -5,7 +5,7 @@
 import { assertEvent, assign, raise, sendTo, setup } from 'xstate';
 import { type Born, reply, to } from '../../../runtime/machine.ts';
 import { runAddress } from '../addresses.ts';
-import type { NoteParams } from '../notes.ts';
+import type { LogEvent } from '../log-events.ts';
 import type { AgentEnded } from '../run/context.ts';
 import type { AgentOutcome, Resolution, TimeoutKind } from '../words.ts';
 import {
@@ -52,7 +52,7 @@ export const mapAgentSetup = setup({
   },
   actions: {
     // Done by the program.
-    note: (_, _params: NoteParams) => {},
+    note: (_, _params: LogEvent) => {},
     prepare: (_, _params: AgentParams) => {},
     /** Registers the attempt's timers with its first command, unless `isUntimed`. */
     startCommand: (

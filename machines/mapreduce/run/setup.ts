@@ -4,7 +4,7 @@
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import { type Born, to } from '../../../runtime/machine.ts';
-import type { NoteParams } from '../notes.ts';
+import type { LogEvent } from '../log-events.ts';
 import type { ItemOutcome, ItemReason, StopCause } from '../words.ts';
 import {
   finalCount,
@@ -49,16 +49,16 @@ function carryOut(
   for (const said of says) enqueue.sendTo(to(said.to), said.event);
   for (const params of keeps) enqueue({ type: 'keepFailure', params });
   for (const { itemIndex, outcome, reason } of ended)
-    enqueue({ type: 'note', params: finalNote(context, event, itemIndex, outcome, reason) });
+    enqueue({ type: 'note', params: finalLogEvent(context, event, itemIndex, outcome, reason) });
 }
 
-function finalNote(
+function finalLogEvent(
   { runId }: RunContext,
   { at }: RunEvent,
   itemIndex: number,
   outcome: ItemOutcome,
   reason: ItemReason | null,
-): NoteParams {
+): LogEvent {
   return { event: 'ItemFinal', at, run_id: runId, item_index: itemIndex, outcome, reason };
 }
 
@@ -76,7 +76,7 @@ export const runSetup = setup({
   },
   actions: {
     // Done by the program.
-    note: (_, _params: NoteParams) => {},
+    note: (_, _params: LogEvent) => {},
     /** Writes an item to the failed items, or takes it from them. Answered by `failure.kept`. */
     keepFailure: (_, _params: KeepParams) => {},
     // Done by the machine.

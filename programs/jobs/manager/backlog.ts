@@ -6,12 +6,12 @@
  * the bound waits each client may have its part of it, so one that floods is refused before others are;
  * at twice the bound everybody is.
  *
- * It is counted, not stored: from what machines note, which is heard after the commit, and once from
+ * It is counted, not stored: from what machines log, which is heard after the commit, and once from
  * the jobs of a leader before this one. Whose those are is not known any more. It decides nothing
  * about jobs that are there.
  */
 
-import type { NoteParams } from '../../../machines/jobs/notes.ts';
+import type { LogEvent } from '../../../machines/jobs/log-events.ts';
 import { RuntimeError } from '../../../runtime/base/errors.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import { Pace } from './pace.ts';
@@ -129,7 +129,7 @@ export class Backlog {
     this.#pace = new Pace();
   }
 
-  hear({ event, jobId = '', from, to }: NoteParams): void {
+  hear({ event, jobId = '', from, to }: LogEvent): void {
     if (event === 'job.ended') this.drop(jobId);
     if (event !== 'workflow.transition') return;
     if (from === 'RUNNING') this.#pace.end(this.#now());

@@ -3,8 +3,8 @@
  */
 
 import { ID_PATTERN } from '../../../machines/jobs/addresses.ts';
+import type { LogEvent } from '../../../machines/jobs/log-events.ts';
 import { CORES_MAX } from '../../../machines/jobs/messages/client.ts';
-import type { NoteParams } from '../../../machines/jobs/notes.ts';
 import { excerpt, RuntimeError } from '../../../runtime/base/errors.ts';
 import type { InspectionReader } from '../../../runtime/base/inspection.ts';
 import type { Logger, RuntimeLimits } from '../../../runtime/base/limits.ts';
@@ -44,7 +44,7 @@ export interface JobWorkerOptions {
   /** Limits of its runtime that differ from those of the jobs system. */
   readonly limits?: Partial<RuntimeLimits>;
   /** Told what the worker notes about itself. */
-  readonly onNote?: (note: NoteParams) => void;
+  readonly onNote?: (note: LogEvent) => void;
   /** As `createRuntime`'s. */
   readonly telemetry?: boolean;
   /** As `createRuntime`'s. */

@@ -192,7 +192,7 @@ interface Changed {
   readonly lateEvent?: string | null;
 }
 
-/** What a workflow says to have come too late is noted as that, newest last. */
+/** What a workflow says to have come too late is logged as that, newest last. */
 function checkLate({ before, after, record }: JobStep, broken: (what: string) => void): void {
   const { type, lateEvent = null } = record.event as Changed;
   if (type !== 'workflow.changed' || lateEvent === null || before?.endedAt === null) return;

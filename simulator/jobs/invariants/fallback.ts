@@ -145,7 +145,7 @@ export const fallsBackOnlyWhenDue: JobsInvariant = {
 export const endsOnce: JobsInvariant = {
   id: 'FB-4',
   kind: 'safety',
-  says: 'When a datacenter has fallen back and the decision of its gate comes after, or the other way round, the end that was durable first stays, and the later decision is noted among what came too late.',
+  says: 'When a datacenter has fallen back and the decision of its gate comes after, or the other way round, the end that was durable first stays, and the later decision is logged among what came too late.',
   watch: (_, verdict) =>
     followTurns<JobTurn['context']>('job', {
       took({ record, context, last, before }) {

@@ -75,7 +75,7 @@ interface ReadEnd {
 export const staysAsItWasRead: JobsInvariant = {
   id: 'OUT-2',
   kind: 'safety',
-  says: 'Every reader of the outcome of a job reads the same, at the gate and at each datacenter for itself, from the moment it is published; an end that comes later is noted and changes nothing.',
+  says: 'Every reader of the outcome of a job reads the same, at the gate and at each datacenter for itself, from the moment it is published; an end that comes later is logged and changes nothing.',
   watch: (_, verdict) => {
     /** Ends by actor: a gate's job, or a datacenter's. */
     const published = new Map<string, ReadEnd>();
@@ -136,7 +136,7 @@ export const staysAsItWasRead: JobsInvariant = {
   },
 };
 
-/** Nothing is noted of a datacenter that takes no part, nor of one that was looked up at its jobs service. */
+/** Nothing is logged of a datacenter that takes no part, nor of one that was looked up at its jobs service. */
 const isFoundElsewhere = ({ run }: DatacenterRecord, type: string): boolean =>
   run === 'late' || type === 'status.found';
 

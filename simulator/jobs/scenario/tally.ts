@@ -5,7 +5,7 @@
  * run and whatever node it was on: a node's counters begin again with its process.
  */
 
-import type { NoteName } from '../../../machines/jobs/notes.ts';
+import type { LogEventName } from '../../../machines/jobs/log-events.ts';
 import { WORKER_STATES, type WorkerState } from '../../../machines/jobs/words.ts';
 import type { WorkerHealthContext } from '../../../machines/jobs/worker-health.ts';
 import type { LogFact, RecordOf, TurnFact } from '../../history.ts';
@@ -58,7 +58,7 @@ export class Tally {
   takeLog({ node, fields }: RecordOf<LogFact>): void {
     const counters = this.#counters;
     const { event, rejection, message } = fields;
-    switch (event as NoteName | undefined) {
+    switch (event as LogEventName | undefined) {
       case 'timeout.rejected':
         if (STALE_REJECTIONS.has(rejection)) counters.staleFencesRejected += 1;
         return;

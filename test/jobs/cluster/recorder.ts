@@ -4,7 +4,7 @@
  * A note of a machine is a line whose fields have an `event`. Nothing is ever dropped.
  */
 
-import type { NoteName } from '../../../machines/jobs/notes.ts';
+import type { LogEventName } from '../../../machines/jobs/log-events.ts';
 import type { Logger } from '../../../runtime/base/limits.ts';
 
 export interface LogLine {
@@ -45,8 +45,8 @@ export class Recorder {
     return this.#lines.map(({ at, ...line }) => ({ ...line, atMs: this.#sinceBegin(at) }));
   }
 
-  /** The notes of that name whose fields are as given. */
-  notes(event: NoteName, fields: Readonly<Record<string, unknown>> = {}): readonly LogLine[] {
+  /** The log events of that name whose fields are as given. */
+  notes(event: LogEventName, fields: Readonly<Record<string, unknown>> = {}): readonly LogLine[] {
     return this.lines().filter(
       (line) =>
         line.fields['event'] === event &&

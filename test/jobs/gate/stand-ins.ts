@@ -4,8 +4,8 @@
  */
 
 import { jobsServiceMachine } from '../../../machines/jobs/jobs-service.ts';
+import type { LogEvent } from '../../../machines/jobs/log-events.ts';
 import type { JobSubmitted, SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
-import type { NoteParams } from '../../../machines/jobs/notes.ts';
 import { connectClient, type JobsClient } from '../../../programs/jobs/client.ts';
 import type { JobsConfiguration } from '../../../programs/jobs/configuration.ts';
 import { type Gate, startGate } from '../../../programs/jobs/gate.ts';
@@ -36,7 +36,7 @@ export class GateStage {
   readonly time = new ScriptTime();
   readonly network = inProcessNetwork();
   readonly store = memoryStore();
-  readonly notes: NoteParams[] = [];
+  readonly notes: LogEvent[] = [];
   readonly datacenters = new Map<string, Datacenter>();
   readonly config: Partial<JobsConfiguration>;
   #gate: Gate | undefined;

@@ -89,7 +89,7 @@ describe('declaring', () => {
     expect(two.context.outcome).toMatchObject({ status: 'timedOut', reason: 'overall' });
   });
 
-  test('a missing final is presumed a moment after the settle limit, and noted as late when it comes', async () => {
+  test('a missing final is presumed a moment after the settle limit, and logged as late when it comes', async () => {
     const world = await declared();
     await world.final('A', 'timedOut', { reason: 'global', gateReason: 'datacenterTimeout' });
     await world.final('B', 'completed');

@@ -69,7 +69,7 @@ describe('deadlines', () => {
     expect(world.state).toBe('declaring');
   });
 
-  test('where timeouts are only looked at, one is noted and nobody is told', async () => {
+  test('where timeouts are only looked at, one is logged and nobody is told', async () => {
     const world = await gateWorld({ targets: ['A'], timeoutMs: 60_000, terms: { enforce: false } });
     await world.until(120);
     await world.progress('A');

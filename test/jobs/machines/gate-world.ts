@@ -5,10 +5,10 @@
 
 import type { GateJobSubmission } from '../../../machines/jobs/gate-job/record.ts';
 import { gateJobMachine } from '../../../machines/jobs/gate-job.ts';
+import type { LogEvent } from '../../../machines/jobs/log-events.ts';
 import type { JobTerms } from '../../../machines/jobs/messages/client.ts';
 import type { Figures } from '../../../machines/jobs/messages/fields.ts';
 import type { GateJobRebuilt } from '../../../machines/jobs/messages/gate.ts';
-import type { NoteParams } from '../../../machines/jobs/notes.ts';
 import type { GateRules } from '../../../machines/jobs/rules.ts';
 import { SimulatedClock, testRuntime } from '../../../simulator/testing.ts';
 import { type InProcessNetwork, inProcessNetwork } from '../../../transports/in-process.ts';
@@ -45,7 +45,7 @@ export async function gateWorld(options: WorldOptions = {}): Promise<GateWorld> 
   const rules = { ...RULES, ...options.rules };
   const clock = new SimulatedClock();
   const network = inProcessNetwork();
-  const notes: NoteParams[] = [];
+  const notes: LogEvent[] = [];
   const asked: string[] = [];
   const limits = { retryMinMs: 1_000, retryMaxMs: 5_000, retryJitterPercent: 0 };
   const fenceOf = (): number => gate.runtime.fence;
@@ -139,7 +139,7 @@ type TestGate = Awaited<ReturnType<typeof testRuntime<{ 'gate-job': typeof gateJ
 export class GateWorld {
   readonly gate: TestGate;
   readonly network: InProcessNetwork;
-  readonly notes: NoteParams[];
+  readonly notes: LogEvent[];
   /** Datacenters whose jobs service was asked how the job ended. */
   readonly asked: string[];
   readonly startedAt: number;
@@ -151,7 +151,7 @@ export class GateWorld {
     gate: TestGate,
     datacenters: Record<string, Awaited<ReturnType<typeof openDatacenter>>>,
     network: InProcessNetwork,
-    notes: NoteParams[],
+    notes: LogEvent[],
     asked: string[],
     startedAt: number,
     isAnswering: boolean,
@@ -196,7 +196,7 @@ export class GateWorld {
       .map((event) => ({ ...event, at: event.at - this.startedAt }));
   }
 
-  noted(event: NoteParams['event']): NoteParams[] {
+  noted(event: LogEvent['event']): LogEvent[] {
     return this.notes.filter((note) => note.event === event);
   }
 

@@ -5,7 +5,7 @@
  */
 
 import { type JobInput, jobMachine } from '../../../machines/jobs/job.ts';
-import type { NoteParams } from '../../../machines/jobs/notes.ts';
+import type { LogEvent } from '../../../machines/jobs/log-events.ts';
 import { workerHealthMachine } from '../../../machines/jobs/worker-health.ts';
 import { workerPoolMachine } from '../../../machines/jobs/worker-pool.ts';
 import { workflowMachine } from '../../../machines/jobs/workflow.ts';
@@ -30,8 +30,8 @@ const kinds = {
 type Sent = { readonly type: string; readonly [field: string]: unknown };
 type Runtime = Awaited<ReturnType<typeof start>>;
 
-async function start(notes: NoteParams[]) {
-  const note = ({ params }: { readonly params: NoteParams }) => {
+async function start(notes: LogEvent[]) {
+  const note = ({ params }: { readonly params: LogEvent }) => {
     notes.push(params);
   };
   const heard = { perform: { note } };
@@ -53,7 +53,7 @@ async function start(notes: NoteParams[]) {
 }
 
 export async function openDatacenter(): Promise<Datacenter> {
-  const notes: NoteParams[] = [];
+  const notes: LogEvent[] = [];
   const runtime = await start(notes);
   const input = { datacenter: 'A', term: runtime.runtime.fence, rules: healthRules, queueMax: 256 };
   await runtime.spawn('worker-pool/main', { input });
@@ -62,11 +62,11 @@ export async function openDatacenter(): Promise<Datacenter> {
 
 export class Datacenter {
   readonly runtime: Runtime;
-  readonly notes: NoteParams[];
+  readonly notes: LogEvent[];
   readonly #startedAt: number;
   #heartbeats = 0;
 
-  constructor(runtime: Runtime, notes: NoteParams[]) {
+  constructor(runtime: Runtime, notes: LogEvent[]) {
     this.runtime = runtime;
     this.notes = notes;
     this.#startedAt = runtime.now();

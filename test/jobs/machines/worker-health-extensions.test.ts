@@ -196,7 +196,7 @@ describe('what is granted', () => {
     expect(ask(health, W1, 0.2).extensionMs).toBe(15_000);
   });
 
-  test('is noted with what was asked for', () => {
+  test('is logged with what was asked for', () => {
     const health = fresh(holding([W1]));
     ask(health, W1, 0.1, { estimatedRemainingMs: 5 });
     ask(health, W1, 0.1, { estimatedRemainingMs: 6 });

@@ -8,7 +8,7 @@
 import { expect } from 'vitest';
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
-import type { NoteName } from '../../../machines/jobs/notes.ts';
+import type { LogEventName } from '../../../machines/jobs/log-events.ts';
 import type { WorkflowContext } from '../../../machines/jobs/workflow.ts';
 import type { InspectionRecord } from '../../../runtime/base/inspection.ts';
 import { decodeFrame, encodeFrame } from '../../../runtime/delivery/frame.ts';
@@ -34,7 +34,7 @@ export function hasEnded(cluster: Cluster, jobId = 'j1'): boolean {
 /** When each note of that name was made, of all nodes or of one. */
 export function timesOf(
   cluster: Cluster,
-  name: NoteName,
+  name: LogEventName,
   fields: Readonly<Record<string, unknown>> = {},
 ): readonly number[] {
   return cluster.recorder.notes(name, fields).map(({ atMs }) => atMs);

@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest';
 import { workerHealthAddress } from '../../../machines/jobs/addresses.ts';
-import type { NoteName } from '../../../machines/jobs/notes.ts';
+import type { LogEventName } from '../../../machines/jobs/log-events.ts';
 import { isAt } from '../cluster/recorder.ts';
 import type { Cluster } from '../cluster.ts';
 
@@ -37,7 +37,7 @@ export function expectEnd(
 /** Notes of a name as seconds, whole ones rounded down. */
 export function secondsOf(
   cluster: Cluster,
-  event: NoteName,
+  event: LogEventName,
   fields: Readonly<Record<string, unknown>> = {},
 ): number[] {
   return cluster.recorder.notes(event, fields).map(({ atMs }) => Math.floor(atMs / 1_000));

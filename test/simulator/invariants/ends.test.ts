@@ -88,7 +88,7 @@ describe('one end', () => {
 
   testVerdicts(doneIsNeverTooLate, {
     good: {
-      'what came too late is noted': () =>
+      'what came too late is logged': () =>
         timedOut().turn(61_000, changed({ lateEvent: 'result.received' }), {
           lateEvents: [{ type: 'result.received', at: moment(61_000), detail: 'w1' }],
         }),

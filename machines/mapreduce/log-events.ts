@@ -21,7 +21,7 @@ export const MONITORING_EVENTS = [
 export type MonitoringEvent = (typeof MONITORING_EVENTS)[number];
 
 /** Fields as they stand in a line of JSON. */
-export interface NoteParams {
+export interface LogEvent {
   readonly event: MonitoringEvent;
   readonly at: number;
   readonly run_id: string;

@@ -1,12 +1,12 @@
 /**
- * Notes that the machines of the jobs system make about themselves, for logs and counters.
+ * Log events of the machines of the jobs system: what they say happened, for logs and counters.
  *
- * A machine notes something by its action `note`; the program that hosts it writes the line and
- * counts. Notes decide nothing: a run without anybody who listens is the same run.
+ * A machine says something by its action `note`; the program that hosts it writes the line and
+ * counts. Log events decide nothing: a run without anybody who listens is the same run.
  */
 
 /** Every name that may stand in a log line of the jobs system. */
-export const NOTES = [
+export const LOG_EVENTS = [
   'job.accepted',
   'submission.shed',
   'submission.deferred',
@@ -50,10 +50,10 @@ export const NOTES = [
   'report.received',
 ] as const;
 
-export type NoteName = (typeof NOTES)[number];
+export type LogEventName = (typeof LOG_EVENTS)[number];
 
-export interface NoteParams {
-  readonly event: NoteName;
+export interface LogEvent {
+  readonly event: LogEventName;
   readonly at: number;
   readonly jobId?: string;
   readonly datacenter?: string;

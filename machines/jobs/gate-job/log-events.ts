@@ -2,23 +2,23 @@
 
 import type { DatacenterMessage } from '../datacenter/context.ts';
 import { isOutcome } from '../datacenter/words.ts';
-import type { NoteParams } from '../notes.ts';
+import type { LogEvent } from '../log-events.ts';
 import { type GateJobContext, recordOf } from './record.ts';
 import { verdictOn } from './taking.ts';
 
 /** Notes on a message that is worth a line, made before it is taken. */
-export function notesOn(
+export function logEventsOn(
   context: GateJobContext,
   message: DatacenterMessage,
   at: number,
-): readonly NoteParams[] {
+): readonly LogEvent[] {
   const { type, jobId, datacenter, leaderFence } = message;
   const about = { at, jobId, datacenter, leaderFence };
   const verdict = verdictOn(context.datacenters, message);
   if (verdict === 'staleFence' || verdict === 'notTarget')
     return [{ event: 'timeout.rejected', ...about, rejection: verdict, message: type }];
   const known = recordOf(context.datacenters, datacenter);
-  const notes: NoteParams[] = [];
+  const notes: LogEvent[] = [];
   if (type === 'progress.reported')
     notes.push({ event: 'report.received', ...about, kind: 'progress' });
   if (type === 'timeout.reported')
@@ -38,11 +38,11 @@ export function isLateEnd(context: GateJobContext, message: DatacenterMessage): 
 }
 
 /** Summary of the job that is in every line about a decision. */
-export function noteOf(
-  event: NoteParams['event'],
+export function logEventOf(
+  event: LogEvent['event'],
   { jobId, submittedAt, terms, decision, outcome }: GateJobContext,
   at: number,
-): NoteParams {
+): LogEvent {
   const decided =
     decision === null
       ? {}

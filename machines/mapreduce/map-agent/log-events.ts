@@ -1,16 +1,16 @@
 /**
- * Notes of an agent: the events of monitoring that its chart tells by the action `note`.
+ * Log events of an agent: the events of monitoring that its chart tells by the action `note`.
  */
 
-import type { NoteParams } from '../notes.ts';
+import type { LogEvent } from '../log-events.ts';
 import type { TimeoutKind } from '../words.ts';
 import { timedOut, timeoutType } from './context.ts';
 import type { Args } from './setup.ts';
 
-const noting = (event: NoteParams['event'], fields: (args: Args) => object) =>
+const noting = (event: LogEvent['event'], fields: (args: Args) => object) =>
   ({
     type: 'note',
-    params: (args: Args): NoteParams => ({
+    params: (args: Args): LogEvent => ({
       event,
       at: args.event.at,
       run_id: args.context.runId,

@@ -1,18 +1,18 @@
 /**
- * Log lines and counters from the notes of machines.
+ * Log lines and counters from the log events of machines.
  *
- * Each note is one line of the log, under the level of its table here. Counting needs no log: a
+ * Each log event is one line of the log, under the level of its table here. Counting needs no log: a
  * silent program has the same numbers.
  */
 
-import type { NoteName, NoteParams } from '../../machines/jobs/notes.ts';
+import type { LogEvent, LogEventName } from '../../machines/jobs/log-events.ts';
 import type { Performer } from '../../runtime/actor.ts';
 import { messageOf } from '../../runtime/base/errors.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
 import type { Counters, Labels } from './counters.ts';
 
-/** Levels of notes: what a user should look at, what he may want to know, and what happens all the time. */
-const WARNINGS: ReadonlySet<NoteName> = new Set<NoteName>([
+/** Levels of log events: what a user should look at, what he may want to know, and what happens all the time. */
+const WARNINGS: ReadonlySet<LogEventName> = new Set<LogEventName>([
   'timeout.detected',
   'timeout.declared',
   'timeout.fallback',
@@ -31,16 +31,16 @@ const WARNINGS: ReadonlySet<NoteName> = new Set<NoteName>([
   'submission.shed',
   'submission.deferred',
 ]);
-const DETAILS: ReadonlySet<NoteName> = new Set<NoteName>([
+const DETAILS: ReadonlySet<LogEventName> = new Set<LogEventName>([
   'workflow.transition',
   'workflow.attempt.stale',
   'report.received',
   'extension.credited',
 ]);
 
-/** Counters that a note moves; what is missing in a label is called `none`. */
+/** Counters that a log event moves; what is missing in a label is called `none`. */
 const COUNTED: Partial<
-  Record<NoteName, (note: NoteParams) => ReadonlyArray<readonly [string, Labels]>>
+  Record<LogEventName, (note: LogEvent) => ReadonlyArray<readonly [string, Labels]>>
 > = {
   'timeout.detected': ({ reason }) => [
     ['job_timeouts_detected_total', { reason: text(reason) }],
@@ -93,13 +93,13 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : 'n
  * The performer of every machine's `note`. `listener` is the user's: what it throws costs no line and no
  * count, and is told in the log. `hear` is the program's own.
  */
-export function notePerformer(
+export function logPerformer(
   logger: Logger,
   counters: Counters,
-  listener: ((note: NoteParams) => void) | undefined,
-  hear: (note: NoteParams) => void = () => {},
+  listener: ((note: LogEvent) => void) | undefined,
+  hear: (note: LogEvent) => void = () => {},
 ): Performer {
-  return ({ params }: { readonly params: NoteParams }) => {
+  return ({ params }: { readonly params: LogEvent }) => {
     for (const [name, labels] of COUNTED[params.event]?.(params) ?? []) counters.add(name, labels);
     hear(params);
     const { event } = params;
