@@ -1,19 +1,19 @@
 /**
  * Leadership of a place, as one of its nodes sees it: a lease that is asked for, kept and lost.
  *
- *   follower ──after pause, board.changed──▶ acquiring ──lease.granted (fence f)──▶ leading
- *      ▲  ◀─────lease.refused, board.failed, no answer────┘                            │
- *      └────────leaseOver, lease.expired, lease.refused────────────────────────────────┘
+ *   follower ──after pause, leaseStore.changed──▶ acquiring ──lease.granted (fence f)──▶ leading
+ *      ▲  ◀─────lease.refused, leaseStore.failed, no answer────┘                            │
+ *      └────────leaseOver, lease.expired, lease.refused────────────────────────────────────┘
  *   any of them ──lease.resign──▶ resigned
  *
  *   leading (parallel)
  *   ├─ holding    armed ──after leaseOver──▶ follower          each renewal arms it again
  *   └─ renewing   resting ──after renewPause──▶ asking ──lease.renewed──▶ resting
- *                    │                            └─board.failed─▶ retrying ──▶ asking
+ *                    │                            └─leaseStore.failed─▶ retrying ──▶ asking
  *                    └─a greater fence is wanted──▶ raising ──lease.raised──▶ resting
  *
  * Guarantees: what it counts as its lease begins when a request was sent, not when it was
- * answered, and ends `leaseMarginMs` before the board's own count can; an answer that comes
+ * answered, and ends `leaseMarginMs` before the lease store's own count can; an answer that comes
  * later than that confirms nothing. It draws no chance: every answer brings a number of its own.
  */
 
@@ -27,8 +27,8 @@ export type LeadershipEvent = Timed<
   | { type: 'lease.renewed'; request: number }
   | { type: 'lease.raised'; request: number; fence: number }
   | { type: 'lease.refused'; request: number; jitter: number }
-  | { type: 'board.failed'; request: number; jitter: number }
-  | { type: 'board.changed' }
+  | { type: 'leaseStore.failed'; request: number; jitter: number }
+  | { type: 'leaseStore.changed' }
   | { type: 'lease.expired' }
   | { type: 'fence.raise'; atLeast: number }
   | { type: 'lease.resign' }
@@ -48,9 +48,9 @@ interface LeadershipContext {
   readonly fence: number;
   /** Fence that the lease has to be raised to. */
   readonly wantedFence: number;
-  /** Until the board is asked again. */
+  /** Until the lease store is asked again. */
   readonly pauseMs: number;
-  /** The board has changed since it was asked. */
+  /** The lease store has changed since it was asked. */
   readonly hasChanged: boolean;
 }
 
@@ -75,7 +75,7 @@ const leadership = setup({
     input: {} as Born<LeadershipInput>,
   },
   actions: {
-    // Done by the program: each asks the board, and sends the answer back with its number.
+    // Done by the program: each asks the lease store, and sends the answer back with its number.
     acquireLease: (_, _params: { request: number; leaseMs: number }) => {},
     renewLease: (_, _params: { request: number; fence: number; leaseMs: number }) => {},
     raiseLease: (_, _params: { request: number; fence: number; atLeast: number }) => {},
@@ -193,10 +193,10 @@ const renewing = leadership.createStateConfig({
               },
             ],
           },
-          // The board holds it for us, and we have stopped already: nobody has to wait for it.
+          // The lease store holds it for us, and we have stopped already: nobody has to wait for it.
           { guard: 'isAnswer', target: '#leadership.follower', actions: [wholePause, free] },
         ],
-        'board.failed': retry,
+        'leaseStore.failed': retry,
       },
     },
     retrying: { after: { pause: 'asking' } },
@@ -221,7 +221,7 @@ const renewing = leadership.createStateConfig({
             { type: 'announceRaised', params: ({ event }) => ({ fence: event.fence }) },
           ],
         },
-        'board.failed': retry,
+        'leaseStore.failed': retry,
       },
     },
   },
@@ -241,7 +241,7 @@ export const leadershipMachine = leadership.createMachine({
   }),
   initial: 'follower',
   on: {
-    'board.changed': { actions: 'noteChange' },
+    'leaseStore.changed': { actions: 'noteChange' },
     'lease.resign': '.resigned',
     // Granted when it was not waited for any more.
     'lease.granted': {
@@ -268,7 +268,7 @@ export const leadershipMachine = leadership.createMachine({
           actions: ['confirm', { type: 'adoptFence', params: ({ event }) => event }],
         },
         'lease.refused': follow,
-        'board.failed': follow,
+        'leaseStore.failed': follow,
       },
       after: { answerLimit: { target: 'follower', actions: [wholePause, 'announceFollowing'] } },
     },

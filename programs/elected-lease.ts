@@ -1,11 +1,11 @@
 /**
- * Elected lease: nodes elect its holder among themselves, over a board that all of them reach.
+ * Elected lease: nodes elect its holder among themselves, over a lease store that all of them reach.
  *
  * Each claim is an actor `leadership/<name>@<node>` in a small runtime of its own, in memory: it
- * decides, and this file asks the board and tells the program that wants to lead. Guarantees, besides
- * those of every lease: a holder stops `leaseMarginMs` before the board can give the lease to
- * another, whether or not it reaches the board, and a process that was paused holds nothing when
- * it wakes. A holder that gives the lease up is followed at once where the board tells of
+ * decides, and this file asks the lease store and tells the program that wants to lead. Guarantees, besides
+ * those of every lease: a holder stops `leaseMarginMs` before the lease store can give the lease to
+ * another, whether or not it reaches the lease store, and a process that was paused holds nothing when
+ * it wakes. A holder that gives the lease up is followed at once where the lease store tells of
  * it, otherwise within a renewal's pause.
  */
 
@@ -20,14 +20,14 @@ import { type Logger, SILENT_LOGGER } from '../runtime/base/limits.ts';
 import type { Sent } from '../runtime/machine.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Lease, LeaseClaim, LeaseHolder } from '../runtime/ports/lease.ts';
-import type { LeaseBoard } from '../runtime/ports/lease-store.ts';
+import type { LeaseStore } from '../runtime/ports/lease-store.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 export interface ElectedLeaseOptions {
   /** Name of this node among those who stand for election. */
   readonly node: string;
-  readonly board: LeaseBoard;
+  readonly leaseStore: LeaseStore;
   readonly rules: LeaseRules;
   readonly clock: Clock;
   readonly random: Random;
@@ -75,8 +75,10 @@ class ElectedClaim implements LeaseClaim {
   }
 
   begin(): void {
-    const { board } = this.#options;
-    this.#unwatch = board.watch?.(this.#name, () => this.#tell({ type: 'board.changed' }));
+    const { leaseStore } = this.#options;
+    this.#unwatch = leaseStore.watch?.(this.#name, () =>
+      this.#tell({ type: 'leaseStore.changed' }),
+    );
     this.#runtime = this.#start();
     this.#runtime.catch((thrown) => this.#complain(thrown));
   }
@@ -150,17 +152,16 @@ class ElectedClaim implements LeaseClaim {
    */
   #performers(): Record<string, Performer> {
     const name = this.#name;
-    const { board, node, random } = this.#options;
+    const { leaseStore, node, random } = this.#options;
     let isReached = true;
     // Once for each time that it is out of reach, however often it is asked meanwhile.
     const complain = (thrown: unknown): void => {
       const fields = { node, lease: name, error: messageOf(thrown) };
-      if (isReached) this.#logger.warn(fields, 'the board of leases cannot be reached');
+      if (isReached) this.#logger.warn(fields, 'the lease store cannot be reached');
       isReached = false;
     };
     const reached = (): void => {
-      if (!isReached)
-        this.#logger.info({ node, lease: name }, 'the board of leases is reached again');
+      if (!isReached) this.#logger.info({ node, lease: name }, 'the lease store is reached again');
       isReached = true;
     };
     const ask =
@@ -172,24 +173,24 @@ class ElectedClaim implements LeaseClaim {
           reached();
         } catch (thrown) {
           complain(thrown);
-          answer = { type: 'board.failed' };
+          answer = { type: 'leaseStore.failed' };
         }
         await send({ jitter: random.next(), ...answer, request: params.request });
       };
     return {
       acquireLease: ask(async ({ leaseMs }: Asked) => {
-        const fence = await board.acquire(name, node, leaseMs);
+        const fence = await leaseStore.acquire(name, node, leaseMs);
         return fence === undefined ? REFUSED : { type: 'lease.granted', fence };
       }),
       renewLease: ask(async ({ fence, leaseMs }: Asked) =>
-        (await board.renew(name, node, fence, leaseMs)) ? { type: 'lease.renewed' } : REFUSED,
+        (await leaseStore.renew(name, node, fence, leaseMs)) ? { type: 'lease.renewed' } : REFUSED,
       ),
       raiseLease: ask(async ({ fence, atLeast }: Asked) => {
-        const raised = await board.raise(name, node, fence, atLeast);
+        const raised = await leaseStore.raise(name, node, fence, atLeast);
         return raised === undefined ? REFUSED : { type: 'lease.raised', fence: raised };
       }),
       // Where it cannot be given back it runs out.
-      releaseLease: ({ params }) => board.release(name, node, params.fence).catch(complain),
+      releaseLease: ({ params }) => leaseStore.release(name, node, params.fence).catch(complain),
       announceFollowing: () => this.#follow(),
       announceLeading: ({ params }) => this.#lead(params.fence, params.until),
       announceRenewed: ({ params }) => this.#extend(params.until),

@@ -7,7 +7,7 @@
  */
 
 export type { Lease, LeaseClaim, LeaseHolder } from '../runtime/ports/lease.ts';
-export type { LeaseBoard } from '../runtime/ports/lease-store.ts';
+export type { LeaseStore } from '../runtime/ports/lease-store.ts';
 export type {
   ActorWrite,
   Group,
@@ -20,6 +20,6 @@ export type {
   StoreQuery,
 } from '../runtime/ports/store.ts';
 export { type DirectoryLeaseOptions, directoryLease } from './directory/lease.ts';
-export { type MemoryLeaseBoard, memoryLeaseBoard } from './lease-board.ts';
+export { type MemoryLeaseStore, memoryLeaseStore } from './lease-store.ts';
 export { type LmdbStoreOptions, lmdbStore } from './lmdb.ts';
 export { type MemoryStoreOptions, memoryStore } from './memory.ts';

@@ -6,7 +6,7 @@
  * run out by the store's own clock. Its calls settle: a store that cannot be reached rejects.
  */
 
-export interface LeaseBoard {
+export interface LeaseStore {
   /** A fence greater than any before if the lease was free or has run out, otherwise nothing. */
   acquire(name: string, holder: string, leaseMs: number): Promise<number | undefined>;
   /** Begins `leaseMs` again. False when the lease is not the holder's under that fence any more. */
@@ -19,8 +19,8 @@ export interface LeaseBoard {
    */
   raise(name: string, holder: string, fence: number, atLeast: number): Promise<number | undefined>;
   /**
-   * Calls `changed`, never inside another call of the board, when the lease was freed or taken away
-   * before its time, until the returned function is called. A board without it is asked in turns.
+   * Calls `changed`, never inside another call of the lease store, when the lease was freed or taken away
+   * before its time, until the returned function is called. A lease store without it is asked in turns.
    */
   watch?(name: string, changed: () => void): () => void;
 }

@@ -59,7 +59,7 @@ export function heal<TScene extends Scene>(
   for (const node of world.nodes()) {
     if (!isCore(node.node)) continue;
     if (node.driftPpm !== 0) node.drift(0);
-    node.reachBoard(true);
+    node.reachLeaseStore(true);
     start(world, node);
   }
   if (rest.length === 0) return;
@@ -81,7 +81,7 @@ function abandon(
   if (how === 'crash') node.crash();
   else if (how === 'pause') node.pause(FOR_GOOD_MS);
   else {
-    node.reachBoard(false);
+    node.reachLeaseStore(false);
     network.part([[[node.node], core]], how);
   }
 }

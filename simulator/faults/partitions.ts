@@ -2,7 +2,7 @@
  * Nemeses of connections: nodes that do not reach each other, for a while or again and again.
  *
  * Guarantees: partitions of several nemeses overlap without ending each other. A node that is
- * disconnected from all others may or may not reach the board of leases, which is elsewhere.
+ * disconnected from all others may or may not reach the lease store, which is elsewhere.
  */
 
 import {
@@ -36,19 +36,19 @@ function breaksSomething({ world }: Strike, partings: readonly Parting[]): boole
   return partings.some(([side, other]) => side.some(isUp) && other.some(isUp));
 }
 
-/** Parts nodes from all others; with `board` from the board of leases too. */
+/** Parts nodes from all others; with `board` from the lease store too. */
 function isolate(strike: Strike, names: readonly string[]): void {
   const { how, board } = strike.nemesis.params;
   part(strike, [[names, othersThan(names, strike)]], how as How);
-  if (board === true) for (const name of names) loseBoard(strike, name);
+  if (board === true) for (const name of names) loseLeaseStore(strike, name);
 }
 
-/** Cuts a node off from the board of leases until it is over; a new life reaches it again. */
-function loseBoard(strike: Strike, name: string): void {
+/** Cuts a node off from the lease store until it is over; a new life reaches it again. */
+function loseLeaseStore(strike: Strike, name: string): void {
   const node = strike.world.node(name);
   if (!node.isUp) return;
-  node.reachBoard(false);
-  strike.whenOver(() => node.reachBoard(true));
+  node.reachLeaseStore(false);
+  strike.whenOver(() => node.reachLeaseStore(true));
 }
 
 export const isolateNodes: NemesisKind = {
@@ -99,7 +99,7 @@ export const partition: NemesisKind = {
 
 export const boardOutage: NemesisKind = {
   kind: 'boardOutage',
-  says: 'The nodes that lead a place in turn, or some of them, do not reach the board of leases.',
+  says: 'The nodes that lead a place in turn, or some of them, do not reach the lease store.',
   draw: (chance, cluster) => ({
     targets: [chance.pick(electedPlaces(cluster))],
     params: { share: chance.pick([0.5, 1]) },
@@ -109,7 +109,7 @@ export const boardOutage: NemesisKind = {
     const electors = strike.world.nodes().filter((node) => node.place === place);
     for (const { node, isUp } of strike.chance.some(electors, strike.number('share'))) {
       if (isUp) strike.hit({ manager: node });
-      loseBoard(strike, node);
+      loseLeaseStore(strike, node);
     }
   },
 };

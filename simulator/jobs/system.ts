@@ -3,7 +3,7 @@
  *
  * Guarantees: only ports differ from a system in production, and what a handler does. Nodes are
  * called `gate-1`, `A.manager-1`, `A.worker-1`; the managers of a datacenter elect their leader on
- * the world's board of leases and share its disk; a worker has none.
+ * the world's lease store and share its disk; a worker has none.
  */
 
 import { electedLease } from '../../programs/elected-lease.ts';
@@ -108,11 +108,11 @@ export class JobsSystem {
     this.#world.add({
       node: manager,
       place: datacenter,
-      start: ({ counter: { board }, ...ports }) => {
+      start: ({ counter: { leaseStore }, ...ports }) => {
         const config = this.#configOf(manager);
         const lease = electedLease({
           node: manager,
-          board,
+          leaseStore,
           rules: leaseRules(config),
           ...ports,
           // Its actor is in memory and in no place: nothing of it is history.

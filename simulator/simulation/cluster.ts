@@ -2,7 +2,7 @@
  * A cluster of anybody's own machines in a pretend world: every place with its nodes, and one client.
  *
  * Guarantees: only the ports differ from a cluster in production. The nodes of a place are called
- * `bank-1`, `bank-2`; they elect their host on the world's board of leases and share a disk. The
+ * `bank-1`, `bank-2`; they elect their host on the world's lease store and share a disk. The
  * client has a node and a place of its own, keeps nothing, and is never struck by a fault, though the
  * network around it is.
  */
@@ -103,10 +103,10 @@ function addNode(world: World, options: ClusterOptions, node: string, place: str
   world.add({
     node,
     place,
-    start: async ({ counter: { board }, ...ports }) => {
+    start: async ({ counter: { leaseStore }, ...ports }) => {
       // What is decided about the lease is in memory and in no place: nothing of it is history.
       const { inspect: _, ...unseen } = ports;
-      const lease = electedLease({ node, board, rules: LEASE, ...unseen });
+      const lease = electedLease({ node, leaseStore, rules: LEASE, ...unseen });
       const own = options.options?.({
         node,
         place,

@@ -1,24 +1,24 @@
 /**
- * The board of leases of a cluster, as each of its managers reaches it.
+ * The lease store of a cluster, as each of its managers reaches it.
  *
  * A datacenter elects its leader like any other, or the script appoints it: then nobody else is
  * given the lease, and its holder loses it at that moment.
  */
 
 import type { Clock } from '../../runtime/ports/clock.ts';
-import type { LeaseBoard } from '../../runtime/ports/lease-store.ts';
-import { type MemoryLeaseBoard, memoryLeaseBoard } from '../../stores/lease-board.ts';
+import type { LeaseStore } from '../../runtime/ports/lease-store.ts';
+import { type MemoryLeaseStore, memoryLeaseStore } from '../../stores/lease-store.ts';
 
-/** A node's own way to the board. */
+/** A node's own way to the lease store. */
 export interface LeaseCounter {
-  readonly board: LeaseBoard;
-  /** False: the node does not reach the board. */
+  readonly leaseStore: LeaseStore;
+  /** False: the node does not reach the lease store. */
   isOpen: boolean;
 }
 
 export class LeaseOffice {
   readonly #clock: Clock;
-  readonly #boards = new Map<string, MemoryLeaseBoard>();
+  readonly #leaseStores = new Map<string, MemoryLeaseStore>();
   /** Who may have the lease of a name; undefined as long as the script has named nobody. */
   readonly #appointed = new Map<string, string | undefined>();
 
@@ -34,36 +34,36 @@ export class LeaseOffice {
   /** Hands the lease over, as if it had just ended. */
   appoint(name: string, node: string): void {
     this.#appointed.set(name, node);
-    this.#boardOf(name).revoke(name);
+    this.#storeOf(name).revoke(name);
     // Nobody may have had it: those who wait are told all the same.
     for (const changed of this.#watchers.get(name) ?? []) changed();
   }
 
   /** What was known of a lease, its highest fence too, is gone, as after the restoring of an old copy. */
   forget(name: string): void {
-    this.#boards.delete(name);
+    this.#leaseStores.delete(name);
   }
 
   holderOf(name: string): string | undefined {
-    return this.#boardOf(name).holderOf(name);
+    return this.#storeOf(name).holderOf(name);
   }
 
-  /** `clock` is the node's own: while it is paused it hears nothing of the board. */
+  /** `clock` is the node's own: while it is paused it hears nothing of the lease store. */
   counter(clock: Clock): LeaseCounter {
-    const counter = { isOpen: true, board: undefined as unknown as LeaseBoard };
+    const counter = { isOpen: true, leaseStore: undefined as unknown as LeaseStore };
     const reach = async <T>(call: () => Promise<T>): Promise<T> => {
-      if (!counter.isOpen) throw new Error('The board of leases cannot be reached.');
+      if (!counter.isOpen) throw new Error('The lease store cannot be reached.');
       return call();
     };
-    counter.board = {
+    counter.leaseStore = {
       acquire: (name, holder, leaseMs) =>
         reach(async () => {
           const isBarred = this.#appointed.has(name) && this.#appointed.get(name) !== holder;
-          return isBarred ? undefined : this.#boardOf(name).acquire(name, holder, leaseMs);
+          return isBarred ? undefined : this.#storeOf(name).acquire(name, holder, leaseMs);
         }),
-      renew: (...asked) => reach(() => this.#boardOf(asked[0]).renew(...asked)),
-      release: (...asked) => reach(() => this.#boardOf(asked[0]).release(...asked)),
-      raise: (...asked) => reach(() => this.#boardOf(asked[0]).raise(...asked)),
+      renew: (...asked) => reach(() => this.#storeOf(asked[0]).renew(...asked)),
+      release: (...asked) => reach(() => this.#storeOf(asked[0]).release(...asked)),
+      raise: (...asked) => reach(() => this.#storeOf(asked[0]).raise(...asked)),
       watch: (name, changed) =>
         this.#watch(name, () => {
           clock.defer(() => counter.isOpen && changed());
@@ -72,10 +72,10 @@ export class LeaseOffice {
     return counter;
   }
 
-  #boardOf(name: string): MemoryLeaseBoard {
-    const board = this.#boards.get(name) ?? memoryLeaseBoard(this.#clock);
-    this.#boards.set(name, board);
-    return board;
+  #storeOf(name: string): MemoryLeaseStore {
+    const leaseStore = this.#leaseStores.get(name) ?? memoryLeaseStore(this.#clock);
+    this.#leaseStores.set(name, leaseStore);
+    return leaseStore;
   }
 
   readonly #watchers = new Map<string, Set<() => void>>();
@@ -84,7 +84,7 @@ export class LeaseOffice {
     const watchers = this.#watchers.get(name) ?? new Set();
     this.#watchers.set(name, watchers);
     watchers.add(changed);
-    const unwatch = this.#boardOf(name).watch?.(name, changed);
+    const unwatch = this.#storeOf(name).watch?.(name, changed);
     return () => {
       watchers.delete(changed);
       unwatch?.();

@@ -29,7 +29,7 @@ export interface NodePorts {
   readonly random: Random;
   readonly transport: Transport;
   readonly store: Store;
-  /** The way of this life to the board of leases. */
+  /** The way of this life to the lease store. */
   readonly counter: LeaseCounter;
   readonly logger: Logger;
   readonly inspect: InspectionReader;

@@ -1,7 +1,7 @@
 /**
  * One node of a pretend world: it can crash and come back, be paused, and have a clock that is off.
  *
- * Guarantees: what crashed does nothing any more, neither by a timer nor on the board of leases,
+ * Guarantees: what crashed does nothing any more, neither by a timer nor on the lease store,
  * and is heard of no more; only its disk is what it was. What is started again under its name knows
  * what is on that disk and nothing else. All that its program says goes into the history.
  */
@@ -228,8 +228,8 @@ export class WorldNode<TProgram extends RunningProgram = RunningProgram> {
     this.#tellOf('slowed');
   }
 
-  /** Cuts the node off from the board of leases, or lets it reach it again. */
-  reachBoard(isOpen: boolean): void {
+  /** Cuts the node off from the lease store, or lets it reach it again. */
+  reachLeaseStore(isOpen: boolean): void {
     if (this.#life !== undefined) this.#life.counter.isOpen = isOpen;
   }
 

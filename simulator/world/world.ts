@@ -1,5 +1,5 @@
 /**
- * A pretend world: nodes, a network between them, a disk for each place, a board of leases, and the
+ * A pretend world: nodes, a network between them, a disk for each place, a lease store, and the
  * history of all that happens, on one clock and from one seed.
  *
  * Guarantees: the same nodes and the same actions give the same history. Zero is when the cluster

@@ -177,7 +177,7 @@ async function startMembers(nodes: readonly string[], isAppointed: boolean) {
   const machine = setup({}).createMachine({ id: 'thing' });
   const begin = (node: string) => async (ports: MemberPorts) => {
     const { counter, ...rest } = ports;
-    const lease = electedLease({ node, board: counter.board, rules, ...rest });
+    const lease = electedLease({ node, leaseStore: counter.leaseStore, rules, ...rest });
     const runtime = await createRuntime({
       node,
       place: 'A',
@@ -256,9 +256,9 @@ describe('members of a cluster', () => {
     expect(hosting()).toEqual(['A.manager-2 2']);
   });
 
-  test('follow when they do not reach the board', async () => {
+  test('follow when they do not reach the lease store', async () => {
     const { time, members, hosting } = await startMembers(nodes, false);
-    time.at(10_000, () => members[0]?.reachBoard(false));
+    time.at(10_000, () => members[0]?.reachLeaseStore(false));
     await time.runUntil(20_000);
     expect(hosting()).toEqual(['A.manager-2 2']);
   });

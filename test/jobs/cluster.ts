@@ -176,9 +176,9 @@ export class Cluster {
     this.#office.appoint(placeOfNode(manager), this.#crew.find(manager).node);
   }
 
-  /** Whether a manager reaches the board of leases. */
-  reachBoard(manager: string, isOpen: boolean): void {
-    this.#crew.find(manager).reachBoard(isOpen);
+  /** Whether a manager reaches the lease store. */
+  reachLeaseStore(manager: string, isOpen: boolean): void {
+    this.#crew.find(manager).reachLeaseStore(isOpen);
   }
 
   /** The manager that leads a datacenter, if one does. */

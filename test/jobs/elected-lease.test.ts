@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import { electedLease } from '../../programs/elected-lease.ts';
 import { SILENT_LOGGER } from '../../runtime/base/limits.ts';
-import type { LeaseBoard } from '../../runtime/ports/lease-store.ts';
+import type { LeaseStore } from '../../runtime/ports/lease-store.ts';
 import { SimulatedClock } from '../../simulator/world/clock.ts';
 import { NodeClock } from '../../simulator/world/node-clock.ts';
 import { SeededRandom } from '../../simulator/world/random.ts';
-import { memoryLeaseBoard } from '../../stores/lease-board.ts';
+import { memoryLeaseStore } from '../../stores/lease-store.ts';
 import { describeLease } from '../contracts/describe-lease.ts';
 
 const rules = { leaseMs: 6_000, leaseRenewMs: 2_000, leaseMarginMs: 500, leaseJitterMs: 1_000 };
 
 for (const isWatched of [true, false]) {
   describeLease(
-    `a lease elected over a board that is ${isWatched ? '' : 'not '}watched`,
+    `a lease elected over a lease store that is ${isWatched ? '' : 'not '}watched`,
     async () => {
       const clock = new SimulatedClock();
-      const board = memoryLeaseBoard(clock);
-      const { watch: _, ...calls } = bound(board);
+      const leaseStore = memoryLeaseStore(clock);
+      const { watch: _, ...calls } = bound(leaseStore);
       let isClosed = false;
       // Somebody has to move the clock while a test waits for what a holder is told.
       const step = (): void => {
@@ -26,12 +26,18 @@ for (const isWatched of [true, false]) {
       step();
       const contender = (node: string) => {
         const random = new SeededRandom(1, node);
-        return electedLease({ node, board: isWatched ? board : calls, rules, clock, random });
+        return electedLease({
+          node,
+          leaseStore: isWatched ? leaseStore : calls,
+          rules,
+          clock,
+          random,
+        });
       };
       return {
         one: contender('A.manager-1'),
         other: contender('A.manager-2'),
-        expire: async (name) => board.revoke(name),
+        expire: async (name) => leaseStore.revoke(name),
         close: async () => {
           isClosed = true;
         },
@@ -40,20 +46,20 @@ for (const isWatched of [true, false]) {
   );
 }
 
-function bound(board: LeaseBoard): Required<LeaseBoard> {
+function bound(leaseStore: LeaseStore): Required<LeaseStore> {
   return {
-    acquire: (...asked) => board.acquire(...asked),
-    renew: (...asked) => board.renew(...asked),
-    release: (...asked) => board.release(...asked),
-    raise: (...asked) => board.raise(...asked),
-    watch: (...asked) => board.watch?.(...asked) ?? (() => {}),
+    acquire: (...asked) => leaseStore.acquire(...asked),
+    renew: (...asked) => leaseStore.renew(...asked),
+    release: (...asked) => leaseStore.release(...asked),
+    raise: (...asked) => leaseStore.raise(...asked),
+    watch: (...asked) => leaseStore.watch?.(...asked) ?? (() => {}),
   };
 }
 
-/** Two managers, or more, each with a clock and a way to the board of its own. */
+/** Two managers, or more, each with a clock and a way to the lease store of its own. */
 async function elect(nodes: readonly string[] = ['m1', 'm2'], isWatched = true) {
   const clock = new SimulatedClock();
-  const board = memoryLeaseBoard(clock);
+  const leaseStore = memoryLeaseStore(clock);
   const startedAt = clock.now();
   const log: string[] = [];
   const said: string[] = [];
@@ -62,15 +68,15 @@ async function elect(nodes: readonly string[] = ['m1', 'm2'], isWatched = true) 
     const way = { isOpen: true, isStuck: false };
     const reach = async <T>(call: () => Promise<T>): Promise<T> => {
       if (way.isStuck) return new Promise(() => {});
-      if (!way.isOpen) throw new Error('The board cannot be reached.');
+      if (!way.isOpen) throw new Error('The lease store cannot be reached.');
       return call();
     };
-    const seen: LeaseBoard = {
-      acquire: (...asked) => reach(() => board.acquire(...asked)),
-      renew: (...asked) => reach(() => board.renew(...asked)),
-      release: (...asked) => reach(() => board.release(...asked)),
-      raise: (...asked) => reach(() => board.raise(...asked)),
-      ...(isWatched ? { watch: bound(board).watch } : {}),
+    const seen: LeaseStore = {
+      acquire: (...asked) => reach(() => leaseStore.acquire(...asked)),
+      renew: (...asked) => reach(() => leaseStore.renew(...asked)),
+      release: (...asked) => reach(() => leaseStore.release(...asked)),
+      raise: (...asked) => reach(() => leaseStore.raise(...asked)),
+      ...(isWatched ? { watch: bound(leaseStore).watch } : {}),
     };
     const random = new SeededRandom(1, node);
     const logger = {
@@ -78,7 +84,7 @@ async function elect(nodes: readonly string[] = ['m1', 'm2'], isWatched = true) 
       info: (_: object, what: string) => said.push(`${node} ${what}`),
       warn: (_: object, what: string) => said.push(`${node} ${what}`),
     };
-    const lease = electedLease({ node, board: seen, rules, clock: own, random, logger });
+    const lease = electedLease({ node, leaseStore: seen, rules, clock: own, random, logger });
     const note = (what: string) => log.push(`${clock.now() - startedAt} ${node} ${what}`);
     const claim = lease.hold('A', {
       acquired: (fence) => note(`leads ${fence}`),
@@ -109,7 +115,7 @@ async function elect(nodes: readonly string[] = ['m1', 'm2'], isWatched = true) 
     await advance(0);
   }
   const [first, second] = managers as [ReturnType<typeof stand>, ReturnType<typeof stand>];
-  return { first, second, board, advance, asks: () => log.splice(0), log, said, clock };
+  return { first, second, leaseStore, advance, asks: () => log.splice(0), log, said, clock };
 }
 
 /** When somebody else led, in the last line. */
@@ -145,7 +151,7 @@ describe('an elected leader', () => {
     expect(log).toEqual(['61234 m2 leads 2']);
   });
 
-  test('that resigns is followed within a renewal where the board tells nobody', async () => {
+  test('that resigns is followed within a renewal where the lease store tells nobody', async () => {
     const { first, advance, asks } = await elect(['m1', 'm2'], false);
     await advance(61_234);
     asks();
@@ -154,7 +160,7 @@ describe('an elected leader', () => {
     expect(asks()).toEqual([expect.stringMatching(/ m2 leads 2$/)]);
   });
 
-  test('that does not reach the board stops before another leads', async () => {
+  test('that does not reach the lease store stops before another leads', async () => {
     for (const isStuck of [false, true]) {
       const { first, second, advance, log, asks } = await elect();
       await advance(60_500);
@@ -171,7 +177,7 @@ describe('an elected leader', () => {
     }
   });
 
-  test('leads on when the board was away for a moment', async () => {
+  test('leads on when the lease store was away for a moment', async () => {
     const { first, advance, asks } = await elect();
     await advance(60_500);
     asks();
@@ -196,11 +202,11 @@ describe('an elected leader', () => {
     expect(wasHeld).toBe(false);
   });
 
-  test('that found its lease over is told so and stands again, though the board would renew it', async () => {
+  test('that found its lease over is told so and stands again, though the lease store would renew it', async () => {
     const { first, advance, asks, clock } = await elect(['m1']);
     await advance(60_500);
     asks();
-    // Within the margin: over for its holder, not yet for the board.
+    // Within the margin: over for its holder, not yet for the lease store.
     clock.advanceTo(clock.now() + 5_100);
     expect(first.claim.isHeld()).toBe(false);
     await advance(0);
@@ -210,7 +216,7 @@ describe('an elected leader', () => {
 
   test('is alone at every moment, whoever is cut off, paused or revoked', async () => {
     const random = new SeededRandom(3);
-    const { first, second, advance, board, log } = await elect();
+    const { first, second, advance, leaseStore, log } = await elect();
     for (let round = 0; round < 150; round++) {
       const one = random.next() < 0.5 ? first : second;
       const what = random.next();
@@ -219,7 +225,7 @@ describe('an elected leader', () => {
       else if (what < 0.6) one.claim.raise(100 + round).catch(() => {});
       // Without a word of warning, which is why the store checks fences.
       const isRevoked = what > 0.97;
-      if (isRevoked) board.revoke('A');
+      if (isRevoked) leaseStore.revoke('A');
       for (let step = 0; step < 20; step++) {
         await advance(Math.floor(random.next() * 300));
         const leading = [first, second].filter(({ claim }) => claim.isHeld());
@@ -233,7 +239,7 @@ describe('an elected leader', () => {
 });
 
 describe('the fence of an elected leader', () => {
-  test('is raised on the board before it is told', async () => {
+  test('is raised on the lease store before it is told', async () => {
     const { first, second, advance } = await elect();
     const raised = first.claim.raise(50);
     await advance(0);
@@ -245,31 +251,31 @@ describe('the fence of an elected leader', () => {
   });
 
   test('stays as it was when the lease is lost meanwhile', async () => {
-    const { first, advance, board } = await elect();
+    const { first, advance, leaseStore } = await elect();
     first.way.isOpen = false;
     const raised = first.claim.raise(50);
     await advance(10_000);
     expect(await raised).toBe(1);
-    expect(board.holderOf('A')).toBe('m2');
+    expect(leaseStore.holderOf('A')).toBe('m2');
   });
 
   test('is never raised for who does not lead', async () => {
-    const { second, advance, board } = await elect();
+    const { second, advance, leaseStore } = await elect();
     expect(await second.claim.raise(50)).toBe(0);
     await advance(10_000);
-    expect(board.holderOf('A')).toBe('m1');
+    expect(leaseStore.holderOf('A')).toBe('m1');
   });
 });
 
-test('a board out of reach is told once, and once when it is reached again', async () => {
+test('a lease store out of reach is told once, and once when it is reached again', async () => {
   const { first, advance, said } = await elect();
   first.way.isOpen = false;
   await advance(60_000);
-  expect(said).toEqual(['m1 the board of leases cannot be reached']);
+  expect(said).toEqual(['m1 the lease store cannot be reached']);
   first.way.isOpen = true;
   await advance(60_000);
   expect(said.filter((line) => line.startsWith('m1'))).toEqual([
-    'm1 the board of leases cannot be reached',
-    'm1 the board of leases is reached again',
+    'm1 the lease store cannot be reached',
+    'm1 the lease store is reached again',
   ]);
 });

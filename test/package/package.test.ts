@@ -21,7 +21,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   'escapement/machine': ['to', 'reply', 'spawnRoot'],
   'escapement/machines': ['gateJobMachine', 'jobMachine', 'reminderMachine', 'workflowMachine'],
   'escapement/simulator': ['NEMESES', 'invariant', 'simulate'],
-  'escapement/stores': ['directoryLease', 'lmdbStore', 'memoryLeaseBoard', 'memoryStore'],
+  'escapement/stores': ['directoryLease', 'lmdbStore', 'memoryLeaseStore', 'memoryStore'],
   'escapement/telemetry': ['prometheusText'],
   'escapement/testing': ['testRuntime'],
   'escapement/transports': ['inProcessNetwork'],

@@ -73,7 +73,7 @@ export const trackRecordPlants: readonly Plant[] = [
   {
     id: 'P70',
     area: 'runtime',
-    says: 'A board of leases out of reach is told in the log once a second by every manager.',
+    says: 'A leaseStore of leases out of reach is told in the log once a second by every manager.',
     edits: [
       {
         file: 'programs/elected-lease.ts',

@@ -52,7 +52,7 @@ class Leaderships {
 export const leaderIsFound: JobsInvariant = {
   id: 'FO-5',
   kind: 'liveness',
-  says: 'With one manager up and the board of leases in reach a datacenter has a leader within an election, and that one leads every job that has not ended within a repair period.',
+  says: 'With one manager up and the lease store in reach a datacenter has a leader within an election, and that one leads every job that has not ended within a repair period.',
   watch(facts, verdict) {
     const jobs = jobsOf(facts);
     const healed = healedAtMs(facts);

@@ -15,7 +15,7 @@ export function healedAtMs({ healedAtMs: healed, isFaultFree }: JobsFacts): numb
   return healed ?? (isFaultFree ? 0 : null);
 }
 
-/** The longest time without a leader while a manager is up and reaches the board. */
+/** The longest time without a leader while a manager is up and reaches the lease store. */
 export function electionMs({ config }: JobsFacts): number {
   const { leaseMs, leaseRenewMs, leaseJitterMs } = config;
   // A paused claim asks again after a renewal's pause, and its node has to read its store.

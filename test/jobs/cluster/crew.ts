@@ -84,9 +84,9 @@ export class Crew {
   #manager(manager: string, datacenter: string): Member<Manager> {
     const { config } = this;
     const gates = gatesOf(this.#plan);
-    return this.#member(manager, ({ counter: { board }, ...ports }) => {
+    return this.#member(manager, ({ counter: { leaseStore }, ...ports }) => {
       const rules = leaseRules(config);
-      const lease = electedLease({ node: manager, board, rules, ...ports });
+      const lease = electedLease({ node: manager, leaseStore, rules, ...ports });
       return startManager({
         datacenter,
         manager,

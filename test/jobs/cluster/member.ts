@@ -1,7 +1,7 @@
 /**
  * One node of a cluster: it can crash and come back, be paused, and have a clock that is off.
  *
- * Guarantees: what crashed does nothing any more, neither by a timer nor on the board of leases,
+ * Guarantees: what crashed does nothing any more, neither by a timer nor on the lease store,
  * and tells nobody; only its store is what it was. What is started again under its name knows
  * what is in that store and nothing else.
  */
@@ -28,7 +28,7 @@ export interface MemberPorts {
   readonly random: Random;
   readonly transport: Transport;
   readonly store: Store;
-  /** The way of this life to the board of leases. */
+  /** The way of this life to the lease store. */
   readonly counter: LeaseCounter;
   readonly logger: Logger;
 }
@@ -127,8 +127,8 @@ export class Member<TProgram extends RunningProgram = RunningProgram> {
     clock.schedule(clock.now() + durationMs, () => network.thaw(this.node));
   }
 
-  /** Cuts the node off from the board of leases, or lets it reach it again. */
-  reachBoard(isOpen: boolean): void {
+  /** Cuts the node off from the lease store, or lets it reach it again. */
+  reachLeaseStore(isOpen: boolean): void {
     if (this.#life !== undefined) this.#life.counter.isOpen = isOpen;
   }
 }

@@ -12,8 +12,8 @@ describe('whatever leadership hears', () => {
     fc.record({ type: fc.constant('lease.granted' as const), request, fence }),
     fc.record({ type: fc.constant('lease.renewed' as const), request }),
     fc.record({ type: fc.constant('lease.raised' as const), request, fence }),
-    fc.record({ type: fc.constantFrom('lease.refused', 'board.failed'), request, jitter }),
-    fc.record({ type: fc.constantFrom('board.changed', 'lease.resign') }),
+    fc.record({ type: fc.constantFrom('lease.refused', 'leaseStore.failed'), request, jitter }),
+    fc.record({ type: fc.constantFrom('leaseStore.changed', 'lease.resign') }),
     fc.record({ type: fc.constant('fence.raise' as const), atLeast: fence }),
   );
   const step = fc.tuple(fc.integer({ min: 0, max: 4_000 }), heard);
@@ -25,7 +25,7 @@ describe('whatever leadership hears', () => {
         const born = { rules, at };
         let [snapshot] = initialTransition(leadershipMachine, born);
         // Nobody fires its timers here: the first one is what makes it ask.
-        const play = [[0, { type: 'board.changed' }] as const, ...steps];
+        const play = [[0, { type: 'leaseStore.changed' }] as const, ...steps];
         let isLeading = false;
         for (const [laterMs, event] of play) {
           at += laterMs;

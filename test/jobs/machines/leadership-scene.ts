@@ -1,4 +1,4 @@
-/** A manager whose board answers when the test does, on virtual time. */
+/** A manager whose lease store answers when the test does, on virtual time. */
 
 import { type LeadershipEvent, leadershipMachine } from '../../../machines/leadership.ts';
 import type { LeaseRules } from '../../../machines/lease-rules.ts';
@@ -12,7 +12,7 @@ export const rules: LeaseRules = {
   leaseJitterMs: 1_000,
 };
 
-/** A manager whose board answers when the test does. `asked` has what it asked for, and when. */
+/** A manager whose lease store answers when the test does. `asked` has what it asked for, and when. */
 export async function begin(given: Partial<LeaseRules> = {}) {
   const asked: Array<readonly [atMs: number, what: string, ...params: unknown[]]> = [];
   const note =

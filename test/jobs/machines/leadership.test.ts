@@ -25,7 +25,7 @@ describe('a follower', () => {
 
   test('asks no more than twice as often, whatever its jitter', async () => {
     const { hear, asks, advance } = await begin({ leaseJitterMs: 60_000 });
-    await hear({ type: 'board.failed', request: 1, jitter: 0.999 });
+    await hear({ type: 'leaseStore.failed', request: 1, jitter: 0.999 });
     asks();
     await advance(1_000);
     expect(asks()).toEqual([]);
@@ -33,10 +33,10 @@ describe('a follower', () => {
     expect(asks()).toHaveLength(1);
   });
 
-  test('that cannot reach the board follows, and goes on asking', async () => {
+  test('that cannot reach the lease store follows, and goes on asking', async () => {
     const { hear, asks, advance, state } = await begin();
     for (let request = 1; request <= 5; request++) {
-      await hear({ type: 'board.failed', request, jitter: 0.5 });
+      await hear({ type: 'leaseStore.failed', request, jitter: 0.5 });
       expect(state()).toBe('follower');
       await advance(1_500);
     }
@@ -44,7 +44,7 @@ describe('a follower', () => {
     expect(asked.map(([atMs]) => atMs)).toEqual([0, 1_500, 3_000, 4_500, 6_000, 7_500]);
   });
 
-  test('whose board does not answer follows after a time', async () => {
+  test('whose lease store does not answer follows after a time', async () => {
     const { asks, advance, state } = await begin();
     asks();
     await advance(5_499);
@@ -55,14 +55,14 @@ describe('a follower', () => {
     expect(asks()).toEqual([[7_500, 'acquireLease', 2, 6_000]]);
   });
 
-  test('asks at once when the board has changed, also when it changed while it was asked', async () => {
+  test('asks at once when the lease store has changed, also when it changed while it was asked', async () => {
     const { hear, asks, advance } = await begin();
     await hear({ type: 'lease.refused', request: 1, jitter: 0 });
     await advance(100);
     asks();
-    await hear({ type: 'board.changed' });
+    await hear({ type: 'leaseStore.changed' });
     expect(asks()).toEqual([[100, 'acquireLease', 2, 6_000]]);
-    await hear({ type: 'board.changed' });
+    await hear({ type: 'leaseStore.changed' });
     await hear({ type: 'lease.refused', request: 2, jitter: 0 });
     expect(asks().at(-1)).toEqual([100, 'acquireLease', 3, 6_000]);
     await hear({ type: 'lease.refused', request: 3, jitter: 0 });
@@ -133,9 +133,9 @@ describe('a leader', () => {
       let [snapshot] = initialTransition(leadershipMachine, { rules, at: 0 });
       let asks: string[] = [];
       const heard: LeadershipEvent[] = [
-        { type: 'board.changed', at: 0 },
+        { type: 'leaseStore.changed', at: 0 },
         { type: 'lease.granted', request: 1, fence: 7, at: 0 },
-        { type: 'board.changed', at: 100 },
+        { type: 'leaseStore.changed', at: 100 },
         { type: 'lease.renewed', request: 2, at: atMs },
       ];
       for (const event of heard) {
@@ -174,11 +174,11 @@ describe('a leader', () => {
   test('tries a renewal that failed again soon, and leads on when one is confirmed', async () => {
     const { hear, asks, advance, state } = await lead();
     await advance(2_000);
-    await hear({ type: 'board.failed', request: 2, jitter: 0.2 });
+    await hear({ type: 'leaseStore.failed', request: 2, jitter: 0.2 });
     asks();
     await advance(600);
     expect(asks()).toEqual([[2_600, 'renewLease', 3, 7, 6_000]]);
-    await hear({ type: 'board.failed', request: 3, jitter: 0 });
+    await hear({ type: 'leaseStore.failed', request: 3, jitter: 0 });
     await advance(500);
     await hear({ type: 'lease.renewed', request: 4 });
     expect(asks().at(-1)).toEqual([3_100, 'announceRenewed', 8_600]);
@@ -189,18 +189,18 @@ describe('a leader', () => {
   test('takes no answer to an earlier request for one to the last', async () => {
     const { hear, advance, state } = await lead();
     await advance(2_000);
-    await hear({ type: 'board.failed', request: 2, jitter: 0 });
+    await hear({ type: 'leaseStore.failed', request: 2, jitter: 0 });
     await advance(500);
-    for (const type of ['lease.refused', 'board.failed'] as const)
+    for (const type of ['lease.refused', 'leaseStore.failed'] as const)
       await hear({ type, request: 2, jitter: 0 });
     await hear({ type: 'lease.renewed', request: 2 });
     expect(state()).toEqual(leading('asking'));
   });
 
-  test('looks at once when the board has changed', async () => {
+  test('looks at once when the lease store has changed', async () => {
     const { hear, asks, advance } = await lead();
     await advance(100);
-    await hear({ type: 'board.changed' });
+    await hear({ type: 'leaseStore.changed' });
     expect(asks()).toEqual([[100, 'renewLease', 2, 7, 6_000]]);
   });
 
@@ -244,13 +244,13 @@ describe('a leader', () => {
       [0, 'announceLost'],
       [0, 'releaseLease', 7],
     ]);
-    await hear({ type: 'board.changed' });
+    await hear({ type: 'leaseStore.changed' });
     await advance(60_000);
     expect([asks(), state()]).toEqual([[], 'resigned']);
   });
 });
 
-test('who resigns while the board is asked gives back what it is granted', async () => {
+test('who resigns while the lease store is asked gives back what it is granted', async () => {
   const { hear, asks, state } = await begin();
   await hear({ type: 'lease.resign' });
   asks();

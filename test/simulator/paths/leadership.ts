@@ -1,4 +1,4 @@
-/** The paths of a manager's leadership: a board that answers in time, late, with no, or not at all. */
+/** The paths of a manager's leadership: a lease store that answers in time, late, with no, or not at all. */
 
 import { leadershipMachine } from '../../../machines/leadership.ts';
 import type { PathPlan } from '../../paths/plan.ts';
@@ -19,7 +19,7 @@ const answers = ({ request, fence }: Context) =>
     { type: 'lease.renewed', request: asked },
     { type: 'lease.raised', request: asked, fence: fence + 2 },
     { type: 'lease.refused', request: asked, jitter: 0.5 },
-    { type: 'board.failed', request: asked, jitter: 0.5 },
+    { type: 'leaseStore.failed', request: asked, jitter: 0.5 },
   ]);
 
 export const leadershipPlan: PathPlan = {
@@ -27,7 +27,7 @@ export const leadershipPlan: PathPlan = {
   inputs: { manager: { rules } },
   events: (context: Context) => [
     ...answers(context),
-    { type: 'board.changed' },
+    { type: 'leaseStore.changed' },
     { type: 'lease.expired' },
     { type: 'fence.raise', atLeast: context.fence + 2 },
     { type: 'fence.raise', atLeast: 0 },

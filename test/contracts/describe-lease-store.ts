@@ -1,25 +1,25 @@
 /**
- * Contract of every LeaseBoard. An adapter gives two ways to one board, which may be one object or two
- * connections, and lets the board's own time pass.
+ * Contract of every LeaseStore. An adapter gives two ways to one lease store, which may be one object or two
+ * connections, and lets the lease store's own time pass.
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FENCE_MAX } from '../../runtime/base/fence.ts';
-import type { LeaseBoard } from '../../runtime/ports/lease-store.ts';
+import type { LeaseStore } from '../../runtime/ports/lease-store.ts';
 
-export interface LeaseBoardDriver {
-  readonly one: LeaseBoard;
-  readonly other: LeaseBoard;
-  /** Lets at least this much of the board's time pass. */
+export interface LeaseStoreDriver {
+  readonly one: LeaseStore;
+  readonly other: LeaseStore;
+  /** Lets at least this much of the lease store's time pass. */
   pass(durationMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
 const LEASE_MS = 1_000;
 
-export function describeLeaseBoard(name: string, open: () => Promise<LeaseBoardDriver>): void {
-  describe(`${name} keeps the contract of boards`, () => {
-    let driver: LeaseBoardDriver;
+export function describeLeaseStore(name: string, open: () => Promise<LeaseStoreDriver>): void {
+  describe(`${name} keeps the contract of lease stores`, () => {
+    let driver: LeaseStoreDriver;
     beforeEach(async () => {
       driver = await open();
     });

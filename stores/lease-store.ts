@@ -8,17 +8,17 @@
 
 import { checkFence } from '../runtime/base/fence.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
-import type { LeaseBoard } from '../runtime/ports/lease-store.ts';
+import type { LeaseStore } from '../runtime/ports/lease-store.ts';
 
-export interface MemoryLeaseBoard extends LeaseBoard {
+export interface MemoryLeaseStore extends LeaseStore {
   /** Takes the lease from its holder, as if it had run out; for tests. */
   revoke(name: string): void;
   /** Holder of the lease now. */
   holderOf(name: string): string | undefined;
 }
 
-export function memoryLeaseBoard(clock: Clock): MemoryLeaseBoard {
-  return new MemoryBoard(clock);
+export function memoryLeaseStore(clock: Clock): MemoryLeaseStore {
+  return new LeaseStoreInMemory(clock);
 }
 
 interface Holding {
@@ -27,7 +27,7 @@ interface Holding {
   readonly endsAt: number;
 }
 
-class MemoryBoard implements MemoryLeaseBoard {
+class LeaseStoreInMemory implements MemoryLeaseStore {
   readonly #clock: Clock;
   readonly #fences = new Map<string, number>();
   readonly #holdings = new Map<string, Holding>();
