@@ -52,6 +52,7 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
         'programs/mapreduce/monitor.ts QUEUE_MAX',
         'programs/mapreduce/output-watch.ts LINE_LENGTH_MAX',
         'programs/mapreduce/placeholders.ts VALUE_BYTES_MAX',
+        'programs/mapreduce/recommendation.ts CENSORED_MAX_PERCENT',
         'programs/mapreduce/stored-runs.ts ROWS_AT_ONCE_MAX',
         'programs/mapreduce/timeouts.ts AVERAGED_MAX',
         'programs/mapreduce/timer-port.ts AGENTS_MAX',
