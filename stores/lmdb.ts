@@ -138,7 +138,7 @@ class LmdbStore implements Store {
 
   load(address: string): string | undefined {
     const row = this.#row(address);
-    return row === undefined ? undefined : readRecord(row);
+    return row === undefined ? undefined : readRecord(row, this.#files.environment.patterns);
   }
 
   rows(address: string): Iterable<StoredRow> {
@@ -147,9 +147,10 @@ class LmdbStore implements Store {
   }
 
   entry(address: string): IndexEntry | undefined {
-    const { records } = this.#files.environment;
+    const { records, patterns } = this.#files.environment;
     const row = this.#read(() => records.get(address));
-    return row === undefined || !isSound(address, row) ? undefined : readEntry(address, row);
+    if (row === undefined || !isSound(address, row, patterns)) return undefined;
+    return readEntry(address, row, patterns);
   }
 
   entries(): Iterable<readonly [string, IndexEntry]> {
@@ -164,7 +165,7 @@ class LmdbStore implements Store {
   }
 
   history(address: string, limit: number): readonly string[] {
-    const { history, folded } = this.#files.environment;
+    const { history, folded, patterns } = this.#files.environment;
     const row = this.#row(address);
     if (row === undefined) return [];
     const source = {
@@ -172,7 +173,7 @@ class LmdbStore implements Store {
       folded: (of: string) => folded.get(of),
     };
     const rows = Math.min(limit, this.#options.historyMax);
-    return this.#read(() => readHistory(source, address, readHead(row), rows));
+    return this.#read(() => readHistory(source, address, readHead(row, patterns), rows));
   }
 
   undelivered(): Iterable<readonly [string, string]> {
@@ -257,7 +258,7 @@ class LmdbStore implements Store {
     if (row === undefined) return undefined;
     const reason = damaged.get(address);
     if (reason !== undefined) throw damagedRecord(address, reason);
-    return checkedRow(address, row);
+    return checkedRow(address, row, environment.patterns);
   }
 }
 
@@ -268,7 +269,8 @@ class LmdbStore implements Store {
 function checkEntries(environment: Environment, head: Head) {
   const entries: Array<readonly [string, IndexEntry]> = [];
   const { damaged, problem } = checkRecords(environment, head, (address, row) => {
-    if (entries.length <= CHECKED_MAX.value) entries.push([address, readEntry(address, row)]);
+    if (entries.length <= CHECKED_MAX.value)
+      entries.push([address, readEntry(address, row, environment.patterns)]);
   });
   if (entries.length > CHECKED_MAX.value) return { damaged, problem, entries: undefined };
   return { damaged, problem, entries: entries.filter(([address]) => !damaged.has(address)) };
@@ -281,6 +283,7 @@ function unreadable(directory: string, thrown: unknown): unknown {
 
 /** A damaged row has no head that can be relied on: a commit that would overwrite it is stopped. */
 function headAt(environment: Environment, address: string): RowHead | undefined {
-  const row = environment.records.get(address);
-  return row === undefined ? undefined : readHead(checkedRow(address, row));
+  const { records, patterns } = environment;
+  const row = records.get(address);
+  return row === undefined ? undefined : readHead(checkedRow(address, row, patterns), patterns);
 }

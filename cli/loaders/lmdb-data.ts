@@ -6,6 +6,7 @@
  */
 
 import { statSync } from 'node:fs';
+import { kindOf } from '../../runtime/base/address.ts';
 import type { IndexEntry } from '../../runtime/ports/store.ts';
 import { DirectoryLock } from '../../stores/directory/lock.ts';
 import { readOwner } from '../../stores/directory/owner-file.ts';
@@ -13,7 +14,7 @@ import { checkRecords, readHeadRow } from '../../stores/lmdb/check.ts';
 import { compactStore } from '../../stores/lmdb/compact.ts';
 import { damaged, dataFile, Environment, FIRST_KEY } from '../../stores/lmdb/environment.ts';
 import { readHistory } from '../../stores/lmdb/history.ts';
-import { checkedRow, readEntry, readHead, readRecord } from '../../stores/lmdb/row.ts';
+import { checkedRow, isSound, readEntry, readHead, readRecord } from '../../stores/lmdb/row.ts';
 import { readRows } from '../../stores/lmdb/rows.ts';
 import { numberKey, UndeliveredList } from '../../stores/lmdb/undelivered.ts';
 import { verifyStore } from '../../stores/lmdb/verify.ts';
@@ -56,15 +57,16 @@ function refuseDamaged(environment: Environment, directory: string): void {
 
 function infoOf(environment: Environment, directory: string): DataInfo {
   const head = readHeadRow(environment, directory);
+  const { patterns } = environment;
   const counts = new Map<string, { kind: string; status: IndexEntry['status']; count: number }>();
   let historyRows = 0;
   for (const { key, value } of environment.records.getRange({ start: FIRST_KEY })) {
-    const { kind, status } = readEntry(key, checkedRow(key, value));
+    const { kind, status } = readEntry(key, checkedRow(key, value, patterns), patterns);
     const name = `${kind} ${status}`;
     const row = counts.get(name) ?? { kind, status, count: 0 };
     row.count += 1;
     counts.set(name, row);
-    historyRows += Math.min(HISTORY_MAX, readHead(value).rows);
+    historyRows += Math.min(HISTORY_MAX, readHead(value, patterns).rows);
   }
   const owner = readOwner(directory)?.record;
   const records: KindCount[] = [...counts.values()];
@@ -82,22 +84,31 @@ function infoOf(environment: Environment, directory: string): DataInfo {
 }
 
 function* actorsOf(environment: Environment): Iterable<StoredActor> {
+  const { patterns } = environment;
   for (const { key, value } of environment.records.getRange({ start: FIRST_KEY })) {
     yield {
       address: key,
-      entry: readEntry(key, value),
-      record: () => readRecord(checkedRow(key, value)),
+      entry: isSound(key, value, patterns) ? readEntry(key, value, patterns) : unknownEntry(key),
+      record: () => readRecord(checkedRow(key, value, patterns), patterns),
       rows: () => readRows(environment, key),
     };
   }
 }
 
+/** Of a damaged record only the address is sure. */
+function unknownEntry(address: string): IndexEntry {
+  const nothing = { isPending: false, state: '', tags: [], dueAt: null, turnAt: 0 };
+  return { kind: kindOf(address), status: 'active', ...nothing };
+}
+
 function historyOf(environment: Environment, address: string): readonly string[] {
-  const row = environment.records.get(address);
+  const { records, patterns } = environment;
+  const row = records.get(address);
   if (row === undefined) return [];
   const source = {
     chunk: (number: number) => environment.history.get(numberKey(number)),
     folded: (of: string) => environment.folded.get(of),
   };
-  return readHistory(source, address, readHead(checkedRow(address, row)), HISTORY_MAX);
+  const head = readHead(checkedRow(address, row, patterns), patterns);
+  return readHistory(source, address, head, HISTORY_MAX);
 }

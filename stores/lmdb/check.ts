@@ -10,10 +10,11 @@ import { crc32 } from 'node:zlib';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { type Environment, FIRST_KEY, damaged as storeDamaged } from './environment.ts';
 import { addToSum, decodeHead, EMPTY_HEAD, type Head } from './head.ts';
-import { checksumIn, checksumOf, STORE_FORMAT } from './row.ts';
+import { checksumIn, checksumOf, faultOf, STORE_FORMAT } from './row.ts';
 import { checkRows } from './rows.ts';
 
 export const HEAD_KEY = 'head';
+const WRONG_CHECKSUM = 'its checksum is wrong';
 /** One for each table; more when its process was killed before the head was written. */
 const NEW_TRANSACTIONS_MAX = 16;
 
@@ -65,9 +66,9 @@ export function checkRecords(
     sum = addToSum(sum, written ?? 0);
     repaired = addToSum(repaired, actual);
     addresses = addToSum(addresses, ofAddress);
-    if (written !== actual) damaged.set(key, 'its checksum is wrong');
-    else if (value[0] !== STORE_FORMAT) damaged.set(key, `its row has format ${value[0]}`);
-    else onSound(key, value);
+    const fault = written === actual ? faultOf(value, environment.patterns) : WRONG_CHECKSUM;
+    if (fault === undefined) onSound(key, value);
+    else damaged.set(key, fault);
     // Pages in a wrong place show all records to a walk through them, and hide some from a read of
     // one.
     if (key <= last || !environment.records.doesExist(key)) lost += 1;

@@ -17,7 +17,7 @@ import { addToSum, encodeHead, type Head, takeFromSum } from './head.ts';
 import type { Heads } from './heads.ts';
 import { ChunkWriter, fold, type HistoryPart, partsOf } from './history.ts';
 import { indexKeys, isIndexedAlike } from './query.ts';
-import { type RowHead, writeRow } from './row.ts';
+import { type RowHead, STORE_FORMAT, writeRow } from './row.ts';
 import { encodeRow, rowChecksum, rowKey, rowRange } from './rows.ts';
 import { Slab } from './slab.ts';
 import { encodeUndelivered, numberKey, numberOf, type UndeliveredList } from './undelivered.ts';
@@ -68,7 +68,7 @@ export class CommitEncoder {
   encode(group: Group, head: Head): Head {
     const { undelivered } = this.#environment;
     this.#begin();
-    const next: Changes = { ...head, commits: head.commits + 1 };
+    const next: Changes = { ...head, format: STORE_FORMAT, commits: head.commits + 1 };
     if (head.fences[group.shard] !== group.fence)
       next.fences = { ...head.fences, [group.shard]: group.fence };
     for (const write of group.writes) {
@@ -87,6 +87,8 @@ export class CommitEncoder {
       if (key !== undefined) this.#drop(undelivered, key);
     }
     this.#writeChunk(next);
+    for (const [key, pattern] of this.#environment.patterns.takeNew())
+      this.#put(this.#environment.patternRows, key, pattern);
     const row = encodeHead(next);
     this.#others.push((commits) => this.#environment.head.put(HEAD_KEY, row, commits));
     return next;
@@ -144,7 +146,8 @@ export class CommitEncoder {
     }
     if (history.length > 0) this.#append(address, head, history, commits);
     const slab = this.#slab;
-    const start = writeRow(slab, address, record, entry, head, commits);
+    const { patterns } = this.#environment;
+    const start = writeRow(slab, patterns, address, record, entry, head, commits);
     this.#addresses.push(address);
     this.#buffers.push(slab.buffer as unknown as Part);
     this.#bounds.push(start, slab.position);

@@ -21,6 +21,8 @@ import type { Database, RootDatabase } from 'lmdb';
 import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
 import { FILE_MODE, syncEntriesNow } from '../durable-files.ts';
 import { checkBegun } from './begun.ts';
+import { freePagesOf } from './free-pages.ts';
+import { Patterns } from './patterns.ts';
 import type { ByteWriter } from './slab.ts';
 
 /** Keys are ASCII, so their bytes lie in the order of the texts. */
@@ -71,6 +73,9 @@ export class Environment {
   readonly history: NumberedTable;
   readonly folded: Table;
   readonly undelivered: NumberedTable;
+  /** Texts that records are packed by, in a table of their own. */
+  readonly patterns: Patterns;
+  readonly patternRows: NumberedTable;
   readonly #path: string;
   readonly #file: Stats;
   #closed: Promise<void> | undefined;
@@ -95,6 +100,8 @@ export class Environment {
     this.history = numbered('history', { compression: { threshold: 1_024 } });
     this.folded = table('folded');
     this.undelivered = numbered('undelivered');
+    this.patternRows = (numbered('patterns') as NumberedTable | undefined) ?? ABSENT;
+    this.patterns = new Patterns(this.patternRows);
     this.#path = path;
     this.#file = statSync(path);
   }
@@ -157,14 +164,9 @@ export class Environment {
 
   /** Pages of the file that hold nothing now. */
   freePages(): number {
-    const { root, records, rows, index, history, folded, undelivered, head } = this;
-    const { free, pageSize } = statsOf(root);
-    const tables = [root, records, rows, index, history, folded, undelivered, head].map(statsOf);
-    const used = [free, ...tables].reduce(
-      (sum, stats) => sum + pagesOf(stats as Pages),
-      META_PAGES,
-    );
-    return Math.max(0, Math.floor(statSync(this.#path).size / pageSize) - used);
+    const { root, records, rows, index, history, folded, undelivered, patternRows, head } = this;
+    const tables = [records, rows, index, history, folded, undelivered, patternRows, head];
+    return freePagesOf(statSync(this.#path).size, root, tables);
   }
 
   /** Idempotent. */
@@ -178,25 +180,9 @@ const ABSENT = {
   get: () => undefined,
   getRange: () => [],
   getStats: () => ({ treeBranchPageCount: 0, treeLeafPageCount: 0, overflowPages: 0 }),
-} as unknown as Table;
+} as unknown as Table & NumberedTable;
 
 const ROOM_BYTES_MIN = 1024 ** 2;
-
-interface Pages {
-  readonly treeBranchPageCount: number;
-  readonly treeLeafPageCount: number;
-  readonly overflowPages: number;
-}
-
-const META_PAGES = 2;
-
-function statsOf(table: { getStats(): object }): Pages & { free: Pages; pageSize: number } {
-  return table.getStats() as Pages & { free: Pages; pageSize: number };
-}
-
-function pagesOf(stats: Pages): number {
-  return stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages;
-}
 
 export function dataFile(directory: string): string {
   return join(directory, 'data.mdb');

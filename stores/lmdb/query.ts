@@ -71,8 +71,8 @@ function* inQueue(
   for (const key of environment.index.getKeys(range)) {
     const address = key.slice(key.lastIndexOf(SEPARATOR) + 1);
     const row = environment.records.get(address);
-    if (row !== undefined && isSound(address, row))
-      yield [address, readEntry(address, row), key.slice(QUEUE.length)];
+    if (row !== undefined && isSound(address, row, environment.patterns))
+      yield [address, readEntry(address, row, environment.patterns), key.slice(QUEUE.length)];
   }
 }
 
@@ -82,7 +82,7 @@ export function* entriesBut(
   damaged: ReadonlyMap<string, unknown>,
 ): Iterable<readonly [string, IndexEntry]> {
   for (const { key, value } of environment.records.getRange({ start: FIRST_KEY }))
-    if (!damaged.has(key)) yield [key, readEntry(key, value)];
+    if (!damaged.has(key)) yield [key, readEntry(key, value, environment.patterns)];
 }
 
 /** All records of a range of addresses, in their order; damaged ones are left out. */
@@ -91,7 +91,8 @@ function* entriesOf(
   range: { readonly start: string; readonly end: string },
 ): Iterable<readonly [string, IndexEntry]> {
   for (const { key, value } of environment.records.getRange(range))
-    if (isSound(key, value)) yield [key, readEntry(key, value)];
+    if (isSound(key, value, environment.patterns))
+      yield [key, readEntry(key, value, environment.patterns)];
 }
 
 function* candidates(
@@ -110,7 +111,8 @@ function* candidates(
   for (const key of environment.index.getKeys(range)) {
     const address = key.slice(word.length);
     const row = environment.records.get(address);
-    if (row !== undefined && isSound(address, row)) yield [address, readEntry(address, row)];
+    if (row !== undefined && isSound(address, row, environment.patterns))
+      yield [address, readEntry(address, row, environment.patterns)];
   }
 }
 

@@ -15,8 +15,10 @@ import { crc32 } from 'node:zlib';
 import type { StoredRow } from '../../runtime/ports/store.ts';
 import { type Environment, FIRST_KEY } from './environment.ts';
 import { addToSum, type Head } from './head.ts';
-import { damagedRecord, STORE_FORMAT } from './row.ts';
+import { damagedRecord } from './row.ts';
 
+/** Form of the rows of tables. */
+const ROW_FORMAT = 1;
 const HEAD_BYTES = 11;
 const SEPARATOR = '\u0000';
 /** The first that comes behind the separator. */
@@ -37,7 +39,7 @@ export function encodeRow(rowKey: string, [table, key, text]: StoredRow): Buffer
   const [tableBytes, keyBytes] = [Buffer.byteLength(table), Buffer.byteLength(key)];
   const start = HEAD_BYTES + tableBytes + keyBytes;
   const bytes = Buffer.allocUnsafe(start + Buffer.byteLength(text));
-  bytes[4] = STORE_FORMAT;
+  bytes[4] = ROW_FORMAT;
   bytes.writeUInt16LE(tableBytes, 5);
   bytes.writeUInt32LE(keyBytes, 7);
   bytes.write(table, HEAD_BYTES);
@@ -91,7 +93,7 @@ export function checkRows(
 function isSoundRow(key: string, bytes: Buffer): boolean {
   return (
     bytes.length >= HEAD_BYTES &&
-    bytes[4] === STORE_FORMAT &&
+    bytes[4] === ROW_FORMAT &&
     rowChecksum(bytes) === checksumOf(key, bytes)
   );
 }

@@ -57,11 +57,11 @@ function checkHistory(
   oldestChunk: number,
   tell: (problem: string, address?: string) => void,
 ): void {
-  const { history, records } = environment;
+  const { history, records, patterns } = environment;
   const isLost = (chunk: number) =>
     chunk >= oldestChunk && chunk > 0 && !history.doesExist(numberKey(chunk));
   for (const { key, value } of records.getRange({ start: FIRST_KEY }))
-    if (isSound(key, value) && isLost(readHead(value).chunk))
+    if (isSound(key, value, patterns) && isLost(readHead(value, patterns).chunk))
       tell('its latest history is missing', key);
   for (const { key, value } of history.getRange({})) {
     const commit = numberOf(key);
@@ -84,11 +84,11 @@ function checkIndex(
   for (const { key, value } of environment.records.getRange({ start: FIRST_KEY })) {
     records += 1;
     onRecord(records);
-    if (!isSound(key, value)) {
+    if (!isSound(key, value, environment.patterns)) {
       isWhole = false;
       continue;
     }
-    for (const indexKey of indexKeys(key, readHead(value))) {
+    for (const indexKey of indexKeys(key, readHead(value, environment.patterns))) {
       expected += 1;
       if (!environment.index.doesExist(indexKey)) tell('it is missing in the index', key);
     }

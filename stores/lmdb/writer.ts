@@ -14,6 +14,7 @@ import { CommitEncoder, type CommitLimits } from './commit.ts';
 import type { Environment } from './environment.ts';
 import { encodeHead, type Head } from './head.ts';
 import type { Heads } from './heads.ts';
+import { STORE_FORMAT } from './row.ts';
 import { UndeliveredList } from './undelivered.ts';
 
 export interface WriterOptions extends CommitLimits {
@@ -72,7 +73,7 @@ export class LmdbWriter {
       const what = `The store in ${this.#options.directory} belongs to "${head.place}", and this node hosts "${place}". Give each place a directory of its own.`;
       throw new RuntimeError('STORE_FOREIGN', what);
     }
-    const next = { ...head, place, commits: head.commits + 1 };
+    const next = { ...head, format: STORE_FORMAT, place, commits: head.commits + 1 };
     await this.#putHead(next);
     this.head = next;
   }
@@ -105,6 +106,7 @@ export class LmdbWriter {
   /** Reads again what is remembered of the files. */
   refresh(): void {
     this.#heads.clear();
+    this.#environment.patterns.refresh();
     this.head = readHeadRow(this.#environment, this.#options.directory);
     this.undelivered = new UndeliveredList(this.#environment.undelivered);
     this.#encoder = this.#newEncoder();

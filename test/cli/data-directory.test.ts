@@ -46,7 +46,7 @@ test('info tells what is there, also beside a living owner', async () => {
   await runtime.stop();
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({
-    format: 1,
+    format: 2,
     records: [{ kind: 'order', status: 'active', count: ORDERS }],
     historyRows: ORDERS + ORDERS / 3,
     undelivered: 0,
