@@ -20,7 +20,7 @@ const { ESCAPEMENT_TEST_XSTATE: otherXState } = process.env;
 const UNIT = [
   'test/*.test.ts',
   'test/{delivery,docs,engine,machines,rehearsal,statechart,telemetry,testing}/*.test.ts',
-  'test/{inspector/drawing,jobs/machines,mapreduce/machines,simulator/invariants}/*.test.ts',
+  'test/{inspector/drawing,jobs/machines,mapreduce/machines,agents/machines,simulator/invariants}/*.test.ts',
 ];
 
 const LANES = {
@@ -39,7 +39,7 @@ const LANES = {
   process: {
     include: [
       'test/{cli,crash,demo,durability,fuzz,overload,package,processes}/**/*.test.ts',
-      'test/mapreduce/runs/*.test.ts',
+      'test/{agents,mapreduce}/runs/*.test.ts',
     ],
   },
 };

@@ -64,6 +64,10 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
       ],
     ],
     [
+      'of agent runs, which the swarm of the jobs system does not play; test/agents has their edges',
+      ['machines/agents/agent/context.ts EXPIRED_MAX', 'machines/agents/agent/context.ts SEEN_MAX'],
+    ],
+    [
       'bounds what an actor may have in memory: a smaller one would make accepted jobs fail',
       ['runtime/statechart/tables.ts ROWS_MAX'],
     ],

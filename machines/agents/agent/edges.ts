@@ -1,0 +1,82 @@
+/**
+ * Edges of an attempt's chart that recur: what it is ended for, and what it may not do while it waits. The chart
+ * is in agent.ts.
+ */
+
+import type { EventOf } from './context.ts';
+import * as notes from './notes.ts';
+
+export const timeout = (reason: 'agent_timeout' | 'idle' | 'budget') =>
+  ({
+    type: 'decide',
+    params: {
+      outcome: 'timedOut',
+      reason,
+      stopReason: reason === 'agent_timeout' ? 'timedOut' : reason,
+    },
+  }) as const;
+
+const broken = {
+  type: 'decide',
+  params: { outcome: 'failed', reason: 'protocol', stopReason: 'limit' },
+} as const;
+
+export const exited = {
+  type: 'decide',
+  params: ({ event }: { event: EventOf<'process.exited'> }) => ({
+    outcome: 'failed' as const,
+    reason: 'exit',
+    stopReason: 'limit' as const,
+    error:
+      event.signal === null
+        ? `it exited with code ${event.exitCode} and no result`
+        : `it was ended by ${event.signal}`,
+  }),
+} as const;
+
+export const overLimit = {
+  type: 'decide',
+  params: ({ event }: { event: EventOf<'limit.exceeded'> }) => ({
+    outcome: 'failed' as const,
+    reason: event.limit,
+    stopReason: 'limit' as const,
+  }),
+} as const;
+
+export const stopped = {
+  type: 'decide',
+  params: ({ event }: { event: EventOf<'attempt.stop'> }) => ({
+    outcome: 'killed' as const,
+    reason: event.reason,
+    stopReason: event.reason,
+  }),
+} as const;
+
+export const outOfQuota = {
+  type: 'decide',
+  params: { outcome: 'killed', reason: 'quota', stopReason: 'quota' },
+} as const;
+
+export const restarted = {
+  type: 'decide',
+  params: { outcome: 'killed', reason: 'runtimeRestart', stopReason: 'runtimeRestart' },
+} as const;
+
+const tooManyMalformed = {
+  guard: 'isOneTooMany',
+  target: '#agent.terminating.stopping',
+  actions: ['countMalformed', notes.malformed, broken],
+} as const;
+
+export const malformed = [
+  tooManyMalformed,
+  { actions: ['countMalformed', notes.malformed] },
+] as const;
+
+export const waiting = {
+  'expert.requested': [
+    { guard: 'isRepeated' },
+    { actions: ['keepSeen', { type: 'refuseExpert', params: 'busy' }] },
+  ],
+  'human.asked': [{ guard: 'isRepeated' }, ...malformed],
+} as const;

@@ -1,0 +1,119 @@
+/**
+ * Setup of a delegation: its actions, guards and delays, by name. The chart is in delegation.ts.
+ */
+
+import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
+import { to } from '../../../runtime/machine.ts';
+import { agentAddress, orchestrationAddress, taskAddress } from '../addresses.ts';
+import type { NoteParams } from '../notes.ts';
+import { CLEANUP_LIMIT_MS, KILL_LIMIT_MS, type ProcessParams } from '../process-end.ts';
+import type { ExpertFailure, StopReason } from '../words.ts';
+import type { DelegationContext, DelegationEvent, DelegationInput } from './context.ts';
+
+type Args = { readonly context: DelegationContext; readonly event: DelegationEvent };
+
+export const noting = (event: NoteParams['event'], fields: (args: Args) => object = () => ({})) =>
+  ({
+    type: 'note',
+    params: (args: Args): NoteParams => ({
+      event,
+      at: args.event.at,
+      run_id: args.context.runId,
+      agent_id: args.context.delegatorId,
+      task_id: args.context.taskId,
+      delegation_id: args.context.attemptId,
+      expert: args.context.name,
+      ...fields(args),
+    }),
+  }) as const;
+
+const lateResult = noting('late_result_discarded', ({ event }) => ({
+  result: event.type === 'result.reported' ? 'done' : 'failed',
+}));
+
+export const delegationSetup = setup({
+  types: {
+    context: {} as DelegationContext,
+    events: {} as DelegationEvent,
+    input: {} as DelegationInput,
+  },
+  actions: {
+    // Done by the program.
+    note: (_, _params: NoteParams) => {},
+    startProcess: (_, _params: ProcessParams & { readonly attempt: number }) => {},
+    closeInput: (_, _params: ProcessParams) => {},
+    stopProcess: (_, _params: ProcessParams & { readonly reason: StopReason }) => {},
+    killProcess: (
+      _,
+      _params: ProcessParams & {
+        readonly group: number | null;
+        readonly startTicks: string | null;
+      },
+    ) => {},
+    cleanUp: (_, _params: ProcessParams) => {},
+    // Done by the machine.
+    keepProcess: assign(({ context, event }) => {
+      assertEvent(event, 'process.started');
+      const { group, startTicks, at } = event;
+      return { group, startTicks, startedAt: at, dueAt: at + context.limitMs };
+    }),
+    keepExit: assign(({ context, event }) => {
+      assertEvent(event, 'process.exited');
+      return { strayLines: context.strayLines + event.strayLines };
+    }),
+    keepSignal: assign((_, signal: 'SIGTERM' | 'SIGKILL') => ({ signal })),
+    keepEnd: assign({ endedAt: ({ event }) => event.at }),
+    countMalformed: assign({ malformedLines: ({ context }) => context.malformedLines + 1 }),
+    keepAnswer: assign(({ event }) => {
+      assertEvent(event, 'result.reported');
+      return { ok: true, answer: event.result ?? null };
+    }),
+    keepReason: assign((_, reason: ExpertFailure) => ({ ok: false, reason })),
+    keepStop: assign(({ event }) => {
+      assertEvent(event, 'attempt.stop');
+      return { stopReason: event.reason };
+    }),
+    keepStopReason: assign((_, stopReason: StopReason) => ({ stopReason })),
+    noteLateResult: enqueueActions(({ enqueue }) => enqueue(lateResult as never)),
+    tellQueued: sendTo(
+      ({ context }) => to(orchestrationAddress(context.runId)),
+      ({ context: { attemptId, name, taskId } }) => ({
+        type: 'delegation.queued',
+        delegationId: attemptId,
+        expert: name,
+        taskId,
+      }),
+    ),
+    tellUsage: sendTo(
+      ({ context }) => to(orchestrationAddress(context.runId)),
+      ({ event }) => {
+        assertEvent(event, 'usage.reported');
+        const { kind, remainingPercent, amounts } = event;
+        return { type: 'usage.reported', kind, remainingPercent, amounts };
+      },
+    ),
+    /** To whoever asked, and to its task, for the case that the attempt is no more. */
+    tellAnswer: enqueueActions(({ enqueue, context }) => {
+      const { runId, taskId, attemptId: delegationId, delegatorId, name } = context;
+      const { ok, answer, reason } = context;
+      const said = { delegationId, ok, answer, reason };
+      const tell = (address: string, event: object): void =>
+        enqueue.sendTo(to(address) as never, event as never);
+      tell(agentAddress(runId, delegatorId), { type: 'expert.answered', ...said });
+      tell(taskAddress(runId, taskId), { type: 'expert.answered', expert: name, ...said });
+      tell(orchestrationAddress(runId), { type: 'delegation.ended', delegationId });
+    }),
+  },
+  guards: {
+    isClean: ({ event }) => event.type === 'process.exited' && event.isClean,
+    isEmpty: ({ event }) => event.type === 'process.exited' && event.isEmpty,
+    isOneTooMany: ({ context }) => context.malformedLines >= context.malformedLinesMax,
+    isAnswered: ({ context }) => context.ok,
+  },
+  delays: {
+    delegationLimit: ({ context, event }) => Math.max(0, context.dueAt - event.at),
+    grace: ({ context }) => context.graceMs,
+    killLimit: KILL_LIMIT_MS,
+    cleanupLimit: CLEANUP_LIMIT_MS,
+  },
+});

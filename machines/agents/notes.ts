@@ -1,0 +1,58 @@
+/**
+ * Notes that the machines of a run make about themselves: the records of its event log. They decide nothing.
+ */
+
+export const NOTE_EVENTS = [
+  'agent_started',
+  'agent_ended',
+  'agent_timeout',
+  'agent_idle',
+  'agent_over_budget',
+  'agent_progress',
+  'agent_stalled',
+  'stalled_agent_recovered',
+  'checkpoint_requested',
+  'checkpoint_received',
+  'checkpoint_timeout',
+  'checkpoint_late',
+  'malformed_line',
+  'late_result_discarded',
+  'task_available',
+  'task_done',
+  'task_failed',
+  'task_skipped',
+  'task_replaced',
+  'task_unreachable',
+  'task_repeated_timeout',
+  'delegation_queued',
+  'delegation_started',
+  'delegation_answered',
+  'delegation_unsuccessful',
+  'question_asked',
+  'question_answered',
+  'question_withdrawn',
+  'compaction_started',
+  'compaction_completed',
+  'compaction_failed',
+  'quota_exhausted',
+  'quota_available',
+  'session_paused',
+  'session_resumed',
+  'run_draining',
+  'run_finished',
+] as const;
+
+export type NoteEvent = (typeof NOTE_EVENTS)[number];
+
+/** Fields as they stand in a line of JSON. */
+export interface NoteParams {
+  readonly event: NoteEvent;
+  readonly at: number;
+  readonly run_id: string;
+  readonly agent_id?: string;
+  readonly task_id?: string;
+  /** Left out: `info`. */
+  readonly level?: 'warn';
+  readonly message?: string;
+  readonly [field: string]: unknown;
+}

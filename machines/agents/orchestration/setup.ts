@@ -1,0 +1,206 @@
+/**
+ * Setup of an orchestration: its actions, guards and delays, by name. The chart is in orchestration.ts.
+ */
+
+import { assertEvent, assign, enqueueActions, setup } from 'xstate';
+import { type Born, to } from '../../../runtime/machine.ts';
+import type { NoteParams } from '../notes.ts';
+import type { StopReason } from '../words.ts';
+import {
+  isFinal,
+  type OrchestrationContext,
+  type OrchestrationEvent,
+  type OrchestrationInput,
+} from './context.ts';
+import { nextDelegation, nextTask } from './order.ts';
+import { settle, takePlan } from './plan-steps.ts';
+import { answer, openQuestionOf, withdraw } from './question-steps.ts';
+import {
+  collect,
+  dispatch,
+  grant,
+  isOverBudget,
+  killAll,
+  queue,
+  type Step,
+  stopAll,
+  takeUsage,
+} from './steps.ts';
+
+/** The part of XState's `enqueue` that a step needs. */
+interface Enqueue {
+  // biome-ignore lint/suspicious/noExplicitAny: named actions of the setup.
+  (action: any): void;
+  assign(next: Partial<OrchestrationContext>): void;
+  // biome-ignore lint/suspicious/noExplicitAny: targets are addresses.
+  sendTo(target: any, event: any): void;
+}
+
+interface Args {
+  readonly enqueue: Enqueue;
+  readonly context: OrchestrationContext;
+  readonly event: OrchestrationEvent;
+}
+
+function carryOut({ next, says = [], notes = [] }: Step, { enqueue, context, event }: Args): void {
+  enqueue.assign(next);
+  for (const said of says) enqueue.sendTo(to(said.to), said.event);
+  for (const note of notes)
+    enqueue({ type: 'note', params: { ...note, at: event.at, run_id: context.runId } });
+}
+
+const isQuiet = ({ live, delegations }: OrchestrationContext): boolean =>
+  live.size === 0 && delegations.size === 0;
+
+const openQuestions = ({ questions }: OrchestrationContext): number =>
+  [...questions].filter(([, { state }]) => state === 'open').length;
+
+function canDispatch(context: OrchestrationContext, slots: number): boolean {
+  const { rules, live } = context;
+  if (rules === null || live.size >= slots || nextTask(context) === undefined) return false;
+  return !rules.blockAllOnQuestion || openQuestions(context) === 0;
+}
+
+/** Every task that is left waits for a human who has been asked and has not answered. */
+function isBlocked(context: OrchestrationContext): boolean {
+  const { exitWhenBlocked, rules, live, delegations, tasks } = context;
+  if (!exitWhenBlocked || rules === null || delegations.size > 0) return false;
+  const rows = [...live.values()];
+  const waiting = [...tasks.values()].filter(({ state }) => state === 'awaitingHuman').length;
+  const open = openQuestions(context);
+  return (
+    open > 0 &&
+    rows.every((row) => row.isWaiting) &&
+    open === waiting + rows.length &&
+    !canDispatch(context, rules.slots)
+  );
+}
+
+const isAtThreshold = (
+  remaining: number | null,
+  threshold: number | undefined,
+  isArmed: boolean,
+): boolean => isArmed && remaining !== null && remaining <= (threshold ?? 0);
+
+const isSessionLow = ({ sessionRemaining, rules, isSessionArmed }: OrchestrationContext) =>
+  isAtThreshold(sessionRemaining, rules?.sessionThreshold, isSessionArmed);
+
+export const orchestrationSetup = setup({
+  types: {
+    context: {} as OrchestrationContext,
+    events: {} as OrchestrationEvent,
+    input: {} as Born<OrchestrationInput>,
+  },
+  actions: {
+    // Done by the program.
+    note: (_, _params: NoteParams) => {},
+    /** The compaction hook, answered by `compaction.finished` with the same number. */
+    compact: (_, _params: { readonly runId: string; readonly number: number }) => {},
+    stopCompaction: (_, _params: { readonly runId: string; readonly number: number }) => {},
+    // Done by the machine.
+    takePlan: enqueueActions((args) => {
+      assertEvent(args.event, 'run.begun');
+      carryOut(takePlan(args.context, args.event), args);
+    }),
+    takeSettled: enqueueActions((args) => {
+      assertEvent(args.event, 'task.settled');
+      carryOut(settle(args.context, args.event), args);
+    }),
+    openQuestion: enqueueActions((args) => {
+      assertEvent(args.event, 'question.opened');
+      carryOut(openQuestionOf(args.context, args.event), args);
+    }),
+    answerQuestion: enqueueActions((args) => {
+      assertEvent(args.event, 'question.answered');
+      carryOut(answer(args.context, args.event), args);
+    }),
+    withdrawQuestion: enqueueActions((args) => {
+      assertEvent(args.event, 'question.withdrawn');
+      carryOut(withdraw(args.context, args.event.taskId), args);
+    }),
+    takeUsage: assign(({ context, event }) => {
+      assertEvent(event, 'usage.reported');
+      return takeUsage(context, event);
+    }),
+    dispatch: enqueueActions((args) =>
+      carryOut(dispatch(args.context, args.context.rules?.slots ?? 0), args),
+    ),
+    dispatchOne: enqueueActions((args) => carryOut(dispatch(args.context, 1), args)),
+    grant: enqueueActions((args) => carryOut(grant(args.context), args)),
+    queueDelegation: enqueueActions((args) => {
+      assertEvent(args.event, 'delegation.queued');
+      carryOut(queue(args.context, args.event), args);
+    }),
+    endDelegation: assign(({ context, event }) => {
+      assertEvent(event, 'delegation.ended');
+      return { delegations: context.delegations.without(event.delegationId) };
+    }),
+    collect: enqueueActions((args, reason: 'compaction' | 'pause') =>
+      carryOut(collect(args.context, args.event.at, reason), args),
+    ),
+    takeCollected: assign(({ context, event }) => {
+      assertEvent(event, 'checkpoint.collected');
+      return { collecting: context.collecting.filter((each) => each !== event.attemptId) };
+    }),
+    forgetCollecting: assign({ collecting: [] }),
+    beginCompaction: assign(({ context }) => ({
+      isContextArmed: false,
+      compaction: context.compaction + 1,
+    })),
+    stopAll: enqueueActions((args, reason: StopReason) =>
+      carryOut(stopAll(args.context, reason), args),
+    ),
+    killAll: enqueueActions((args) => carryOut(killAll(args.context), args)),
+    keepPause: assign({ pauseCause: 'command' }),
+    /** The cause of the pause that begins. */
+    choosePause: assign(({ context }) => {
+      if (context.pauseCause !== null) return {};
+      if (!isSessionLow(context)) return { pauseCause: 'budget' as const };
+      return { pauseCause: 'threshold' as const, isSessionArmed: false };
+    }),
+    forgetPause: assign({ pauseCause: null }),
+    /** What the runtime before was told says nothing of the attempts to come. */
+    forgetUsage: assign({
+      contextRemaining: null,
+      sessionRemaining: null,
+      isContextArmed: true,
+      isSessionArmed: true,
+      collecting: [],
+    }),
+    keepQuota: assign(({ context, event }) => {
+      assertEvent(event, 'quota.exhausted');
+      return { quotaEndsAt: Math.max(context.quotaEndsAt, event.at + event.resetsInMs) };
+    }),
+    keepEnd: assign({ endedAt: ({ event }) => event.at }),
+  },
+  guards: {
+    isQuiet: ({ context }) => isQuiet(context),
+    isDone: ({ context }) =>
+      context.tasks.size > 0 && isQuiet(context) && [...context.tasks.values()].every(isFinal),
+    isBlocked: ({ context }) => isBlocked(context),
+    canDispatch: ({ context }) => canDispatch(context, context.rules?.slots ?? 0),
+    canProbe: ({ context }) => canDispatch(context, 1),
+    canGrant: ({ context }) => nextDelegation(context) !== undefined,
+    isContextLow: ({ context: { contextRemaining, rules, isContextArmed } }) =>
+      isAtThreshold(contextRemaining, rules?.contextThreshold, isContextArmed),
+    needsPause: ({ context }) =>
+      context.pauseCause !== null || isSessionLow(context) || isOverBudget(context),
+    isCollected: ({ context }) => context.collecting.length === 0,
+    hasNoHook: ({ context }) => context.rules?.hasCompactCommand !== true,
+    isOwnCompaction: ({ context, event }) =>
+      event.type === 'compaction.finished' && event.number === context.compaction,
+    hasFailed: ({ context, event }) =>
+      event.type === 'compaction.finished' &&
+      event.number === context.compaction &&
+      event.failure !== null,
+    isProbeEnd: ({ context, event }) =>
+      event.type === 'task.settled' &&
+      event.attemptId !== null &&
+      context.live.has(event.attemptId),
+  },
+  delays: {
+    collectWindow: ({ context, event }) => Math.max(0, context.windowEndsAt - event.at),
+    compactionLimit: ({ context }) => context.rules?.compactionTimeoutMs ?? 0,
+    quotaReset: ({ context, event }) => Math.max(0, context.quotaEndsAt - event.at),
+  },
+});

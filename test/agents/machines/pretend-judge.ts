@@ -1,0 +1,182 @@
+/**
+ * Judge of a run in the pretend world: the invariants of agent runs by their ids, over what the world has written
+ * down.
+ */
+
+import type { NoteParams } from '../../../machines/agents/notes.ts';
+import type {
+  OrchestrationContext,
+  PlannedTask,
+  RunRules,
+} from '../../../machines/agents/orchestration.ts';
+import type { TaskContext } from '../../../machines/agents/task.ts';
+import type { PretendProcess } from './pretend-process.ts';
+
+export interface Judged {
+  readonly processes: readonly PretendProcess[];
+  readonly notes: readonly NoteParams[];
+  readonly rules: RunRules;
+  readonly planned: readonly PlannedTask[];
+  readonly context: OrchestrationContext;
+  readonly state: unknown;
+  task(taskId: string): TaskContext;
+  agents(): ReadonlyArray<{
+    readonly value: unknown;
+    readonly context: { readonly request: unknown; readonly misses: number };
+  }>;
+}
+
+type Must = (isSo: boolean, what: string) => void;
+
+/** Questions at one moment of a run. */
+export function judgeQuestions({ questions }: OrchestrationContext): readonly string[] {
+  const open = [...questions.values()].filter(({ state }) => state === 'open');
+  const tasks = new Set(open.map(({ taskId }) => taskId));
+  return tasks.size === open.length ? [] : ['AG-6 a task has one open question at most'];
+}
+
+export function judge(world: Judged): readonly string[] {
+  const found = new Set<string>();
+  const must: Must = (isSo, what) => void (isSo || found.add(what));
+  const { context, rules, state } = world;
+  must(state === 'finished', `AG-8 the run ends: ${JSON.stringify(state)}`);
+  must(
+    world.processes.every(({ isAlive }) => !isAlive),
+    'AG-7 no process is left',
+  );
+  const agents = world.processes.filter(({ params }) => params.role === 'agent');
+  const experts = world.processes.filter(({ params }) => params.role === 'expert');
+  const own = (taskId: string) => agents.filter(({ params }) => params.taskId === taskId);
+  for (const process of agents) {
+    must(
+      overlapping(own(process.params.taskId), process) === 1,
+      'AG-1 a task has one live attempt at most',
+    );
+    must(overlapping(agents, process) <= rules.slots, 'AG-2 no more attempts than slots');
+    judgeRequests(process, must);
+  }
+  for (const process of experts)
+    must(
+      overlapping(experts, process) <= (rules.experts[process.params.name] ?? 0),
+      'AG-9 no more of an expert than may run',
+    );
+  for (const agent of world.agents()) {
+    must(agent.value === 'ended', 'AG-7 every attempt ends');
+    const { request, misses } = agent.context;
+    must(request === null && misses === 0, 'AG-7 an attempt that ended has no request, no miss');
+  }
+  judgeNotes(world, must);
+  for (const [taskId, row] of context.tasks) {
+    const task = world.task(taskId);
+    judgeTask(world, task, own(taskId), must);
+    for (const each of row.dependsOn)
+      must(
+        own(taskId).every(({ startedAt }) => startedAt >= lastEnd(own(each))),
+        'AG-8 a task begins after those it waits for',
+      );
+    const wasDone = own(taskId).at(-1)?.saidDone === true;
+    if (row.state === 'done') must(wasDone, 'AG-12 a task is done by its last attempt');
+  }
+  return [...found];
+}
+
+const lastEnd = (processes: readonly PretendProcess[]): number =>
+  Math.max(0, ...processes.map(({ endedAt }) => endedAt ?? 0));
+
+/** As many as were alive when this one began, with itself. */
+function overlapping(processes: readonly PretendProcess[], { startedAt }: PretendProcess): number {
+  return processes.filter(
+    (each) => each.startedAt <= startedAt && (each.endedAt ?? Number.POSITIVE_INFINITY) > startedAt,
+  ).length;
+}
+
+/** Each request comes when the one before was answered, has expired, or was withdrawn by a wait. */
+function judgeRequests(process: PretendProcess, must: Must): void {
+  const requests = process.lines.filter(({ line }) => line.type === 'checkpoint.requested');
+  for (const [index, { line, at }] of requests.entries()) {
+    const next = requests[index + 1];
+    if (next === undefined) continue;
+    const expiresAt = at + (line.timeoutMs ?? 0);
+    const wasAnswered = process.answered.some(
+      ({ requestId, at: answeredAt }) => requestId === line.requestId && answeredAt <= next.at,
+    );
+    const wasWithdrawn = process.waits.some(({ from }) => from >= at && from <= next.at);
+    must(
+      next.at >= expiresAt || wasAnswered || wasWithdrawn,
+      'AG-5 one request of a checkpoint is outstanding at most',
+    );
+  }
+}
+
+function judgeNotes({ notes, rules }: Judged, must: Must): void {
+  for (const { event, elapsed_ms, limit_ms } of notes)
+    if (event === 'agent_timeout')
+      must(elapsed_ms === limit_ms, 'AG-4 an attempt is ended when its active time is its limit');
+  const counts = notes.filter(({ event }) => event === 'checkpoint_timeout');
+  const { stallThreshold } = rules.task.attempt;
+  must(
+    counts.every(({ checkpoint_count: count }) => Number(count) <= stallThreshold),
+    'AG-11 a stall follows its last miss at once',
+  );
+  for (const stall of notes.filter(({ event }) => event === 'agent_stalled'))
+    must(
+      counts.some(
+        (note) => note.agent_id === stall.agent_id && note.checkpoint_count === stallThreshold,
+      ),
+      'AG-11 a stall is that many misses in a row',
+    );
+  const once = new Set<string>();
+  for (const { event, agent_id } of notes)
+    if (event === 'agent_ended') {
+      must(!once.has(agent_id ?? ''), 'AG-1 an attempt ends once');
+      once.add(agent_id ?? '');
+    }
+}
+
+function judgeTask(
+  { rules, context }: Judged,
+  task: TaskContext,
+  own: readonly PretendProcess[],
+  must: Must,
+): void {
+  const rows = [...task.history.values()];
+  const ended = (outcome: string) => rows.filter((row) => row.outcome === outcome).length;
+  const [timedOut, stalled, failed] = [ended('timedOut'), ended('stalled'), ended('failed')];
+  must(task.timeoutCount <= timedOut + stalled, 'AG-3 a timeout counts once');
+  must(task.stallCount <= stalled, 'AG-3 a stall counts once');
+  must(task.failureCount === failed, 'AG-10 failures count, and nothing else as one');
+  must(failed <= rules.task.failuresMax, 'AG-10 no more failures than allowed');
+  const waitedLong = own.every(
+    (process) => activeMs(process) <= limitOf(task, rules) + SLACK_MS || !rows.length,
+  );
+  must(waitedLong, 'AG-4 no attempt works longer than its limit');
+  const questions = [...context.questions.values()].filter((row) => row.taskId === task.taskId);
+  const answered = questions.filter((row) => row.kind === 'agent' && row.state === 'answered');
+  must(
+    task.answers.length <= answered.length && questions.every(({ state }) => state !== 'open'),
+    'AG-6 an answer is applied once, and no question is left',
+  );
+  const isDone = context.tasks.get(task.taskId)?.state === 'done';
+  if (!isDone) return;
+  const escalations = questions.filter(({ kind }) => kind === 'escalation');
+  must(
+    escalations.length <= timedOut + stalled,
+    'AG-6 a question of a task is asked once for each time it runs out',
+  );
+}
+
+/** A process dies this much after the decision: the grace, and the looks at its group. */
+const SLACK_MS = 300;
+
+const limitOf = (task: TaskContext, rules: RunRules): number =>
+  Math.max(task.humanLimitMs ?? 0, task.plan.limitMs ?? rules.task.attempt.agentLimitMs);
+
+/** Time that a process lived without waiting for anybody. */
+function activeMs(process: PretendProcess): number {
+  const end = process.signals[0]?.at ?? process.endedAt ?? process.startedAt;
+  const waited = process.waits.reduce(
+    (sum, { from, to }) => sum + Math.max(0, Math.min(to ?? end, end) - from),
+    0,
+  );
+  return end - process.startedAt - waited;
+}
