@@ -35,6 +35,11 @@ const LANES = {
     ],
     exclude: UNIT,
   },
+  // The inspector's page in a real Chromium, against real nodes.
+  page: {
+    include: ['test/inspector/page/*.test.ts'],
+    globalSetup: ['test/inspector/page/chromium.ts'],
+  },
   // Commands, crashes, durability, load, and the package as it is installed and documented.
   process: {
     include: [

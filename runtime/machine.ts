@@ -24,6 +24,7 @@ import type {
 } from 'xstate';
 import * as XState from 'xstate';
 import type { ErrorCode } from './base/errors.ts';
+import { REPLY_EVENT, ROUTE_EVENT, SPAWN_EVENT } from './base/event-types.ts';
 
 export { Table } from './base/table.ts';
 
@@ -96,12 +97,7 @@ export type Sent<TEvent> = 0 extends 1 & TEvent
 /** The input as a machine takes it: `at` is the moment of birth (not enumerable, so a spread leaves it out). */
 export type Born<TInput> = TInput & { readonly at: number };
 
-/** The event type that gives birth to the actor it is addressed to. */
-export const SPAWN_EVENT = 'escapement.spawn';
-/** XState's event that asks for a state with a `route`: the one of its own that anybody may send. */
-export const ROUTE_EVENT = 'xstate.route';
-/** The event type that carries an answer back to the asker. */
-export const REPLY_EVENT = 'escapement.reply';
+export { REPLY_EVENT, ROUTE_EVENT, SPAWN_EVENT };
 
 /** A target outside the actor's own tree. XState takes it for an actor; the runtime reads its address. */
 export class AddressRef {

@@ -51,6 +51,16 @@ const PARTS = [
     isPresent: () => process.platform === 'win32' || (isOnPath('zsh') && isOnPath('fish')),
     debianPackages: ['zsh', 'fish'],
   },
+  {
+    name: 'chromium',
+    why: "tests open the inspector's page in a real browser",
+    size: 'about 400 MB',
+    required: false,
+    isPresent: () =>
+      ['chromium', 'chromium-browser', 'google-chrome'].some(isOnPath) ||
+      process.platform !== 'linux',
+    debianPackages: ['chromium'],
+  },
 ];
 
 process.exitCode = main();

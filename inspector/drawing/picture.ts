@@ -35,7 +35,7 @@ export function pictureOf(layout: ChartLayout, measure: Measure): PictureElement
       role: 'img',
     },
     [
-      element('title', {}, `Statechart of ${oneLine(boxes[0]?.sketch.state.key ?? '')}`),
+      hint(`Statechart of ${oneLine(boxes[0]?.sketch.state.key ?? '')}`),
       element(
         'g',
         { class: 'states' },
@@ -100,7 +100,7 @@ function stateElement(box: Box, boxes: readonly Box[], measure: Measure): Pictur
   });
   const divider = round(y + sketch.height);
   return element('g', { class: words.join(' '), 'data-state': state.id }, [
-    element('title', {}, stateTitle(box)),
+    hint(stateTitle(box)),
     element('rect', { class: 'box', ...frame }),
     ...(state.type === 'final' ? [element('rect', { class: 'inner', ...inner, rx: 4 })] : []),
     element('text', { class: 'title', x: round(x + GAP), y: titleY }, title),
@@ -121,7 +121,7 @@ function parentOf({ sketch }: Box, boxes: readonly Box[]): Box | undefined {
 function historyElement({ sketch: { state }, x, y, width }: Box): PictureElement {
   const radius = width / 2;
   return element('g', { class: 'state history', 'data-state': state.id }, [
-    element('title', {}, `${state.key}: ${state.history} history`),
+    hint(`${state.key}: ${state.history} history`),
     element('circle', { class: 'box', cx: round(x + radius), cy: round(y + radius), r: radius }),
     element(
       'text',
@@ -157,7 +157,7 @@ function rowElement(row: Row, x: number, y: number): PictureElement {
     ...namesOf(row.transitions),
   };
   return element('g', attributes, [
-    element('title', {}, row.title),
+    hint(row.title),
     element('path', { class: 'row-mark', d: ROW_MARKS[row.type] }),
     element('text', { x: MARK_WIDTH }, row.text),
   ]);
@@ -199,7 +199,7 @@ function labelElement({ edge, label }: Line): PictureElement {
           transform: `translate(${x + 4} ${y + (index + 1) * LINE_HEIGHT.label - 3})`,
           ...namesOf(transitions),
         },
-        [element('title', {}, title), element('text', {}, text)],
+        [hint(title), element('text', {}, text)],
       ),
     ),
   ]);
@@ -264,4 +264,12 @@ function escaped(text: string): string {
     /[<>&"]|[^\P{Cc}\n]/gu,
     (found) => ({ '<': '&lt;', '>': '&gt;', '&': '&amp;', '"': '&quot;' })[found] ?? '\u{FFFD}',
   );
+}
+
+const HINT_LENGTH_MAX = 1_000;
+
+/** Words that come when the pointer rests there: lines of the drawing, and nothing that would turn them. */
+function hint(text: string): PictureElement {
+  const lines = text.slice(0, HINT_LENGTH_MAX).split('\n').map(oneLine);
+  return element('title', {}, lines.join('\n'));
 }

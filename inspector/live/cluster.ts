@@ -5,8 +5,8 @@
  * answer, or has no inspector on, is named as missing. An actor is asked for where it is hosted.
  */
 
-import { placeOf } from '../../runtime/base/address.ts';
-import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
+import { isWholeAddress, placeOf } from '../../runtime/base/address.ts';
+import { excerpt, messageOf, RuntimeError } from '../../runtime/base/errors.ts';
 import { knob } from '../../runtime/base/knob.ts';
 import { type Lookup, messagesOf, type Parameters, textOf, timelineOf, whyOf } from '../lookup.ts';
 import type {
@@ -99,6 +99,8 @@ export class ClusterViews implements Lookup {
   async #ofHost(path: string, parameters: Parameters): Promise<object> {
     const address = addressOf(parameters);
     const { context } = this.#views;
+    if (!isWholeAddress(address))
+      throw new RuntimeError('ADDRESS_MALFORMED', `${excerpt(address)} is no kind/key@place.`);
     if (context.isHere(address)) return this.#views.view(path, parameters) as object;
     const host = context.watch.hostOf(placeOf(address));
     if (host === undefined)

@@ -42,7 +42,7 @@ export class Rates {
       const values: number[] = [];
       for (let end = samples.length - 1; end >= per; end -= per) {
         const risen = (samples[end]?.[index] ?? 0) - (samples[end - per]?.[index] ?? 0);
-        values.unshift((risen * 1_000) / (per * SAMPLE_MS));
+        values.unshift(risen);
       }
       return [name, { stepMs: per * SAMPLE_MS, values }] as const;
     });

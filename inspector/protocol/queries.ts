@@ -82,7 +82,7 @@ export interface Hello {
 /** Nodes of which an answer misses its part, and why. */
 export type Missing = ReadonlyArray<{ readonly node: string; readonly why: string }>;
 
-/** A series of equal steps that ends now: `values[last]` is the step that has just passed. */
+/** Counts in equal steps up to now: `values[last]` is the step that has just passed. */
 export interface Series {
   readonly stepMs: number;
   readonly values: readonly number[];

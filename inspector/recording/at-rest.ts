@@ -3,9 +3,11 @@
  * server would. It runs before the page, takes the place of `fetch` and `EventSource`, and asks nothing of anybody.
  */
 
+import { type Parameters, textOf } from '../lookup.ts';
 import type { Watch } from '../protocol.ts';
 import { Recorded, readLines } from './recorded.ts';
 import { parametersIn, Resting } from './resting.ts';
+import { testFileOf } from './test-file.ts';
 
 interface Message {
   readonly data: string;
@@ -21,7 +23,8 @@ interface Browser {
 
 const browser = globalThis as unknown as Browser;
 const text = browser.document.getElementById('escapement-recording')?.textContent ?? '';
-const resting = new Resting(new Recorded(readLines(JSON.parse(text) as string)), 'recording');
+const lines = readLines(JSON.parse(text) as string);
+const resting = new Resting(new Recorded(lines), 'recording');
 let told: ((message: Message) => void) | undefined;
 
 browser.fetch = async (target: string, init: { readonly body?: string } = {}): Promise<unknown> => {
@@ -31,16 +34,30 @@ browser.fetch = async (target: string, init: { readonly body?: string } = {}): P
     for (const frame of frames) told?.({ data: JSON.stringify(frame) });
     return new browser.Response(null, { status: 204 });
   }
-  const answer = await resting.query(path, parametersIn(new URLSearchParams(query)));
-  const error = {
-    error: { code: 'NOT_ALLOWED', message: 'This file has no answer to that: it is a recording.' },
-  };
+  const parameters = parametersIn(new URLSearchParams(query));
+  if (path === 'test') return testFile(parameters);
+  const answer = await resting.query(path, parameters);
+  const error = refusal('This file has no answer to that: it is a recording.');
   const shape = {
     status: answer === undefined ? 404 : 200,
     headers: { 'content-type': 'application/json' },
   };
   return new browser.Response(JSON.stringify(answer ?? error), shape);
 };
+
+const refusal = (message: string): object => ({ error: { code: 'NOT_ALLOWED', message } });
+
+function testFile(parameters: Parameters): unknown {
+  const turn = textOf(parameters, 'turn');
+  try {
+    const address = textOf(parameters, 'address') ?? '';
+    const file = testFileOf(lines, address, turn === undefined ? undefined : Number(turn));
+    return new browser.Response(file.text, { status: 200 });
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return new browser.Response(JSON.stringify(refusal(message)), { status: 400 });
+  }
+}
 
 browser.EventSource = class {
   static readonly CLOSED = 2;

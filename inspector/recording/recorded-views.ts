@@ -3,6 +3,7 @@
  * safe in a browser.
  */
 
+import { SPAWN_EVENT } from '../../runtime/base/event-types.ts';
 import { type Lookup, messagesOf, type Parameters, textOf, timelineOf, whyOf } from '../lookup.ts';
 import type {
   ActorLine,
@@ -11,10 +12,9 @@ import type {
   FleetState,
   KindLine,
   Overview,
-  TurnLine,
 } from '../protocol.ts';
 import { activePaths } from '../state-paths.ts';
-import { dwells } from '../turn-lines.ts';
+import { dwells, isDeadlineTurn } from '../turn-lines.ts';
 import type { Recorded, RecordedActor } from './recorded.ts';
 
 const LIMIT = 200;
@@ -46,7 +46,7 @@ export async function recordedView(
     case 'actor':
       return { at, ...actorIn(recorded, address) };
     case 'turns':
-      return { at, turns: turnsIn(recorded, address) };
+      return { at, turns: recorded.turns(address) };
     case 'definition': {
       const kind = textOf(parameters, 'kind') ?? '';
       const chart = recorded.chart(kind);
@@ -175,10 +175,6 @@ function actorIn(recorded: Recorded, address: string): object {
   };
 }
 
-function turnsIn(recorded: Recorded, address: string): readonly TurnLine[] {
-  return recorded.actors.get(address)?.turns ?? [];
-}
-
 function overviewIn(recorded: Recorded): Overview {
   const { from, to } = recorded.range;
   const kinds = new Map<string, { states: Map<string, number>; active: number; ended: number }>();
@@ -189,7 +185,6 @@ function overviewIn(recorded: Recorded): Overview {
     if (status === 'active') counts.active += 1;
     else counts.ended += 1;
   }
-  const none = { stepMs: 1_000, values: [] };
   const lines = [...kinds].map(([kind, { states, active, ended }]): KindLine => {
     const hash = recorded.chart(kind)?.hash;
     return {
@@ -208,7 +203,7 @@ function overviewIn(recorded: Recorded): Overview {
     at: to,
     windowMs: to - from,
     kinds: lines,
-    rates: { births: none, ends: none, turns: none, failed: none, timeouts: none, messages: none },
+    rates: ratesIn(recorded),
     nodes: (recorded.header?.nodes ?? []).map(({ node, place }) => ({
       node,
       place,
@@ -224,6 +219,40 @@ function overviewIn(recorded: Recorded): Overview {
     undelivered: 0,
     missing: [],
   };
+}
+
+const STEPS = 120;
+
+/** What happened in each part of the recorded time. */
+function ratesIn(recorded: Recorded): Overview['rates'] {
+  const { from, to } = recorded.range;
+  const stepMs = Math.max(1, Math.ceil((to - from + 1) / STEPS));
+  const steps = Math.max(1, Math.ceil((to - from + 1) / stepMs));
+  const series = () => ({ stepMs, values: new Array<number>(steps).fill(0) });
+  const rates = {
+    births: series(),
+    ends: series(),
+    turns: series(),
+    failed: series(),
+    timeouts: series(),
+    messages: series(),
+  };
+  const add = (name: keyof typeof rates, at: number): void => {
+    const { values } = rates[name];
+    const step = Math.min(steps - 1, Math.max(0, Math.floor((at - from) / stepMs)));
+    values[step] = (values[step] ?? 0) + 1;
+  };
+  for (const { turns, status, turnAt } of recorded.actors.values()) {
+    if (status !== 'active') add('ends', turnAt);
+    for (const turn of turns) {
+      add('turns', turn.at);
+      if (turn.event === SPAWN_EVENT) add('births', turn.at);
+      if (turn.error !== undefined) add('failed', turn.at);
+      if (isDeadlineTurn(turn)) add('timeouts', turn.at);
+      for (const _ of turn.did ?? []) add('messages', turn.at);
+    }
+  }
+  return rates;
 }
 
 function statesIn(recorded: Recorded, kind: string): FleetState[] {

@@ -14,6 +14,7 @@ import type {
   TurnLine,
 } from '../protocol.ts';
 import { RECORDING_VERSION } from '../protocol.ts';
+import { show } from '../shown.ts';
 import { activePaths } from '../state-paths.ts';
 import { deadlineName, enteredAt } from '../turn-lines.ts';
 import type { Evidence } from '../why.ts';
@@ -32,7 +33,12 @@ export interface RecordedActor {
   context: unknown;
   timers: ReadonlyArray<{ readonly id: string; readonly dueAt: number }>;
   readonly turns: TurnLine[];
+  /** Of each turn its event whole and the context after it, where they were recorded. */
+  readonly wholes: Array<{ readonly event: unknown; readonly context: unknown }>;
 }
+
+/** Bytes of a context or an event that are shown. */
+const SHOWN = { bytesMax: 65_536 };
 
 export class Recorded {
   readonly header: RecordedHeader | undefined;
@@ -56,6 +62,19 @@ export class Recorded {
 
   chart(kind: string): ChartDefinition | undefined {
     return this.charts.get(kind);
+  }
+
+  /** Turns of an actor as they are looked at one by one: with events and contexts. */
+  turns(address: string): TurnLine[] {
+    const { turns = [], wholes = [] } = this.actors.get(address) ?? {};
+    return turns.map((turn, index) => {
+      const { event, context } = wholes[index] ?? {};
+      return {
+        ...turn,
+        ...(event !== undefined && { payload: show(event, SHOWN) }),
+        ...(context !== undefined && { context: show(context, SHOWN) }),
+      };
+    });
   }
 
   evidence(address: string): Evidence | undefined {
@@ -99,10 +118,12 @@ export class Recorded {
     const actor = this.#of(line.address, line.node);
     if (line.context !== undefined) actor.context = line.context;
     else if (line.patch !== undefined) actor.context = patched(actor.context, line.patch);
+    else if (line.contextBytes !== undefined) actor.context = undefined;
+    actor.wholes.push({ event: line.event, context: actor.context });
     const isNew = actor.state !== line.state || actor.turns.length === 0;
     actor.state = line.state;
     actor.turnAt = line.takenAt;
-    const { address, turn, takenAt, event, dueAt, from, counter, error, by } = line;
+    const { address, turn, takenAt, event, dueAt, from, counter, error, by, transitions } = line;
     actor.turns.push({
       address,
       turn,
@@ -115,6 +136,7 @@ export class Recorded {
       ...(line.did !== undefined && { did: line.did }),
       ...(error !== undefined && { error }),
       ...(by !== undefined && { by }),
+      ...(transitions !== undefined && { transitions }),
     });
   }
 
@@ -141,6 +163,7 @@ export class Recorded {
       context: undefined,
       timers: [],
       turns: [],
+      wholes: [],
     };
     this.actors.set(address, actor);
     return actor;

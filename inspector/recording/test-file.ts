@@ -7,7 +7,7 @@
 
 import { kindOf } from '../../runtime/base/address.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
-import { SPAWN_EVENT } from '../../runtime/machine.ts';
+import { SPAWN_EVENT } from '../../runtime/base/event-types.ts';
 import type { RecordedHeader, RecordedLine } from '../protocol.ts';
 import { REDACTED } from '../shown.ts';
 import type { SourceFile } from '../source.ts';

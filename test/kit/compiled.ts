@@ -1,5 +1,6 @@
 /**
- * The command line and the programs of tests as plain JavaScript, for tests that start processes.
+ * The command line, the programs of tests and the inspector's page as plain JavaScript, for tests that start
+ * processes.
  *
  * Guarantees: what is returned was made of the sources as they were at the call, by the compiler
  * that makes the package and without checking types; it is compiled once, however many test
@@ -66,6 +67,9 @@ function compileInto(folder: string): void {
   if (status !== 0)
     throw new Error(`The programs of the tests do not compile:
 ${stdout}`);
+  const page = [join(ROOT, 'scripts', 'build-page.mjs'), join(draft, 'inspector', 'dist')];
+  const built = spawnSync(process.execPath, page, { cwd: ROOT, encoding: 'utf8' });
+  if (built.status !== 0) throw new Error(`The inspector's page is not built:\n${built.stderr}`);
   try {
     renameSync(draft, folder);
   } catch (thrown) {
@@ -85,7 +89,8 @@ function sourcesHash(): string {
     'package.json',
     'tsconfig.build.json',
     'test/kit/tsconfig.json',
-    ...listProjectFiles().filter(isSource),
+    'scripts/build-page.mjs',
+    ...listProjectFiles().filter((path) => isSource(path) || path.startsWith('inspector/page/')),
   ])
     hash
       .update(path)

@@ -5,7 +5,7 @@
 
 import { signal } from '@preact/signals';
 import { isPaused } from './live.ts';
-import { go, href } from './route.ts';
+import { go, href, route, setParams } from './route.ts';
 
 export const isHelpShown = signal(false);
 
@@ -68,8 +68,9 @@ function act(key: string, target: HTMLElement): boolean {
   const isButton = /^(BUTTON|A|SUMMARY)$/.test(target.tagName);
   if (key === '?') isHelpShown.value = !isHelpShown.value;
   else if (key === 'Escape') {
-    if (!isHelpShown.value) return false;
-    isHelpShown.value = false;
+    if (isHelpShown.value) isHelpShown.value = false;
+    else if (route.peek().params.has('turn')) setParams({ turn: undefined });
+    else return false;
   } else if (key === '/') focusFilter();
   else if (key === ' ' && !isButton) isPaused.value = !isPaused.value;
   else if (key === 'j' && list) list.move(1);

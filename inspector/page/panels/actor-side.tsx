@@ -7,7 +7,7 @@ import { reason } from '../core/live.ts';
 import { bytes, counted, plain, timeOfDay } from '../core/words.ts';
 import { Json } from '../parts/json.tsx';
 import { ActorLink, Countdown, Note } from '../parts/marks.tsx';
-import { Commands } from './commands.tsx';
+import { Commands, CopyTest } from './commands.tsx';
 
 export function ActorSide({ actor, turn }: { actor: ActorDetail; turn: TurnLine | undefined }) {
   return (
@@ -25,7 +25,13 @@ export function ActorSide({ actor, turn }: { actor: ActorDetail; turn: TurnLine 
           <ShownValue shown={turn === undefined ? actor.context : turn.context} />
         )}
       </section>
-      {turn === undefined && <Commands actor={actor} />}
+      {turn === undefined ? (
+        <Commands actor={actor} />
+      ) : (
+        <div class="deeds">
+          <CopyTest address={actor.address} turn={turn.turn} />
+        </div>
+      )}
     </aside>
   );
 }

@@ -13,7 +13,7 @@ import { useAnswer } from '../core/api.ts';
 import { now } from '../core/clock.ts';
 import { definitionOf } from '../core/definitions.ts';
 import { connection, details, generation, useWatch } from '../core/live.ts';
-import { actorHref, route, setParams } from '../core/route.ts';
+import { href, route, setParams } from '../core/route.ts';
 import { addressParts, counted, duration, moment, plain, timeOfDay } from '../core/words.ts';
 import { Chart } from '../parts/chart.tsx';
 import { Countdown, Empty, KindLink, Note, State } from '../parts/marks.tsx';
@@ -28,7 +28,7 @@ const TABS = [
   ['why', 'Why'],
   ['turns', 'Turns'],
   ['timeline', 'Timeline'],
-  ['sequence', 'Messages'],
+  ['messages', 'Messages'],
 ] as const;
 
 export function ActorPanel() {
@@ -38,7 +38,8 @@ export function ActorPanel() {
   const told = details.value.get(address);
   const actor = told === undefined ? asked.answer?.actor : (told ?? undefined);
   const turns = useTurns(address);
-  const tab = route.value.params.get('tab') ?? 'chart';
+  const wanted = route.value.params.get('tab');
+  const [tab] = TABS.find(([name]) => name === wanted) ?? TABS[0];
   const travelTo = route.value.params.get('turn');
   const turn =
     travelTo === null ? undefined : turns.all.find((each) => each.turn === Number(travelTo));
@@ -58,7 +59,10 @@ export function ActorPanel() {
         {TABS.map(([name, label]) => (
           <a
             key={name}
-            href={actorHref(address, name === 'chart' ? undefined : name)}
+            href={href('actor', address, {
+              tab: name === 'chart' ? undefined : name,
+              turn: travelTo ?? undefined,
+            })}
             aria-current={tab === name ? 'page' : undefined}
           >
             {label}
@@ -71,7 +75,7 @@ export function ActorPanel() {
           {tab === 'why' && <WhyTab address={address} turns={actor.turns} status={actor.status} />}
           {tab === 'turns' && <TurnsTab turns={turns} selected={turn} />}
           {tab === 'timeline' && <TimelinePanel addresses={[address]} />}
-          {tab === 'sequence' && <SequencePanel addresses={[address]} />}
+          {tab === 'messages' && <SequencePanel addresses={[address]} />}
         </div>
         <ActorSide actor={actor} turn={turn} />
       </div>

@@ -195,11 +195,13 @@ function Send({ actor, give }: { actor: ActorDetail; give: (asked: Command) => P
   );
 }
 
-function CopyTest({ address }: { address: string }) {
+/** `turn`: that which went wrong; the last one where none is chosen. */
+export function CopyTest({ address, turn }: { address: string; turn?: number }) {
   const done = useSignal('');
   const copy = async (): Promise<void> => {
     try {
-      const answer = await fetch(`api/test?address=${encodeURIComponent(address)}`);
+      const upTo = turn === undefined ? '' : `&turn=${turn}`;
+      const answer = await fetch(`api/test?address=${encodeURIComponent(address)}${upTo}`);
       const text = await answer.text();
       if (!answer.ok)
         throw new Error(JSON.parse(text).error?.message ?? `The server answered ${answer.status}.`);
