@@ -4,8 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Host } from '../programs/mapreduce/host.ts';
-import { withIds } from '../programs/mapreduce/items.ts';
-import { followRun, prepare, type RunOptions, startRun } from '../programs/mapreduce/run.ts';
+import {
+  followRun,
+  inputOf,
+  prepare,
+  type RunOptions,
+  startRun,
+} from '../programs/mapreduce/run.ts';
 
 export interface Work {
   readonly items: number;
@@ -29,11 +34,15 @@ export async function runOnce(
     ...map,
   };
   writeFileSync(file, JSON.stringify({ mode: 'mapreduce', map: section }));
+  writeFileSync(
+    join(folder, 'items.json'),
+    JSON.stringify(Array.from({ length: items }, (_, index) => index)),
+  );
   const host = await Host.open({ data: join(folder, 'data'), ...options });
   try {
-    const values = Array.from({ length: items }, (_, index) => index);
+    const prepared = prepare(file);
     const begin = performance.now();
-    const runId = await startRun(host, prepare(file), withIds(values), items, options);
+    const runId = await startRun(host, prepared, inputOf(prepared), options);
     await followRunQuietly(host, runId);
     const tookMs = performance.now() - begin;
     await look(host, runId);

@@ -2,7 +2,7 @@
  * Explanation of an actor's end, or of what ends it next, made of evidence alone. Pure, so that the page, the terminal, recordings, dead
  * directories and simulated runs say the same.
  *
- * Of the jobs system it knows the sums (budget, extensions, silence); of any other machine it says which deadline
+ * Of the jobs system and of map-reduce runs it knows the sums (budget, extensions, silence); of any other machine it says which deadline
  * or event ended it, by the machine's own names. What the evidence does not say is a gap, and no guess.
  */
 
@@ -13,6 +13,8 @@ import type { WhyCase } from './why/evidence.ts';
 import { whyGateJob } from './why/gate-job.ts';
 import { type JobFindings, whyJob } from './why/job.ts';
 import { whyMachine } from './why/machine.ts';
+import { whyMapAgent } from './why/map-agent.ts';
+import { whyMapRun } from './why/map-run.ts';
 import { spanText } from './why/words.ts';
 
 export { type Evidence, gather, type WhyCase } from './why/evidence.ts';
@@ -48,6 +50,8 @@ export function why(found: WhyCase): Why {
 function findingsOf(found: WhyCase): JobFindings {
   if (found.subject.kind === 'job') return whyJob(found) ?? whyMachine(found);
   if (found.subject.kind === 'gate-job') return whyGateJob(found) ?? whyMachine(found);
+  if (found.subject.kind === 'map-agent') return whyMapAgent(found) ?? whyMachine(found);
+  if (found.subject.kind === 'mapreduce') return whyMapRun(found) ?? whyMachine(found);
   return whyMachine(found);
 }
 

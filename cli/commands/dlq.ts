@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import {
   type FailedItemDocument,
   failedItemDocument,
+  failedItemsWarning,
   isRetried,
   type Selection,
   selectedItems,
@@ -83,6 +84,8 @@ function listCommand({ output }: Surroundings): Command {
     .addHelpText('after', HELP)
     .action(async ({ data, json, workflow }: DlqOptions) => {
       const items = await read(data, { itemIds: [], all: true, workflow });
+      const warning = await looking(data, ({ stored }) => failedItemsWarning(stored));
+      if (warning !== undefined) output.complain(`warning: ${warning}\n`);
       if (json === true) output.line(JSON.stringify({ items }, null, 2));
       else if (items.length === 0) output.line('No item has failed.');
       else
@@ -170,13 +173,8 @@ async function retry(
         ...(agentTimeout !== undefined && { agentTimeoutMs: agentTimeout }),
         resolvesFailedItems: true,
       };
-      return startRun(
-        host,
-        prepareStored(host, last.run_id, given),
-        retried,
-        retried.length,
-        given,
-      );
+      const input = { count: retried.length, items: () => retried };
+      return startRun(host, prepareStored(host, last.run_id, given), input, given);
     });
     remaining += items.length - document.summary.done;
   }

@@ -46,19 +46,19 @@ function listCommand({ output }: Surroundings): Command {
   return ofRun(new Command('list').description('List the timers that are armed now.')).action(
     async ({ data, json, run }: TimeoutOptions) => {
       const now = systemClock({ unref: true }).now();
-      const timers = await looking(data, ({ stored }) =>
-        activeTimers(
-          stored,
-          stored.runs().filter(({ context }) => run === undefined || context.runId === run),
-          now,
-        ),
-      );
+      const timers = await looking(data, ({ stored, folder }) => {
+        const live = [...stored.live()].filter(
+          ({ context }) => run === undefined || context.runId === run,
+        );
+        return activeTimers(stored, live, now, folder);
+      });
       if (json === true) output.line(JSON.stringify({ timers }, null, 2));
       else if (timers.length === 0) output.line('No timer is armed.');
       else
         printTable(
           [
             { title: 'agent', text: ({ agentId }) => agentId },
+            { title: 'item', text: ({ itemId }) => itemId ?? '' },
             { title: 'run', text: ({ runId }) => runId },
             { title: 'kind', text: ({ kind }) => kind },
             { title: 'limit', text: ({ limitMs }) => durationText(limitMs ?? 0), side: 'right' },

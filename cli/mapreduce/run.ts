@@ -5,20 +5,28 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { runAddress } from '../../machines/mapreduce/addresses.ts';
 import { durationText } from '../../machines/mapreduce/words.ts';
 import { serveControl } from '../../programs/mapreduce/control.ts';
+import { failedItemsWarning } from '../../programs/mapreduce/failed-items.ts';
 import { Host } from '../../programs/mapreduce/host.ts';
 import type { RunDocument } from '../../programs/mapreduce/index.ts';
-import { readInput, withIds } from '../../programs/mapreduce/items.ts';
 import type { About, Plan } from '../../programs/mapreduce/plan.ts';
-import { followRun, hashOf, prepare, resumeRun, startRun } from '../../programs/mapreduce/run.ts';
+import {
+  followRun,
+  hashOf,
+  inputOf,
+  prepare,
+  resumeRun,
+  startRun,
+} from '../../programs/mapreduce/run.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
 import type { Surroundings } from '../commands/commands.ts';
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
+import type { ListenAddress } from '../node/listen-address.ts';
 import { type Output, printable } from '../render/output.ts';
+import { listenFor, parseOwnAddress, type RunListener } from './listen.ts';
 import {
   type DataOptions,
   parseCommand,
@@ -37,6 +45,7 @@ interface RunFlags extends DataOptions {
   readonly useStored?: boolean;
   readonly quiet?: boolean;
   readonly events?: boolean;
+  readonly listen?: ListenAddress;
 }
 
 const HELP = `
@@ -88,6 +97,11 @@ export function resumeCommand(around: Surroundings): Command {
 function flagged(command: Command): Command {
   return withDataOptions(command)
     .option('--use-stored', 'resume though the workflow file was changed since')
+    .option(
+      '--listen <address>',
+      'serve metrics, actors, timers and the inspector there',
+      parseOwnAddress,
+    )
     .option('--events', 'print the events of monitoring on standard error, a line of JSON each')
     .option('--quiet', 'show no progress');
 }
@@ -101,10 +115,9 @@ async function start(file: string, flags: RunFlags, around: Surroundings): Promi
     ...(runId !== undefined && { runId }),
   };
   const prepared = prepare(file, options);
-  const { map } = prepared.workflow;
-  const values = readInput(resolve(prepared.directory, map.input), map.jsonPath);
+  const input = inputOf(prepared);
   await hosting(flags, around, async (host) => {
-    const started = await startRun(host, prepared, withIds(values), values.length, options);
+    const started = await startRun(host, prepared, input, options);
     if (flags.quiet !== true) sayLimits(host.plan(started), around.output);
     return started;
   });
@@ -135,17 +148,23 @@ function refuseChanged({ workflowFile, workflowHash }: About): void {
 
 /** Hosts a run from its begin, or its continuation, to its end. */
 export async function hosting(
-  flags: Pick<RunFlags, 'data' | 'json' | 'quiet' | 'events'>,
+  flags: Pick<RunFlags, 'data' | 'json' | 'quiet' | 'events' | 'listen'>,
   { output, host: process, setExitCode }: Surroundings,
   begin: (host: Host) => Promise<string>,
 ): Promise<RunDocument> {
-  const host = await Host.open({ data: flags.data, logger: loggerOn(output) });
+  const logger = loggerOn(output);
+  const host = await Host.open({ data: flags.data, logger });
   const stopControl = await serveControl(host);
+  let listener: RunListener | undefined;
   const stopping = new AbortController();
   let stoppedBy: ExitCode | undefined;
   try {
     if (flags.events === true)
       host.monitor.attach((event) => output.complain(`${JSON.stringify(event)}\n`));
+    if (flags.listen !== undefined) {
+      listener = await listenFor(host, flags.listen, logger);
+      if (flags.quiet !== true) output.complain(`listening on ${listener.url}\n`);
+    }
     const runId = await begin(host);
     const progress = flags.quiet === true ? undefined : new Progress(host, runId, output);
     const stop = (exitCode: ExitCode) => (): void => {
@@ -161,11 +180,14 @@ export async function hosting(
     process?.on('SIGTERM', stop(EXIT.terminated));
     const document = await followRun(host, runId, { signal: stopping.signal });
     progress?.close();
+    const warning = failedItemsWarning(host.stored);
+    if (warning !== undefined) output.complain(`warning: ${warning}\n`);
     report(document, flags, output);
     setExitCode(exitCodeOf(document, stoppedBy));
     return document;
   } finally {
     stopControl();
+    await listener?.close();
     await host.close();
   }
 }

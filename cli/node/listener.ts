@@ -29,7 +29,14 @@ export interface Listener {
 /** @throws {CommandFailure} when the address cannot be had. */
 export async function openListener(
   address: ListenAddress,
-  { tls, limits, logger }: Pick<NodeConfiguration, 'tls' | 'limits'> & { readonly logger: Logger },
+  {
+    tls,
+    limits,
+    logger,
+  }: Pick<NodeConfiguration, 'tls'> & {
+    readonly limits: Pick<NodeConfiguration['limits'], 'http'>;
+    readonly logger: Logger;
+  },
   first: RequestListener,
 ): Promise<Listener> {
   let current = first;

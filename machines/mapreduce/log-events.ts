@@ -12,8 +12,10 @@ export const MONITORING_EVENTS = [
   'TimeoutExtended',
   'TimeoutAlert',
   'EnforcementUnavailable',
+  'SignalSent',
   'RunPaused',
   'RunContinued',
+  'ItemRetried',
   'ItemFinal',
   'RunEnded',
 ] as const;

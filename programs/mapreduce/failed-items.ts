@@ -91,6 +91,14 @@ function itemData(folder: RunFolder, index: number): unknown {
   }
 }
 
+/** Records above which somebody should look at them: none is ever dropped by itself. */
+const FAILED_ITEMS_MAX = 1_000;
+
+export function failedItemsWarning({ failedItemCount: count }: StoredRuns): string | undefined {
+  if (count <= FAILED_ITEMS_MAX) return undefined;
+  return `${count} failed items are on record, more than ${FAILED_ITEMS_MAX}: try them again or drop them`;
+}
+
 export interface Selection {
   readonly itemIds: readonly string[];
   readonly all: boolean;

@@ -28,6 +28,7 @@ import { Monitor } from './monitor.ts';
 import { type Plan, planOf } from './plan.ts';
 import { RunFolder } from './run-folder.ts';
 import { StoredRuns } from './stored-runs.ts';
+import { activeTimers } from './timeouts.ts';
 import { engineTimers, type TimerPort } from './timer-port.ts';
 
 export interface HostOptions {
@@ -157,6 +158,17 @@ export class Host {
     const run = this.stored.run(runId);
     if (run === undefined) throw unknownRun(runId);
     return mapResults(this.stored, run, this.folder(runId));
+  }
+
+  /** Metrics as Prometheus reads them. */
+  metricsText(): string {
+    const live = [...this.stored.live()];
+    const agents = live.flatMap(({ context }) => [...this.stored.activeAgents(context.runId)]);
+    return this.monitor.metrics.text({
+      agents_active: agents.filter(({ context }) => context.role === 'map').length,
+      timers_active: activeTimers(this.stored, live, this.clock.now()).length,
+      dlq_records: this.stored.failedItemCount,
+    });
   }
 
   /** Resolves when the run has come to an end, for good or to be resumed. */

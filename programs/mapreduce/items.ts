@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { compile, JSONPathError } from 'json-p3';
 import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
+import { NotStreamable, streamElements } from './json-stream.ts';
 import { syncDirectoryOf } from './run-folder.ts';
 
 export interface Item {
@@ -25,10 +26,69 @@ export function checkPath(jsonPath: string): void {
   inInput(`JSONPath ${jsonPath}`, () => compile(jsonPath));
 }
 
-/** The values that a path finds in a file. @throws {RuntimeError} INPUT_INVALID */
-export function readInput(file: string, jsonPath: string): unknown[] {
-  const text = inInput(file, () => readFileSync(file, 'utf8'));
-  const document = inInput(file, () => JSON.parse(text) as never);
+/** Items of an input: how many there are, and they themselves, as often as somebody wants them. */
+export interface Input {
+  readonly count: number;
+  items(): Iterable<Item>;
+}
+
+/**
+ * The items that a path finds in a file. Those of one array are read one by one, however many they are; any other
+ * path needs the file in memory.
+ *
+ * @throws {RuntimeError} INPUT_INVALID
+ */
+export function readInput(file: string, jsonPath: string): Input {
+  const path = pathOfArray(jsonPath);
+  const whole = (): Input => {
+    const values = wholeInput(file, jsonPath);
+    return inputOf(() => values);
+  };
+  return inInput(file, () => {
+    if (path === undefined) return whole();
+    try {
+      return inputOf(() => streamElements(file, path));
+    } catch (thrown) {
+      if (thrown instanceof NotStreamable) return whole();
+      throw thrown;
+    }
+  });
+}
+
+/** Goes through all values once, so that all of the file is checked before anything begins. */
+function inputOf(values: () => Iterable<unknown>): Input {
+  const ids = new UniqueIds();
+  let count = 0;
+  for (const value of values()) {
+    ids.add(ownId(value));
+    count += 1;
+  }
+  const haveIds = ids.areUnique(values);
+  return { count, items: () => named(values(), haveIds) };
+}
+
+function* named(values: Iterable<unknown>, haveIds: boolean): Iterable<Item> {
+  let index = 0;
+  for (const value of values) {
+    yield { itemId: haveIds ? (ownId(value) as string) : `item_${index}`, value };
+    index += 1;
+  }
+}
+
+const NAME = String.raw`\.([A-Za-z_][\w-]*)|\['([^'\\]*)'\]|\["([^"\\]*)"\]`;
+const ARRAY_PATH = new RegExp(String.raw`^\$((?:${NAME})*)(?:\[\*\]|\.\*)$`);
+
+/** The names on the way to an array all of whose elements are asked for; undefined of any other path. */
+function pathOfArray(jsonPath: string): readonly string[] | undefined {
+  const names = ARRAY_PATH.exec(jsonPath)?.[1];
+  if (names === undefined) return undefined;
+  return [...names.matchAll(new RegExp(NAME, 'g'))].map(
+    ([, ...found]) => found.find((each) => each !== undefined) ?? '',
+  );
+}
+
+function wholeInput(file: string, jsonPath: string): unknown[] {
+  const document = JSON.parse(readFileSync(file, 'utf8')) as never;
   return inInput(`JSONPath ${jsonPath}`, () => {
     const values: unknown[] = [];
     for (const { value } of compile(jsonPath).lazyQuery(document)) values.push(value);
@@ -40,24 +100,60 @@ function inInput<T>(what: string, read: () => T): T {
   try {
     return read();
   } catch (thrown) {
+    if (thrown instanceof RuntimeError) throw thrown;
     const kind = thrown instanceof JSONPathError ? 'is no valid path' : 'cannot be read';
     throw new RuntimeError('INPUT_INVALID', `${what} ${kind}: ${messageOf(thrown)}`);
   }
 }
 
-/** Items with their ids: their own if all have one and no two the same, otherwise by their place. */
-export function* withIds(values: readonly unknown[]): Iterable<Item> {
-  const seen = new Set<string>();
-  const ids: string[] = [];
-  for (const value of values) {
-    const id = ownId(value);
-    if (id === undefined || seen.has(id)) break;
-    seen.add(id);
-    ids.push(id);
+/**
+ * Whether all values have an id and no two the same, in 8 bytes for each: hashes are compared, and ids only where two
+ * hashes are alike.
+ */
+class UniqueIds {
+  #hashes = new Float64Array(1_024);
+  #count = 0;
+  #isMissing = false;
+
+  add(id: string | undefined): void {
+    this.#isMissing ||= id === undefined;
+    if (id === undefined || this.#isMissing) return;
+    if (this.#count === this.#hashes.length) {
+      const grown = new Float64Array(this.#count * 2);
+      grown.set(this.#hashes);
+      this.#hashes = grown;
+    }
+    this.#hashes[this.#count] = hashOf(id);
+    this.#count += 1;
   }
-  const haveIds = ids.length === values.length;
-  for (const [index, value] of values.entries())
-    yield { itemId: haveIds ? (ids[index] as string) : `item_${index}`, value };
+
+  areUnique(values: () => Iterable<unknown>): boolean {
+    if (this.#isMissing) return false;
+    const sorted = this.#hashes.subarray(0, this.#count).sort();
+    const alike = new Set<number>();
+    for (let index = 1; index < sorted.length; index++)
+      if (sorted[index] === sorted[index - 1]) alike.add(sorted[index] as number);
+    if (alike.size === 0) return true;
+    const seen = new Set<string>();
+    for (const value of values()) {
+      const id = ownId(value) ?? '';
+      if (!alike.has(hashOf(id))) continue;
+      if (seen.has(id)) return false;
+      seen.add(id);
+    }
+    return true;
+  }
+}
+
+/** 53 bits, of two runs of FNV-1a. */
+function hashOf(text: string): number {
+  let [low, high] = [0x811c9dc5, 0x01000193];
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul(high ^ code, 0x85ebca6b);
+  }
+  return (high >>> 11) * 0x1_0000_0000 + (low >>> 0);
 }
 
 function ownId(value: unknown): string | undefined {
@@ -98,7 +194,7 @@ export function writeItems(
 export class ItemFile {
   readonly #descriptor: number;
   /** Where each line begins, and where the last one ends. */
-  readonly #offsets: readonly number[];
+  readonly #offsets: Float64Array;
 
   /** @throws the system's error when there is no such file */
   constructor(path: string) {
@@ -125,14 +221,21 @@ export class ItemFile {
   }
 }
 
-function offsetsOf(descriptor: number): readonly number[] {
-  const offsets = [0];
+function offsetsOf(descriptor: number): Float64Array {
+  let offsets = new Float64Array(1_024);
+  let count = 1;
   const bytes = Buffer.alloc(1 << 20);
   for (let at = 0; ; ) {
     const length = readSync(descriptor, bytes, 0, bytes.length, at);
-    if (length === 0) return offsets;
+    if (length === 0) return offsets.subarray(0, count);
     for (let found = bytes.indexOf(LINE_FEED); found >= 0 && found < length; ) {
-      offsets.push(at + found + 1);
+      if (count === offsets.length) {
+        const grown = new Float64Array(count * 2);
+        grown.set(offsets);
+        offsets = grown;
+      }
+      offsets[count] = at + found + 1;
+      count += 1;
       found = bytes.indexOf(LINE_FEED, found + 1);
     }
     at += length;

@@ -30,8 +30,9 @@ const HELP: Readonly<
     'Attempts that no timer was registered for.',
   ],
   mapreduce_monitoring_dropped_total: ['counter', 'Events that a full queue has dropped.'],
+  mapreduce_monitoring_failed_total: ['counter', 'Calls of a sink of events that have thrown.'],
   mapreduce_agents_active: ['gauge', 'Attempts at work.'],
-  mapreduce_timers_active: ['gauge', 'Attempts at work that have a timer of their own.'],
+  mapreduce_timers_active: ['gauge', 'Timers of attempts and commands that are armed.'],
   mapreduce_dlq_records: ['gauge', 'Failed items on record.'],
   mapreduce_timeout_rate_percent: ['gauge', 'Timeouts in a hundred attempts begun.'],
   mapreduce_agent_seconds: ['histogram', 'Time that attempts took.'],
@@ -52,6 +53,9 @@ interface Histogram {
   count: number;
 }
 
+/** Gauges that are counted when somebody asks. */
+export type Gauge = 'agents_active' | 'timers_active' | 'dlq_records';
+
 type Labels = Readonly<Record<string, string | boolean>>;
 
 export class Metrics {
@@ -64,11 +68,7 @@ export class Metrics {
   }
 
   readonly #takers: Partial<Record<LogEvent['event'], (note: LogEvent) => void>> = {
-    AgentStarted: (note) => {
-      this.#add('agents_started_total');
-      this.#add('agents_active', {}, 1);
-      if (note.timeout_duration_ms !== null) this.#add('timers_active', {}, 1);
-    },
+    AgentStarted: () => this.#add('agents_started_total'),
     AgentCompleted: (note) => this.#ended(note, note.success === true ? 'completed' : 'failed'),
     CommandCompleted: ({ command_type, duration_ms }) =>
       this.#observe('command_seconds', { type: String(command_type) }, Number(duration_ms)),
@@ -78,6 +78,8 @@ export class Metrics {
       this.#observe('timeout_decision_lateness_seconds', {}, Number(lateness_ms));
       if (enforced === true) this.#ended(note, 'timedOut');
     },
+    SignalSent: ({ lateness_ms }) =>
+      this.#observe('timeout_signal_lateness_seconds', {}, Number(lateness_ms)),
     TimeoutResolved: ({ resolution }) =>
       this.#add('timeout_resolutions_total', { resolution: String(resolution) }),
     TimeoutExtended: () => this.#add('timeout_extensions_total'),
@@ -87,12 +89,12 @@ export class Metrics {
       const label = isThere ? 'RegistrationFailed' : 'EnforcerUnavailable';
       this.#add('enforcement_unavailable_total', { reason: label });
     },
+    ItemRetried: ({ cause }) => this.#add('retries_total', { cause: String(cause) }),
     ItemFinal: ({ outcome }) => this.#add('items_total', { outcome: String(outcome) }),
   };
 
   #ended(note: LogEvent, outcome: 'completed' | 'failed' | 'timedOut'): void {
     if (outcome !== 'timedOut') this.#add(`agents_${outcome}_total`);
-    this.#add('agents_active', {}, -1);
     this.#observe('agent_seconds', { outcome }, Number(note.total_duration_ms ?? note.elapsed_ms));
   }
 
@@ -100,24 +102,13 @@ export class Metrics {
     this.#add(`${name}_total`);
   }
 
-  retried(cause: string): void {
-    this.#add('retries_total', { cause });
-  }
-
-  signalled(latenessMs: number): void {
-    this.#observe('timeout_signal_lateness_seconds', {}, latenessMs);
-  }
-
-  set(name: 'dlq_records' | 'timers_active' | 'agents_active', value: number): void {
-    this.#values.set(seriesOf(name, {}), value);
-  }
-
   value(name: string, labels: Labels = {}): number {
     return this.#values.get(seriesOf(name, labels)) ?? 0;
   }
 
-  /** The text that Prometheus reads. */
-  text(): string {
+  /** The text that Prometheus reads. `gauges`: what is so now. */
+  text(gauges: Readonly<Record<Gauge, number>>): string {
+    for (const [name, value] of Object.entries(gauges)) this.#values.set(seriesOf(name, {}), value);
     const started = this.value('agents_started_total');
     let timeouts = 0;
     for (const [series, value] of this.#values)

@@ -24,8 +24,10 @@ const QUEUE_MAX = 1_000;
 /** Events that are no part of monitoring: they tell how the run goes. */
 const OF_RUN: ReadonlySet<MonitoringEvent> = new Set<MonitoringEvent>([
   'EnforcementUnavailable',
+  'SignalSent',
   'RunPaused',
   'RunContinued',
+  'ItemRetried',
   'ItemFinal',
   'RunEnded',
 ]);

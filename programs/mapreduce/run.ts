@@ -15,7 +15,7 @@ import { systemRandom } from '../../runtime/system/random.ts';
 import { adaptedLimits } from './adaptive.ts';
 import type { RunDocument } from './documents.ts';
 import { Host, type HostOptions, unknownRun } from './host.ts';
-import { checkPath, type Item, readInput, withIds, writeItems } from './items.ts';
+import { checkPath, type Input, readInput, writeItems } from './items.ts';
 import type { Sink } from './monitor.ts';
 import type { About } from './plan.ts';
 import { writeDurably } from './run-folder.ts';
@@ -129,25 +129,26 @@ export async function runMapReduce(
   options: RunOptions = {},
 ): Promise<RunDocument> {
   const prepared = prepare(workflow, options);
-  const values = readInput(
-    resolve(prepared.directory, prepared.workflow.map.input),
-    prepared.workflow.map.jsonPath,
-  );
+  const input = inputOf(prepared);
   const host = await Host.open({ ...options, data: options.data ?? DATA });
   try {
-    const runId = await startRun(host, prepared, withIds(values), values.length, options);
+    const runId = await startRun(host, prepared, input, options);
     return await followRun(host, runId, options);
   } finally {
     await host.close();
   }
 }
 
+/** The items of a workflow. @throws {RuntimeError} INPUT_INVALID */
+export function inputOf({ directory, workflow: { map } }: Prepared): Input {
+  return readInput(resolve(directory, map.input), map.jsonPath);
+}
+
 /** Makes a run of these items and begins it. */
 export async function startRun(
   host: Host,
   prepared: Prepared,
-  items: Iterable<Item>,
-  itemCount: number,
+  input: Input,
   options: RunOptions & RuleOptions,
 ): Promise<string> {
   const { workflow, text, file, directory, statedAgentMs } = prepared;
@@ -176,10 +177,10 @@ export async function startRun(
     throw new WorkflowError('Invalid workflow: map.worktree needs a git repository', file ?? '');
   const folder = host.folder(runId);
   folder.make();
-  const written = writeItems(folder.itemsPath, items);
+  const written = writeItems(folder.itemsPath, input.items());
   writeDurably(folder.workflowPath, text);
   const warnings = [...(adapted?.warnings ?? prepared.warnings)];
-  if (itemCount === 0)
+  if (input.count === 0)
     warnings.push(`${workflow.map.jsonPath} matches nothing in ${workflow.map.input}`);
   const about: About = {
     workflowFile: file,

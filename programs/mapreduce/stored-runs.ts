@@ -67,10 +67,33 @@ export class StoredRuns {
     }
   }
 
+  /** Runs at work. */
+  *live(): Iterable<StoredRun> {
+    for (const tag of ['active', 'stopping'])
+      for (const address of this.#addresses('mapreduce', '', { tag })) {
+        const run = this.#read<StoredRun['context']>(address);
+        if (run !== undefined) yield run;
+      }
+  }
+
+  /** Agents of a run that have not ended. */
+  *activeAgents(runId: string): Iterable<StoredActor<MapAgentContext>> {
+    for (const [table, agentId] of this.#store.rows(`mapreduce/${runId}@${this.#place}`)) {
+      const found = table === 'agents' ? this.agent(runId, agentId) : undefined;
+      if (found !== undefined) yield found;
+    }
+  }
+
+  get failedItemCount(): number {
+    let count = 0;
+    for (const _ of this.#addresses('failed-item', '', { state: 'listed' })) count += 1;
+    return count;
+  }
+
   *failedItems(): Iterable<StoredActor<FailedItemContext>> {
-    for (const address of this.#addresses('failed-item', '')) {
+    for (const address of this.#addresses('failed-item', '', { state: 'listed' })) {
       const found = this.#read<FailedItemContext>(address);
-      if (found?.state === 'listed') yield found;
+      if (found !== undefined) yield found;
     }
   }
 
@@ -78,11 +101,15 @@ export class StoredRuns {
     return this.#store.entry(`${address}@${this.#place}`)?.state === 'listed';
   }
 
-  *#addresses(kind: string, prefix: string): Iterable<string> {
+  *#addresses(
+    kind: string,
+    prefix: string,
+    query: { readonly tag?: string; readonly state?: string } = {},
+  ): Iterable<string> {
     const begin = `${kind}/${prefix}`;
     let after = begin;
     for (;;) {
-      const page = this.#store.query({ kind, after, limit: ROWS_AT_ONCE_MAX });
+      const page = this.#store.query({ kind, ...query, after, limit: ROWS_AT_ONCE_MAX });
       for (const [address] of page.rows) {
         if (!address.startsWith(begin)) return;
         yield address;

@@ -2,7 +2,11 @@
  * Timeouts on record: timers that are armed, incidents, and statistics of runs.
  */
 
-import { commandDueAt, failureMessage } from '../../machines/mapreduce/map-agent/context.ts';
+import {
+  commandDueAt,
+  failureMessage,
+  idleDueAt,
+} from '../../machines/mapreduce/map-agent/context.ts';
 import type { MapAgentContext } from '../../machines/mapreduce/map-agent.ts';
 import {
   type AttemptDocument,
@@ -11,6 +15,7 @@ import {
   type TimeoutDocument,
   timeoutDocument,
 } from './documents.ts';
+import { ItemFile } from './items.ts';
 import { nearestRank } from './percentile.ts';
 import type { About } from './plan.ts';
 import type { RunFolder } from './run-folder.ts';
@@ -20,41 +25,52 @@ export interface TimerDocument {
   readonly runId: string;
   readonly agentId: string;
   readonly itemIndex: number;
-  readonly kind: 'agent' | 'command';
+  readonly itemId: string | null;
+  readonly kind: 'agent' | 'command' | 'idle';
   readonly limitMs: number | null;
   readonly dueAtMs: number;
   readonly remainingMs: number;
 }
 
-/** Timers that are armed now, the next one first. */
+/** Timers that are armed now, the next one first. Without a folder nobody knows the items' own ids. */
 export function activeTimers(
   stored: StoredRuns,
-  runs: readonly StoredRun[],
+  runs: Iterable<StoredRun>,
   now: number,
+  folderOf?: (runId: string) => RunFolder,
 ): readonly TimerDocument[] {
   const timers: TimerDocument[] = [];
-  for (const run of runs)
-    for (const agent of stored.agents(run.context.runId)) timers.push(...timersOf(agent, now));
+  for (const { context } of runs) {
+    const { runId } = context;
+    const items = folderOf && new ItemFile(folderOf(runId).itemsPath);
+    for (const agent of stored.activeAgents(runId)) {
+      const { role, itemIndex } = agent.context;
+      const itemId = role === 'map' ? (items?.at(itemIndex).itemId ?? null) : null;
+      for (const timer of timersOf(agent)) {
+        const remainingMs = Math.max(0, timer.dueAtMs - now);
+        timers.push({ ...timer, itemId, remainingMs });
+      }
+    }
+    items?.close();
+  }
   return timers.sort((a, b) => a.dueAtMs - b.dueAtMs);
 }
 
-function* timersOf(
-  { state, context }: StoredActor<MapAgentContext>,
-  now: number,
-): Iterable<TimerDocument> {
+function* timersOf({
+  state,
+  context,
+}: StoredActor<MapAgentContext>): Iterable<Omit<TimerDocument, 'itemId' | 'remainingMs'>> {
   if (!state.includes('"running"')) return;
   const { runId, agentId, itemIndex, rules, agentDueAt, command } = context;
-  const common = { runId, agentId, itemIndex };
-  const isArmed = (region: string): boolean => state.includes(`"${region}":"armed"`);
-  if (agentDueAt !== null && isArmed('agentLimit')) {
-    const due = { dueAtMs: agentDueAt, remainingMs: Math.max(0, agentDueAt - now) };
-    yield { ...common, kind: 'agent', limitMs: rules.agentLimitMs, ...due };
-  }
-  const dueAtMs = commandDueAt(context);
-  if (dueAtMs === null || !isArmed('commandLimit')) return;
-  const limitMs = rules.steps[command?.index ?? -1]?.limitMs ?? null;
-  const remainingMs = Math.max(0, dueAtMs - now);
-  yield { ...common, kind: 'command', limitMs, dueAtMs, remainingMs };
+  const step = rules.steps[command?.index ?? -1];
+  const limits = [
+    ['agent', 'agentLimit', rules.agentLimitMs, agentDueAt],
+    ['command', 'commandLimit', step?.limitMs ?? null, commandDueAt(context)],
+    ['idle', 'idleLimit', step?.idleLimitMs ?? null, idleDueAt(context)],
+  ] as const;
+  for (const [kind, region, limitMs, dueAtMs] of limits)
+    if (dueAtMs !== null && state.includes(`"${region}":"armed"`))
+      yield { runId, agentId, itemIndex, kind, limitMs, dueAtMs };
 }
 
 export interface IncidentDocument extends AttemptDocument {

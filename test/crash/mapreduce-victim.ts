@@ -6,15 +6,13 @@
 
 import { join } from 'node:path';
 import { Host } from '../../programs/mapreduce/host.ts';
-import { readInput, withIds } from '../../programs/mapreduce/items.ts';
-import { followRun, prepare, resumeRun, startRun } from '../../programs/mapreduce/run.ts';
+import { followRun, inputOf, prepare, resumeRun, startRun } from '../../programs/mapreduce/run.ts';
 
 const [folder = '.', runId = 'r1'] = process.argv.slice(2);
 const host = await Host.open({ data: join(folder, 'data') });
 if (host.stored.run(runId) === undefined) {
-  const values = readInput(join(folder, 'items.json'), '$[*]');
   const prepared = prepare(join(folder, 'workflow.yml'));
-  await startRun(host, prepared, withIds(values), values.length, { runId });
+  await startRun(host, prepared, inputOf(prepared), { runId });
 } else await resumeRun(host, runId);
 process.stdout.write('begun\n');
 await followRun(host, runId, {});

@@ -96,7 +96,10 @@ export const unexpected = {
   'command.refused': {},
   'output.seen': {},
   'cost.reported': { actions: ['addCost', 'tellCost'] },
-  'signal.sent': { actions: 'keepFirstSignal' },
+  'signal.sent': [
+    { guard: 'isFirstSignal', actions: ['keepFirstSignal', notes.signalled] },
+    { actions: 'keepFirstSignal' },
+  ],
   'group.emptied': {},
   'cleanup.finished': {},
   'agent.cancel': {},

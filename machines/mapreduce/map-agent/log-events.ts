@@ -54,6 +54,11 @@ export const timeoutResolved = noting('TimeoutResolved', ({ context: { resolutio
   resolution,
 }));
 
+/** The first signal to an attempt that has timed out. */
+export const signalled = noting('SignalSent', ({ context: { timeout }, event }) => ({
+  lateness_ms: event.at - (timeout?.dueAt ?? event.at),
+}));
+
 /** After a timeout. */
 export const cleanupResolved = noting('TimeoutResolved', ({ context: { cleanup } }) => {
   const reason = /^CleanupFailed\((.*)\)$/s.exec(cleanup ?? '')?.[1];

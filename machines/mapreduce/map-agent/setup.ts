@@ -204,6 +204,7 @@ export const mapAgentSetup = setup({
     isOverdrawnAndEnforced: ({ context }) =>
       overdrawn(context) !== undefined && context.rules.enforce,
     hasSignalLeft: ({ context }) => context.signalsSent < context.rules.termination.length,
+    isFirstSignal: ({ context }) => context.timeout !== null && context.firstSignalAt === null,
     isTimeout: ({ context }) => context.timeout !== null,
     isCancelled: ({ context }) => context.stopCause === 'cancelled',
     timedOutAndEndedItself: ({ context, event }) =>

@@ -42,7 +42,7 @@ interface Enqueue {
 }
 
 function carryOut(
-  { next, says = [], keeps = [], ended = [] }: Step,
+  { next, says = [], keeps = [], ended = [], retried }: Step,
   { enqueue, context, event }: { enqueue: Enqueue; context: RunContext; event: RunEvent },
 ): void {
   enqueue.assign(next);
@@ -50,6 +50,8 @@ function carryOut(
   for (const params of keeps) enqueue({ type: 'keepFailure', params });
   for (const { itemIndex, outcome, reason } of ended)
     enqueue({ type: 'note', params: finalLogEvent(context, event, itemIndex, outcome, reason) });
+  if (retried !== undefined)
+    enqueue({ type: 'note', params: retriedLogEvent(context, event, retried) });
 }
 
 function finalLogEvent(
@@ -60,6 +62,21 @@ function finalLogEvent(
   reason: ItemReason | null,
 ): LogEvent {
   return { event: 'ItemFinal', at, run_id: runId, item_index: itemIndex, outcome, reason };
+}
+
+function retriedLogEvent(
+  { runId }: RunContext,
+  { at }: RunEvent,
+  { itemIndex, cause, retryAt }: NonNullable<Step['retried']>,
+): LogEvent {
+  return {
+    event: 'ItemRetried',
+    at,
+    run_id: runId,
+    item_index: itemIndex,
+    cause,
+    retry_at: retryAt,
+  };
 }
 
 export const ratePercent = ({ agentsStarted, timeouts }: RunContext): number =>

@@ -43,6 +43,12 @@ export interface Step {
     readonly outcome: ItemOutcome;
     readonly reason: ItemReason | null;
   }>;
+  /** An item that gets another attempt. */
+  readonly retried?: {
+    readonly itemIndex: number;
+    readonly cause: string;
+    readonly retryAt: number;
+  };
 }
 
 const NEW_ITEM: ItemRow = {
@@ -142,7 +148,12 @@ function endOfItem(context: RunContext, event: AgentEnded & { readonly at: numbe
   if (mayRetry(rules, failure.errorType, failed.counted)) {
     if (context.reason !== null)
       return finalItem(context, itemIndex, failed, 'failed', 'jobFailed');
-    return waiting(context, itemIndex, failed, at + retryDelayMs(rules.retry, failed.counted));
+    const retryAt = at + retryDelayMs(rules.retry, failed.counted);
+    const cause = failure.errorType === 'Timeout' ? 'timeout' : 'command_failed';
+    return {
+      ...waiting(context, itemIndex, failed, retryAt),
+      retried: { itemIndex, cause, retryAt },
+    };
   }
   const final = outcomeAfter(rules, failure);
   const step = finalItem(context, itemIndex, failed, final, reasonOf(failure.errorType));

@@ -2,6 +2,8 @@
 
 import { describe, expect } from 'vitest';
 import type { RunDocument } from '../../../programs/mapreduce/index.ts';
+import { openStoredData } from '../../../programs/mapreduce/stored-data.ts';
+import { statisticsOf } from '../../../programs/mapreduce/timeouts.ts';
 import { ONLY_A, ONLY_A_STUBBORN, test } from './scene.ts';
 
 /** Long enough for what ends at once, also on a busy machine. */
@@ -16,7 +18,9 @@ const spanOf = ({ items }: RunDocument, index = 0): number => {
 };
 
 describe.concurrent('the limit of an agent', () => {
-  test('agent_timeout_secs configuration is enforced for agent execution', async ({ scene }) => {
+  test('[2] agent_timeout_secs configuration is enforced for agent execution', async ({
+    scene,
+  }) => {
     const document = await scene.run({ map: AGENT_5, shell: ONLY_A });
     expect(outcomes(document)).toEqual(['dlq', 'done', 'done']);
     expect(timeoutOf(document)).toMatchObject({
@@ -31,14 +35,14 @@ describe.concurrent('the limit of an agent', () => {
     expect(elapsed(document)).toBeGreaterThanOrEqual(5_000);
   });
 
-  test('Timed-out agents are terminated and cleaned up properly', async ({ scene }) => {
+  test('[3] Timed-out agents are terminated and cleaned up properly', async ({ scene }) => {
     const document = await scene.run({ map: AGENT_1, shell: ONLY_A_STUBBORN, items: ['a'] });
     expect(timeoutOf(document)).toMatchObject({ resolution: 'ForceTermination' });
     expect(spanOf(document)).toBeGreaterThanOrEqual(1_300);
     expect(scene.processesLeft()).toEqual([]);
   });
 
-  test('is followed by SIGKILL at once without a grace', async ({ scene }) => {
+  test('[4] is followed by SIGKILL at once without a grace', async ({ scene }) => {
     const shell = `if [ \${item} = a ]; then trap "touch term" TERM; while :; do sleep 0.05; done; fi`;
     const timeout = { cleanup_grace_period_secs: 0 };
     const document = await scene.run({ map: AGENT_1, shell, timeout, items: ['a'] });
@@ -46,19 +50,27 @@ describe.concurrent('the limit of an agent', () => {
     expect(scene.has('term')).toBe(false);
   });
 
-  test('leaves nothing of a tree behind', async ({ scene }) => {
+  test('[17] leaves nothing of a tree behind', async ({ scene }) => {
     const shell = 'if [ ${item} = a ]; then (trap "" TERM; setsid sleep 60) & sleep 60 & wait; fi';
     expect(outcomes(await scene.run({ map: AGENT_1, shell, items: ['a'] }))).toEqual(['dlq']);
     expect(scene.processesLeft()).toEqual([]);
   });
 
-  test('begins for each retry', async ({ scene }) => {
+  test('[18] begins for each retry', async ({ scene }) => {
     const shell =
       'if [ ${item} = a ] && [ "$ESCAPEMENT_ATTEMPT" = 1 ]; then sleep 5; fi; printf %s "$ESCAPEMENT_AGENT_ID"';
     const document = await scene.run({ map: { ...AGENT_5, retry: { max_attempts: 2 } }, shell });
     expect(outcomes(document)).toEqual(['done', 'done', 'done']);
     expect(document.items[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['timedOut', 'done']);
     expect(document.items[0]?.output).toBe('agent-0-2');
+    const data = await openStoredData(scene.data);
+    expect(statisticsOf(data.stored, data.stored.runs())).toMatchObject({
+      agents_started: 4,
+      agents_completed: 3,
+      timeouts_occurred: 1,
+      timeout_rate_percent: 25,
+    });
+    await data.close();
   });
 
   test('that a command meets at the very deadline is decided once', async ({ scene }) => {
@@ -72,7 +84,7 @@ describe.concurrent('the limit of an agent', () => {
 });
 
 describe.concurrent('after a timeout', () => {
-  test('an item can be skipped, without a record', async ({ scene }) => {
+  test('[5] an item can be skipped, without a record', async ({ scene }) => {
     const document = await scene.run({
       map: AGENT_5,
       shell: ONLY_A,
@@ -82,13 +94,15 @@ describe.concurrent('after a timeout', () => {
     expect(document.summary).toEqual({ done: 2, dlq: 0, skipped: 1, failed: 0 });
   });
 
-  test('graceful_terminate keeps a record like dlq', async ({ scene }) => {
+  test('[7] graceful_terminate keeps a record like dlq', async ({ scene }) => {
     const timeout = { timeout_action: 'graceful_terminate' };
     const document = await scene.run({ map: AGENT_1, shell: ONLY_A, timeout, items: ['a'] });
     expect(outcomes(document)).toEqual(['dlq']);
   });
 
-  test('the whole run can fail: what runs is stopped, and no reduce follows', async ({ scene }) => {
+  test('[6] the whole run can fail: what runs is stopped, and no reduce follows', async ({
+    scene,
+  }) => {
     const shell = 'if [ ${item} = b ]; then sleep 0.2; else sleep 20; fi';
     const document = await scene.run({
       map: { ...AGENT_5, max_parallel: 2 },
@@ -109,14 +123,14 @@ describe.concurrent('Per-command timeout overrides work in agent templates', () 
     items: ['a'],
   });
 
-  test('per_command bounds each command by itself', async ({ scene }) => {
+  test('[8] per_command bounds each command by itself', async ({ scene }) => {
     const steps = [{ shell: 'sleep 0.3' }, { shell: 'sleep 0.3' }];
     const document = await scene.run({ ...config('per_command', { shell: 20 }), steps });
     expect(outcomes(document)).toEqual(['done']);
     expect(spanOf(document)).toBeGreaterThanOrEqual(600);
   });
 
-  test('partial results hold what was printed before', async ({ scene }) => {
+  test('[9] partial results hold what was printed before', async ({ scene }) => {
     const steps = [{ shell: 'echo x' }, { shell: 'echo y; sleep 5' }];
     const document = await scene.run({
       ...config('per_command', { shell: 60, shell_1: 0.5 }),
@@ -132,7 +146,7 @@ describe.concurrent('Per-command timeout overrides work in agent templates', () 
     expect(commands?.map(({ output }) => output)).toEqual(['x\n', 'y\n']);
   });
 
-  test('a key with an index comes before one of the type, and a timer ends with its command', async ({
+  test('[10] a key with an index comes before one of the type, and a timer ends with its command', async ({
     scene,
   }) => {
     const steps = [{ shell: 'sleep 0.1' }, { shell: 'sleep 1' }];
@@ -143,14 +157,14 @@ describe.concurrent('Per-command timeout overrides work in agent templates', () 
   test.for([
     ['a longer limit of a command is clipped, with a warning', 5],
     ['where both fall together the timeout is of type agent', 1],
-  ])('hybrid: %s', async ([_, shell], { scene }) => {
+  ])('[11] [12] hybrid: %s', async ([_, shell], { scene }) => {
     const given = { ...config('hybrid', { shell }), map: AGENT_1, shell: 'sleep 3' };
     const document = await scene.run(given);
     expect(timeoutOf(document)?.type).toBe('agent');
     expect(document.warnings.some((each) => each.includes('clipped'))).toBe(shell === 5);
   });
 
-  test('a step has a limit of its own under any policy', async ({ scene }) => {
+  test('[13] a step has a limit of its own under any policy', async ({ scene }) => {
     const steps = [{ shell: 'sleep 2', timeout_secs: 0.4 }];
     const document = await scene.run({ map: { agent_timeout_secs: 5 }, steps, items: ['a'] });
     expect(timeoutOf(document)).toMatchObject({ type: 'command', configuredMs: 400 });

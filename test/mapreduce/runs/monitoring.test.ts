@@ -1,10 +1,14 @@
 /** Events, alerts, shadow mode, and enforcement without an enforcer, with real processes. */
 
 import { describe, expect } from 'vitest';
+import { Host } from '../../../programs/mapreduce/host.ts';
 import type { TimerPort } from '../../../programs/mapreduce/index.ts';
-import { ONLY_A, test } from './scene.ts';
+import { followRun, inputOf, prepare, startRun } from '../../../programs/mapreduce/run.ts';
+import type { Limits } from '../../../programs/mapreduce/workflow.ts';
+import { ONLY_A, type Scene, test } from './scene.ts';
 
 const AGENT_1 = { agent_timeout_secs: 1 };
+const AGENT_60 = { agent_timeout_secs: 60 };
 const refusing = {
   register: () => {
     throw new Error('the port is shut');
@@ -37,14 +41,14 @@ describe.concurrent('monitoring', () => {
     expect(cleaned).toMatchObject({ resolution: 'CleanupCompleted' });
   });
 
-  test('that is off changes nothing that is enforced', async ({ scene }) => {
+  test('[22] that is off changes nothing that is enforced', async ({ scene }) => {
     const timeout = { enable_monitoring: false };
     const document = await scene.run({ map: AGENT_1, shell: ONLY_A, timeout, items: ['a'] });
     expect(document.summary).toEqual({ done: 0, dlq: 1, skipped: 0, failed: 0 });
     expect(scene.events).toEqual([]);
   });
 
-  test('is not disturbed by a sink that throws', async ({ scene }) => {
+  test('[31] is not disturbed by a sink that throws', async ({ scene }) => {
     const onEvent = (): never => {
       throw new Error('no');
     };
@@ -52,7 +56,7 @@ describe.concurrent('monitoring', () => {
     expect(document.summary).toMatchObject({ dlq: 1 });
   });
 
-  test('raises an alert once, when the rate is exceeded', async ({ scene }) => {
+  test('[32] raises an alert once, when the rate is exceeded', async ({ scene }) => {
     const items = Array.from({ length: 12 }, (_, index) => index);
     const shell = 'if [ ${item} -lt 3 ]; then sleep 60; fi; sleep 0.3';
     const map = { agent_timeout_secs: 8, max_parallel: 12 };
@@ -73,8 +77,39 @@ describe.concurrent('monitoring', () => {
   });
 });
 
+describe.concurrent('Performance impact of timeout monitoring is measurable and minimal', () => {
+  /** Turns and commits of a run of forty items, whose limits are as given. */
+  const workOf = async (scene: Scene, limits: Partial<Limits>) => {
+    const file = scene.write({
+      items: Array.from({ length: 40 }, (_, index) => index),
+      map: AGENT_60,
+    });
+    const host = await Host.open({ data: scene.data });
+    const prepared = prepare(file);
+    const given = { ...prepared, limits: { ...prepared.limits, ...limits } };
+    const runId = await startRun(host, given, inputOf(prepared), {});
+    const document = await followRun(host, runId, {});
+    const { turns } = host.runtime.metrics();
+    const armed = [...host.stored.agents(runId)].filter(
+      ({ context }) => context.agentDueAt !== null,
+    );
+    await host.close();
+    expect(document.summary.done).toBe(40);
+    return { turns, armed: armed.length };
+  };
+
+  test('an attempt that ends in time costs no turn more than one without a limit', async ({
+    scene,
+  }) => {
+    const limited = await workOf(scene, {});
+    const free = await workOf(scene, { agentLimitMs: null });
+    expect([limited.armed, free.armed]).toEqual([40, 0]);
+    expect(limited.turns).toBe(free.turns);
+  });
+});
+
 describe.concurrent('shadow mode', () => {
-  test('tells once that a limit was reached, and stops nothing', async ({ scene }) => {
+  test('[23] tells once that a limit was reached, and stops nothing', async ({ scene }) => {
     const map = { agent_timeout_secs: 0.5 };
     const given = { map, shell: 'sleep 1', items: ['a'], timeout: { enforce: false } };
     const document = await scene.run(given);
@@ -89,7 +124,9 @@ describe.concurrent('shadow mode', () => {
 describe.concurrent('a timer port', () => {
   const shell = 'if [ ${item} = a ]; then sleep 2; fi; printf %s ${item}';
 
-  test('that refuses leaves the agents to run untimed, each with a warning', async ({ scene }) => {
+  test('[33] that refuses leaves the agents to run untimed, each with a warning', async ({
+    scene,
+  }) => {
     const document = await scene.run({ map: AGENT_1, shell }, { timers: refusing });
     expect(document.summary).toMatchObject({ done: 3 });
     expect(scene.eventsOf('TimeoutOccurred')).toEqual([]);
@@ -104,7 +141,7 @@ describe.concurrent('a timer port', () => {
     ['that refuses', refusing, 'Failed to register timeout: the port is shut'],
     ['that is not there', null, 'Timeout enforcer not available'],
   ])(
-    '%s fails the run where the workflow says so, before any command',
+    '[34] [35] %s fails the run where the workflow says so, before any command',
     async ([_, timers, why], { scene }) => {
       const timeout = { on_enforcer_failure: 'fail' };
       const given = { map: AGENT_1, shell: 'touch started', timeout };

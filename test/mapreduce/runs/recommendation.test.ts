@@ -33,7 +33,7 @@ const writeText = (scene: Scene, text = TEXT): string => {
 };
 
 describe('timeouts recommend', () => {
-  test('28: the 99th percentile of successes and a half more, in whole seconds', async ({
+  test('[28] the 99th percentile of successes and a half more, in whole seconds', async ({
     scene,
   }) => {
     await storeRun({ data: scene.data, file: writeText(scene) }, steps(20));
@@ -76,7 +76,7 @@ describe('timeouts recommend', () => {
     expect(found.recommendations[0]).toMatchObject({ recommendedSecs: 3, mark: 'lower_bound' });
   });
 
-  test('39: --write puts a limit into the file as it stands, once', async ({ scene }) => {
+  test('[39] --write puts a limit into the file as it stands, once', async ({ scene }) => {
     const file = writeText(scene);
     await storeRun({ data: scene.data, file }, steps(20));
     const first = await recommend(scene, '--workflow', 'nightly', '--write');
@@ -124,7 +124,7 @@ describe('timeouts recommend', () => {
   });
 });
 
-describe('38: adaptive limits', () => {
+describe('[38] adaptive limits', () => {
   const adaptive = TEXT.replace('    # Long', '    adaptive: { max_secs: 60 }\n    # Long').replace(
     'shell: "true"',
     'shell: sleep 30',

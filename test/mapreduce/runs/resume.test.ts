@@ -8,9 +8,9 @@ import { requestExtension, serveControl } from '../../../programs/mapreduce/cont
 import { failedItemDocument, selectedItems } from '../../../programs/mapreduce/failed-items.ts';
 import { Host } from '../../../programs/mapreduce/host.ts';
 import type { RunDocument } from '../../../programs/mapreduce/index.ts';
-import { readInput, withIds } from '../../../programs/mapreduce/items.ts';
 import {
   followRun,
+  inputOf,
   prepare,
   prepareStored,
   resumeRun,
@@ -54,7 +54,7 @@ async function killedOnce(scene: Scene, file: string, isSo: () => boolean): Prom
 }
 
 describe.concurrent('Checkpoint/resume functionality handles timeout state correctly', () => {
-  test('a done item is not run again, one at work is begun again', async ({ scene }) => {
+  test('[19] a done item is not run again, one at work is begun again', async ({ scene }) => {
     const shell =
       'echo ${item} >> ran; if [ ${item} = b ] && [ "$ESCAPEMENT_ATTEMPT" = 1 ]; then touch at-b; sleep 60; fi';
     await killedOnce(scene, scene.write({ shell }), () => scene.has('at-b'));
@@ -67,7 +67,7 @@ describe.concurrent('Checkpoint/resume functionality handles timeout state corre
     expect(scene.read('ran')).toBe('a\nb\nb\nc\n');
   });
 
-  test('a timeout that was decided stays decided', async ({ scene }) => {
+  test('[20] a timeout that was decided stays decided', async ({ scene }) => {
     const given = {
       items: ['a'],
       map: { agent_timeout_secs: 0.5 },
@@ -122,14 +122,13 @@ describe.concurrent('DLQ integration preserves timeout information for retry ana
     const runId = await startRun(
       host,
       prepareStored(host, item?.run_id ?? '', {}),
-      items,
-      1,
+      { count: 1, items: () => items },
       given,
     );
     return followRun(host, runId, {});
   };
 
-  test('a record has the timeout, what was printed, and the history of all tries', async ({
+  test('[21] a record has the timeout, what was printed, and the history of all tries', async ({
     scene,
   }) => {
     const shell = 'echo before; test -e go || sleep 60';
@@ -161,7 +160,7 @@ describe.concurrent('DLQ integration preserves timeout information for retry ana
 });
 
 describe.concurrent('Timeout metrics are collected and available for monitoring', () => {
-  test('four attempts, one of which times out', async ({ scene }) => {
+  test('[27] four attempts, one of which times out', async ({ scene }) => {
     const shell = 'if [ ${item} = 0 ]; then sleep 60; fi';
     const given = { items: [0, 1, 2, 3], shell, map: { agent_timeout_secs: 5, max_parallel: 4 } };
     await scene.run(given, { runId: 'r1' });
@@ -179,12 +178,14 @@ describe.concurrent('Timeout metrics are collected and available for monitoring'
     });
   });
 
-  test('armed timers are seen, and an attempt can be given more time once', async ({ scene }) => {
+  test('[36] armed timers are seen, and an attempt can be given more time once', async ({
+    scene,
+  }) => {
     const file = scene.write({ items: ['a'], shell: 'sleep 60', map: { agent_timeout_secs: 3 } });
     await hosting(scene, async (host) => {
       const stopControl = await serveControl(host);
-      const values = readInput(scene.path('items.json'), '$[*]');
-      const runId = await startRun(host, prepare(file), withIds(values), 1, {});
+      const prepared = prepare(file);
+      const runId = await startRun(host, prepared, inputOf(prepared), {});
       const timers = () => activeTimers(host.stored, host.stored.runs(), host.clock.now());
       await until(() => timers().length > 0);
       expect(timers()).toMatchObject([{ agentId: 'agent-0-1', kind: 'agent', limitMs: 3_000 }]);
@@ -205,7 +206,7 @@ describe.concurrent('Timeout metrics are collected and available for monitoring'
 });
 
 describe.concurrent('a worktree', () => {
-  test('is there for each attempt, and what was changed in it is kept as a patch', async ({
+  test('[26] is there for each attempt, and what was changed in it is kept as a patch', async ({
     scene,
   }) => {
     scene.git('init', '-q');

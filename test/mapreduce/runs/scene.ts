@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { test as base, expect } from 'vitest';
 import type { RunDocument, RunEvent, RunOptions } from '../../../programs/mapreduce/index.ts';
 import { runMapReduce } from '../../../programs/mapreduce/index.ts';
+import { lmdbStore } from '../../../stores/lmdb.ts';
 
 /** Members of `map` and `timeout_config`; the rest of the workflow by its own keys. */
 export interface Given {
@@ -30,6 +31,7 @@ export const test = base.extend<{ readonly scene: Scene }>({
     const scene = new Scene();
     await use(scene);
     expect(scene.processesLeft()).toEqual([]);
+    expect(await scene.dataLeft()).toEqual({ worktrees: [], timers: [], sockets: [] });
     rmSync(scene.folder, { recursive: true, force: true });
   },
 });
@@ -80,6 +82,23 @@ export class Scene {
       .filter((name) => /^\d+$/.test(name))
       .filter((pid) => environmentOf(pid).includes(`\0ESCAPEMENT_ATTEMPT_MARK=${this.data}/`))
       .filter((pid) => !isZombie(pid));
+  }
+
+  /** What no run may leave in its data: worktrees, timers that are armed, a control socket. */
+  async dataLeft(): Promise<object> {
+    const trees = join(this.data, 'worktrees');
+    const worktrees = existsSync(trees)
+      ? readdirSync(trees).flatMap((run) => readdirSync(join(trees, run)))
+      : [];
+    const sockets = existsSync(join(this.data, 'control.json')) ? ['control.json'] : [];
+    if (!existsSync(join(this.data, 'data.mdb'))) return { worktrees, timers: [], sockets };
+    const store = lmdbStore(this.data, { isReadOnly: true });
+    await store.open();
+    const timers = [...store.entries()].flatMap(([address, { dueAt }]) =>
+      dueAt === null ? [] : [address],
+    );
+    await store.close();
+    return { worktrees, timers, sockets };
   }
 
   git(...args: string[]): string {

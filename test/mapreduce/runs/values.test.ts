@@ -1,9 +1,12 @@
 /** Values of items on their way to commands, and what commands print, with real processes. */
 
-import { chmodSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { TRUNCATION_MARK } from '../../../programs/processes.ts';
-import { test } from './scene.ts';
+import { compiledProgram } from '../../kit/compiled.ts';
+import { ROOT } from '../../project-files.ts';
+import { type Scene, test } from './scene.ts';
 
 const HOSTILE = [
   "'; touch pwned; '",
@@ -31,14 +34,14 @@ describe.concurrent('a placeholder', () => {
       'printf %s a${item}"b${item}"\'c${item}\' | tail -c +2 | sed "1s/^//" >/dev/null; printf %s ${item}',
     ],
     ['in env', 'printf %s "$VALUE"'],
-  ])('gives a shell the exact text %s', async ([_, shell], { scene }) => {
+  ])('H77: [15] gives a shell the exact text %s', async ([_, shell], { scene }) => {
     const steps = [{ shell, env: { VALUE: '${item}' } }];
     const document = await scene.run({ steps, items: HOSTILE });
     expect(outputs(document)).toEqual(HOSTILE);
     expect(scene.has('pwned')).toBe(false);
   });
 
-  test('gives a claude step one argument', async ({ scene }) => {
+  test('H77: [16] gives a claude step one argument', async ({ scene }) => {
     writeFileSync(scene.path('stub'), '#!/bin/sh\nprintf "%s|" "$#" "$@"\n');
     chmodSync(scene.path('stub'), 0o755);
     const steps = [{ claude: "/look '${item}'" }];
@@ -60,7 +63,7 @@ describe.concurrent('a placeholder', () => {
     ['that has no such field', [{ a: 1 }], 'printf %s ${item.b}'],
     ['with a NUL byte', ['a\0b'], 'printf %s ${item}'],
     ['that is larger than an argument may be', ['x'.repeat(100_001)], 'printf %s ${item}'],
-  ])('of an item %s fails it, and nothing runs', async ([_, items, shell], { scene }) => {
+  ])('H77: of an item %s fails it, and nothing runs', async ([_, items, shell], { scene }) => {
     const map = { retry: { max_attempts: 3 } };
     const document = await scene.run({ items, shell: `touch ran; ${shell}`, map });
     expect(document.items[0]).toMatchObject({ outcome: 'dlq', reason: 'validation' });
@@ -76,7 +79,9 @@ describe.concurrent('a placeholder', () => {
 });
 
 describe.concurrent('a command', () => {
-  test('that floods its output is done, and what is kept is marked', async ({ scene }) => {
+  test('H79: [29] that floods its output is done, and what is kept is marked', async ({
+    scene,
+  }) => {
     const shell = 'head -c 50000000 /dev/zero | tr "\\0" x';
     const document = await scene.run({ items: ['a'], shell });
     expect(document.items[0]?.outcome).toBe('done');
@@ -84,12 +89,12 @@ describe.concurrent('a command', () => {
     expect(document.items[0]?.output?.endsWith(TRUNCATION_MARK)).toBe(true);
   });
 
-  test('that prints bytes that are no text is kept as far as they are', async ({ scene }) => {
+  test('H79: that prints bytes that are no text is kept as far as they are', async ({ scene }) => {
     const document = await scene.run({ items: ['a'], shell: "printf 'a\\377b'" });
     expect(outputs(document)).toEqual(['a\ufffdb']);
   });
 
-  test('that leaves something in the background ends, and that is cleaned away', async ({
+  test('H79: that leaves something in the background ends, and that is cleaned away', async ({
     scene,
   }) => {
     const shell = 'setsid sleep 60 & sleep 60 & printf ok';
@@ -117,8 +122,63 @@ describe.concurrent('a command', () => {
   });
 });
 
+describe('an input', () => {
+  test('H78: of a million items needs the memory of one', async ({ scene }) => {
+    const output = openSync(scene.path('items.json'), 'w');
+    writeSync(output, '{"about": "many", "items": [');
+    const part = Array.from(
+      { length: 1_000 },
+      () => '{"text": "neither long nor short, and the same as all others"}',
+    );
+    for (let index = 0; index < 1_000; index++)
+      writeSync(output, `${index === 0 ? '' : ','}${part.join(',')}`);
+    writeSync(output, ']}');
+    closeSync(output);
+    const script = `
+      import { readInput, writeItems } from ${JSON.stringify(compiledProgram('programs/mapreduce/items.ts'))};
+      const input = readInput(${JSON.stringify(scene.path('items.json'))}, '$.items[*]');
+      console.log(input.count, writeItems(${JSON.stringify(scene.path('out'))}, input.items()).count);`;
+    // The text alone is larger than that.
+    const args = ['--max-old-space-size=32', '--input-type=module', '-e', script];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', cwd: ROOT });
+    expect([stdout, stderr]).toEqual(['1000000 1000000\n', '']);
+  });
+});
+
+describe.concurrent('H79: a hostile command', () => {
+  const stopped = async (scene: Scene, shell: string) => {
+    const map = { agent_timeout_secs: 2, max_output_bytes: 1_000_000 };
+    const document = await scene.run({ items: ['a'], shell, map });
+    expect(scene.processesLeft()).toEqual([]);
+    return document.items[0];
+  };
+
+  test('that floods without an end is stopped at its limit, and the beginning is kept', async ({
+    scene,
+  }) => {
+    const item = await stopped(scene, 'exec tr "\\0" x < /dev/zero');
+    expect(item).toMatchObject({ outcome: 'dlq', reason: 'timeout' });
+    expect(item?.attempts[0]?.commands[0]?.output).toHaveLength(1_000_000 + TRUNCATION_MARK.length);
+  });
+
+  test('that becomes a daemon, ignores SIGTERM and never reads is killed whole', async ({
+    scene,
+  }) => {
+    const item = await stopped(
+      scene,
+      'trap "" TERM HUP INT; (setsid sh -c \'trap "" TERM; while :; do sleep 1; done\' &) ; while :; do sleep 1; done',
+    );
+    expect(item?.attempts[0]?.timeout).toMatchObject({ resolution: 'ForceTermination' });
+  });
+
+  test('finds nothing to read', async ({ scene }) => {
+    const document = await scene.run({ items: ['a'], shell: 'cat; printf end' });
+    expect(outputs(document)).toEqual(['end']);
+  });
+});
+
 describe.concurrent('a reduce', () => {
-  test('sees each item once, in the order of the input', async ({ scene }) => {
+  test('[25] sees each item once, in the order of the input', async ({ scene }) => {
     const shell = 'if [ ${item} = a ]; then exit 1; fi; printf %s ${item}';
     const workflow = { reduce: [{ shell: "printf %s '${map.results}'" }] };
     const document = await scene.run({ shell, workflow });
@@ -169,7 +229,7 @@ describe.concurrent('a reduce', () => {
     ]);
   });
 
-  test('does not follow a map without items', async ({ scene }) => {
+  test('[24] does not follow a map without items', async ({ scene }) => {
     const given = {
       map: { json_path: '$.none[*]' },
       workflow: { reduce: [{ shell: 'touch reduced' }] },
