@@ -1,4 +1,4 @@
-/** What the tests of runs have to show: each scenario by its number, each criterion by its words, each hostile input. */
+/** List of what tests of runs have to show: each scenario by its number, each criterion by its words, hostile inputs. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
