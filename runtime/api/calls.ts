@@ -203,13 +203,15 @@ export class Calls implements HandleHost {
 
   #ask(
     address: string,
-    { timeoutMs = this.#services.limits.askTimeoutMs, signal }: AskOptions,
+    { timeoutMs = this.#services.limits.askTimeoutMs, ...options }: AskOptions,
     send: (replyTo: string) => Promise<string | undefined>,
   ): Promise<unknown> {
-    if (Number.isSafeInteger(timeoutMs) && timeoutMs > 0)
-      return this.#services.asks.ask(address, timeoutMs, signal, send);
-    const what = `"timeoutMs" must be a positive number of whole ms, got ${timeoutMs}.`;
-    return Promise.reject(new RuntimeError('OPTION_INVALID', what));
+    for (const [name, ms] of Object.entries({ timeoutMs, answerMs: options.answerMs ?? timeoutMs }))
+      if (!Number.isSafeInteger(ms) || ms <= 0) {
+        const what = `"${name}" must be a positive number of whole ms, got ${ms}.`;
+        return Promise.reject(new RuntimeError('OPTION_INVALID', what));
+      }
+    return this.#services.asks.ask(address, { timeoutMs, ...options }, send);
   }
 
   #accept(

@@ -23,6 +23,8 @@ interface Question {
 export interface AskOptions {
   /** Time to wait for the answer. Default: the limit `askTimeoutMs`. */
   readonly timeoutMs?: number;
+  /** Time to wait for the answer once the event has been taken. Default: no other than `timeoutMs`. */
+  readonly answerMs?: number | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -53,26 +55,24 @@ export class Asks {
    */
   ask(
     target: string,
-    timeoutMs: number,
-    signal: AbortSignal | undefined,
+    { timeoutMs, answerMs, signal }: AskOptions & { readonly timeoutMs: number },
     send: (replyTo: string) => Promise<string | undefined>,
   ): Promise<unknown> {
     const replyTo = `ask/${this.#random.id()}@${this.#node}`;
     return new Promise((resolve, reject) => {
       const end = (error: Error): void => this.refuse(replyTo, error);
       const aborted = (): void => end(abortError(signal as AbortSignal));
-      const late = (): void =>
-        end(
-          new RuntimeError(
-            'ASK_TIMED_OUT',
-            `${target} did not answer within ${timeoutMs} ms. It may still have taken the event.`,
-            { address: target },
-          ),
+      const endAfter = (ms: number, what: string): Cancel =>
+        this.#clock.schedule(this.#clock.now() + ms, () =>
+          end(new RuntimeError('ASK_TIMED_OUT', `${target} ${what}`, { address: target })),
         );
-      const cancelLate = this.#clock.schedule(this.#clock.now() + timeoutMs, late);
+      const what = `did not answer within ${timeoutMs} ms. It may still have taken the event.`;
+      const cancelLate = endAfter(timeoutMs, what);
+      let cancelUnanswered = (): void => {};
       let unwatch = (): void => {};
       const cancel = (): void => {
         cancelLate();
+        cancelUnanswered();
         unwatch();
       };
       const question: Question = { resolve, reject, cancel, takenBy: undefined };
@@ -82,6 +82,9 @@ export class Asks {
         if (signal !== undefined) unwatch = whenAborted(signal, aborted);
         send(replyTo).then((node) => {
           question.takenBy = node;
+          if (answerMs === undefined || this.#questions.get(replyTo) !== question) return;
+          const unanswered = `took the event, and did not answer within ${answerMs} ms.`;
+          cancelUnanswered = endAfter(answerMs, unanswered);
         }, end);
       }
     });

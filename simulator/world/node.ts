@@ -44,6 +44,7 @@ interface Life<TProgram> {
   program: TProgram | undefined;
   isStopping: boolean;
   isOver: boolean;
+  pausedUntilMs: number;
 }
 
 export class WorldNode<TProgram extends RunningProgram = RunningProgram> {
@@ -134,6 +135,7 @@ export class WorldNode<TProgram extends RunningProgram = RunningProgram> {
       program: undefined,
       isStopping: false,
       isOver: false,
+      pausedUntilMs: Number.NEGATIVE_INFINITY,
     };
     this.#life = life;
     this.#tellOf('started');
@@ -192,17 +194,20 @@ export class WorldNode<TProgram extends RunningProgram = RunningProgram> {
     this.#tellOf('stopped');
   }
 
-  /** Freezes the process for so long. */
+  /** Freezes the process for so long; a pause that is over later holds. */
   pause(durationMs: number): void {
     const { network, clock } = this.#surroundings;
     const life = this.#life;
     if (life === undefined) throw new Error(`Node "${this.node}" is down.`);
+    const untilMs = clock.now() + durationMs;
+    const isPaused = life.pausedUntilMs > clock.now();
+    life.pausedUntilMs = Math.max(life.pausedUntilMs, untilMs);
     life.clock.pause(durationMs);
     network.freeze(this.node);
-    this.#tellOf('paused');
-    clock.schedule(clock.now() + durationMs, () => {
+    if (!isPaused) this.#tellOf('paused');
+    clock.schedule(untilMs, () => {
       // Another life under this name hears from its beginning.
-      if (life.isOver) return;
+      if (life.isOver || life.pausedUntilMs > untilMs) return;
       network.thaw(this.node);
       this.#tellOf('resumed');
     });

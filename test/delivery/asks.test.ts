@@ -33,6 +33,21 @@ test.each(['near', 'far'] as const)('a question nobody answers times out (%s)', 
 });
 
 test.each(['near', 'far'] as const)(
+  'the time for an answer begins when the event is taken (%s)',
+  async (where) => {
+    const { a, network, [where]: clerk } = await twoNodes();
+    network.filter = () => false;
+    const seen = watch(clerk.ask({ type: 'never' }, { timeoutMs: 60_000, answerMs: 1_000 }));
+    await a.advance(where === 'near' ? 999 : 20_000);
+    expect(seen.outcome).toBe('pending');
+    network.filter = () => true;
+    await a.advance(where === 'near' ? 1 : 20_000);
+    expect(seen.outcome).toBe('ASK_TIMED_OUT');
+    await expect(clerk.ask({ type: 'now' }, { answerMs: 0 })).rejects.toThrow('"answerMs"');
+  },
+);
+
+test.each(['near', 'far'] as const)(
   'a late answer is dropped, and never taken for that of a later question (%s)',
   async (where) => {
     const { a, [where]: clerk } = await twoNodes();

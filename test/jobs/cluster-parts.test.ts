@@ -256,6 +256,16 @@ describe('members of a cluster', () => {
     expect(hosting()).toEqual(['A.manager-2 2']);
   });
 
+  test('that are paused twice wake when the longer pause is over', async () => {
+    const { time, members, hosting } = await startMembers(nodes, false);
+    time.at(100_000, () => members[0]?.pause(60_000));
+    time.at(101_000, () => members[0]?.pause(1_000));
+    await time.runUntil(159_000);
+    expect(hosting()).toContain('A.manager-1 1');
+    await time.runUntil(161_000);
+    expect(hosting()).toEqual(['A.manager-2 2']);
+  });
+
   test('follow when they do not reach the lease store', async () => {
     const { time, members, hosting } = await startMembers(nodes, false);
     time.at(10_000, () => members[0]?.reachLeaseStore(false));

@@ -33,13 +33,15 @@ const FINAL: ReadonlySet<JobStatus> = new Set<JobStatus>([
   'timedOut',
 ]);
 export const DEFAULT_TIMEOUT_MS = 30_000;
-/** Pauses before a question is asked again; the last one goes on. */
+/** Time for the answer of a desk that has taken a question, before it is asked again; the last one goes on. */
 const PATIENCE_MS = [1_000, 2_000, 4_000, 5_000];
 /** A jobs service answers the last part of a large job when all of it is stored. */
 const TAKING_IN_MS = [10_000];
 /** Longer than the jobs service waits with a watch, or with a cancel. */
 const LONG_PATIENCE_MS = [25_000];
 
+/** A desk that is away as long is asked with another question. */
+const LONGEST_WAIT_MS = 3_600_000;
 /** A question that was lost is asked again after so long: several in a row are no storm. */
 const LOST_PAUSE_MS = 100;
 const NEVER = new AbortController().signal;
@@ -58,7 +60,12 @@ export interface ServiceLine {
   readonly mayLose: boolean;
   ask(
     question: Question,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+    options: {
+      readonly timeoutMs: number;
+      /** From when the desk has taken the question. */
+      readonly answerMs: number;
+      readonly signal?: AbortSignal;
+    },
   ): Promise<unknown>;
   /** True when a job refused as overload is submitted again while a question may be asked. Default: no. */
   readonly waitsForRoom?: boolean;
@@ -226,7 +233,10 @@ export class ServiceClient implements JobsClient {
     return { requestId: this.#random.id() };
   }
 
-  /** Asks until there is an answer, or the time is up. */
+  /**
+   * Asks until there is an answer, or the time is up. What no desk has taken yet is not asked again: copies would
+   * only queue up behind it.
+   */
   async #ask<TAnswer>(
     question: Question,
     {
@@ -242,11 +252,12 @@ export class ServiceClient implements JobsClient {
     const endsAt = this.#clock.now() + timeoutMs;
     const pauses = this.#line.mayLose ? patience : LONG_PATIENCE_MS;
     for (let attempt = 0; ; attempt += 1) {
-      const limitMs = pauses[Math.min(attempt, pauses.length - 1)] as number;
+      const answerMs = pauses[Math.min(attempt, pauses.length - 1)] as number;
       const left = endsAt - this.#clock.now();
       try {
         const options = {
-          timeoutMs: Math.max(1, Math.min(limitMs, left)),
+          timeoutMs: Math.max(1, Math.min(left, LONGEST_WAIT_MS)),
+          answerMs,
           ...(signal && { signal }),
         };
         return (await this.#line.ask(question, options)) as TAnswer;

@@ -21,6 +21,7 @@ interface Told {
 
 interface Said {
   readonly type: string;
+  readonly jobId: string;
   readonly datacenter?: string;
   readonly accepted?: boolean;
   readonly ackOf?: string;
@@ -113,8 +114,10 @@ export const nothingBeginsAfterTheOutcome: JobsInvariant = {
       for (const [address, { gate }] of over)
         if (gate === place || address.endsWith(`@${place}`)) over.delete(address);
     };
-    const sent = ({ event, from }: SentRecord): void => {
+    const sent = ({ event, from, place }: SentRecord): void => {
       if (event.type === 'workflow.ready') begun.add(from);
+      // Those that wait for no other are born asking.
+      if (event.type === 'slot.requested') begun.add(jobAddress((event as Said).jobId, place));
     };
     return watching(jobs, { gateJob, workflow, forget }, { sent });
   },

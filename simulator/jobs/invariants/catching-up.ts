@@ -46,14 +46,14 @@ export const decidesWhenCaughtUp: JobsInvariant = {
         const known = heard.find(address);
         const was = known && { dueAt: budgetEnd(known), asOf: known.asOf };
         const job = heard.take(turn);
+        const listensMs = 2 * (context.rules?.reportIntervalMs ?? 0);
         if (was !== undefined && comesLate(was, job, turn))
-          gaps.late(address, heardUntil(was.dueAt, job), atMs);
+          gaps.late(address, heardUntil(was.dueAt, job), atMs, listensMs / PACE);
         const isAgain = gaps.take(turn);
         const held = heldUp(turn, job, words, gaps);
         if (isAgain && held.length > 0) verdict.exercised();
         if (!isDeclaration(turn)) return;
-        const { reportIntervalMs = 0 } = context.rules ?? {};
-        const patienceMs = 2 * reportIntervalMs * PACE;
+        const patienceMs = listensMs * PACE;
         for (const name of running(job)) {
           const gap = gaps.of(address, name);
           if (gap === undefined) continue;

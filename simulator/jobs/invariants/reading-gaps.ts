@@ -34,10 +34,16 @@ export class Gaps {
       for (const key of [...map.keys()]) if (key.startsWith(`${address} `)) map.delete(key);
   }
 
-  /** The gate comes late to the end of the budget: what it has heard of these before is history. */
-  late(address: string, names: readonly string[], atMs: number): void {
-    for (const name of names)
+  /**
+   * The gate comes late to the end of the budget: what it has heard of these before is history. It is not late
+   * for those whom it has listened to since a restart, for as long as it has to.
+   */
+  late(address: string, names: readonly string[], atMs: number, listensMs: number): void {
+    for (const name of names) {
+      const { sinceMs, contactMs } = this.of(address, name) ?? { sinceMs: 0, contactMs: 0 };
+      if (contactMs === undefined && atMs <= sinceMs + listensMs + WAITED_MS) continue;
       this.#gaps.set(`${address} ${name}`, { sinceMs: atMs, contactMs: undefined });
+    }
   }
 
   /** True when the turn hears a datacenter again. */

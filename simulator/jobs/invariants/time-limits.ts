@@ -86,19 +86,23 @@ function calmAtMs(facts: JobsFacts, healed: number): number {
 
 function watchGates(jobs: Jobs, facts: JobsFacts, healed: number, verdict: Verdict): Watcher {
   const heard = new JobsOfGates(facts);
+  /** When each gate could find its job overdue: at its deadline, or at a later message that brought that nearer. */
+  const readyAt = new Map<string, number>();
   const gates = followTurns<GateJobContext>('gate-job', {
     took(turn) {
       const { record, before } = turn;
-      const { address } = record;
+      const { address, takenAt } = record;
       const known = heard.find(address);
-      const wasDue = known === undefined ? 0 : budgetEnd(known);
       const hadSomebody = [...(known?.datacenters.values() ?? [])].some(isHeardRunning);
-      const dueAt = budgetEnd(heard.take(turn));
-      if (before !== undefined && hadSomebody)
-        // The message that made the deadline fall may have come late.
-        checkGate(turn, Math.max(wasDue, dueAt), { facts, healed, verdict });
+      const wasReady = hadSomebody ? (readyAt.get(address) ?? 0) : takenAt;
+      const ready = Math.max(budgetEnd(heard.take(turn)), Math.min(takenAt, wasReady));
+      readyAt.set(address, ready);
+      if (before !== undefined && hadSomebody) checkGate(turn, ready, { facts, healed, verdict });
     },
-    forgot: (address) => heard.forget(address),
+    forgot(address) {
+      heard.forget(address);
+      readyAt.delete(address);
+    },
   });
   const end = (endedAtMs: number): void => {
     for (const standing of jobs.gateJobs.standing())

@@ -3,7 +3,7 @@
 import { bornWorkflow } from '../../../machines/jobs/workflow/context.ts';
 import { workflowRules } from '../../../programs/jobs/configuration.ts';
 import { nothingBeginsAfterTheOutcome } from '../../../simulator/jobs/invariants/after-outcome.ts';
-import { fault, turn } from './builders.ts';
+import { fault, sent, turn } from './builders.ts';
 import { G1, gate } from './gate-tale.ts';
 import { EPOCH, JOBS_FACTS, moment, TIMER } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
@@ -47,6 +47,7 @@ const outcomeAfter = (...messages: ReadonlyArray<{ readonly type: string }>) => 
   for (const message of messages) tale.turn(100, message as never, {}, G1);
   return tale.turn(10_000, TIMER, published(10_000, 'failed'), G1);
 };
+const ASKS = { type: 'slot.requested', jobId: 'j1' };
 const RUNS = said('submission.answered', { accepted: true });
 
 testVerdicts(nothingBeginsAfterTheOutcome, {
@@ -54,6 +55,11 @@ testVerdicts(nothingBeginsAfterTheOutcome, {
     'nothing begins': () => outcomeAfter(),
     'it began before': () =>
       outcomeAfter().at(10_010, 'A.manager-1', waits(1, 1_000), begins(2, 2_000)),
+    'it had asked for a worker before': () =>
+      gate(600_000, { run: 'late' })
+        .at(1_000, 'A.manager-1', sent(WORKFLOW, 1, 'worker-pool/main@A', ASKS))
+        .turn(10_000, TIMER, published(10_000, 'failed'), G1)
+        .at(20_000, 'A.manager-1', waits(1, 1_000), begins(2, 20_000)),
     'the end of a datacenter that is out of reach was presumed': () =>
       outcomeAfter(RUNS).at(20_000, 'A.manager-1', waits(1, 1_000), begins(2, 20_000)),
     'the gate has lost its disk, and with it what it published': () =>

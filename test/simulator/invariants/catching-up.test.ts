@@ -48,6 +48,11 @@ describe('a gate that was restarted', () => {
       'takes the credit that stands next': () => heard().turn(71_100, credit, {}, from(3)),
       'waits no longer than two reports': () =>
         heard().turn(91_001, TIMER, decided([2, 1], 'overall', 91_001), DECLARING),
+      'has listened for as long when the budget ends meanwhile': () =>
+        heard()
+          .turn(71_100, credit, {}, from(3))
+          .turn(80_000, { ...ACQUIRED, fence: 3 }, restarted(3), G1)
+          .turn(100_001, TIMER, decided([3, 1], 'overall', 100_001), DECLARING),
       'takes the end of whoever was silent': () => silentThen().turn(101_010, final, {}, from(3)),
     },
     bad: {

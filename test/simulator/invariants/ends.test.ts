@@ -9,6 +9,7 @@ import {
 } from '../../../simulator/jobs/invariants/ends.ts';
 import { overdueIsFound, stuckIsFound } from '../../../simulator/jobs/invariants/time-limits.ts';
 import { fault, turn } from './builders.ts';
+import { decided, G1, gate, said } from './gate-tale.ts';
 import { standingAt } from './standing-at.ts';
 import { ACQUIRED, accepted, EPOCH, ended, moment, TIMER, takenOver } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
@@ -131,6 +132,29 @@ describe('in time', () => {
         facts: { isFaultFree: false, healedAtMs: 100_000 },
         endedAtMs: 300_000,
       },
+    },
+  });
+
+  const TRACKING = { ...G1, state: '{"tracking":{}}' };
+  const DECLARING = { ...G1, state: '{"declaring":"overall"}' };
+  /** Ten seconds after the time of the job is over its datacenter takes back the credit for which the gate waits. */
+  const heardLate = (declaredMs: number) =>
+    gate(60_000)
+      .turn(59_000, said('progress.reported', {}, { extensionsMs: 30_000 }), {}, TRACKING)
+      .turn(70_000, said('progress.reported'), {}, TRACKING)
+      .turn(declaredMs, TIMER, decided([1, 1], 'overall', declaredMs), DECLARING);
+
+  testVerdicts(overdueIsFound, {
+    good: {
+      'a gate hears that it is over, and asks once more': () => heardLate(70_300),
+    },
+    bad: {
+      'a gate hears that it is over, and waits': () => heardLate(71_100),
+      'a gate declares late what it has known all along': () =>
+        gate(60_000)
+          .turn(59_000, said('progress.reported'), {}, TRACKING)
+          .turn(60_500, said('progress.reported'), {}, TRACKING)
+          .turn(61_200, TIMER, decided([1, 1], 'overall', 61_200), DECLARING),
     },
   });
 
