@@ -26,7 +26,7 @@ import {
 import * as notes from './notes.ts';
 
 /** A line to the agent, without the fields that every line has. */
-interface LineParams extends ProcessParams {
+export interface LineParams extends ProcessParams {
   readonly line: { readonly type: string; readonly [field: string]: unknown };
 }
 
