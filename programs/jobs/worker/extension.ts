@@ -159,7 +159,7 @@ export class Extensions {
     };
     const health = workerHealthAddress(workerId, datacenter);
     for (let tries = 0; ; tries += 1) {
-      if (run.isOver || run.signal.aborted || link.ended.aborted)
+      if (run.isOver || run.isStopping || link.ended.aborted)
         throw new RuntimeError('ABORTED', 'The run has stopped; nobody extends it.');
       const limitMs = ANSWER_LIMITS_MS[Math.min(tries, ANSWER_LIMITS_MS.length - 1)] as number;
       try {
@@ -209,7 +209,7 @@ export class Extensions {
   #consult(policy: ExtensionPolicy, run: Run): void {
     const { clock, logger } = this.#services;
     const asked = this.#of(run);
-    if (asked.isAsking || run.signal.aborted) return;
+    if (asked.isAsking || run.isStopping) return;
     const { jobId, attemptId } = run.params;
     const { progress, completedItems = null } = run.progress.figures;
     const { deadlineAt, lastAnswer, askedWith } = asked;
@@ -228,7 +228,7 @@ export class Extensions {
     this.#asked.set(run, { ...asked, isAsking: true });
     this.ask(run, wish)
       .catch((thrown: unknown) => {
-        if (!run.isOver && !run.signal.aborted) failed(thrown);
+        if (!run.isOver && !run.isStopping) failed(thrown);
       })
       .finally(() => this.#asked.set(run, { ...this.#of(run), isAsking: false }));
   }

@@ -13,20 +13,21 @@ import type { ReportedProgress } from './handlers.ts';
 type Figures = Omit<ProgressFigures, 'sinceProgressMs'>;
 
 const SEND_PAUSE_MS = 1_000;
+const NONE: Figures = { progress: 0 };
 
 export class Progress {
   readonly #clock: Clock;
-  readonly #send: (figures: ProgressFigures) => void;
-  #figures: Figures = { progress: 0 };
+  readonly #run: { sendProgress(figures: ProgressFigures): void };
+  #figures: Figures = NONE;
   /** Time at which it last rose. */
   #risenAt: number;
   #sentAt = Number.NEGATIVE_INFINITY;
   #cancelSend: Cancel | undefined;
   #isClosed = false;
 
-  constructor(clock: Clock, send: (figures: ProgressFigures) => void) {
+  constructor(clock: Clock, run: { sendProgress(figures: ProgressFigures): void }) {
     this.#clock = clock;
-    this.#send = send;
+    this.#run = run;
     this.#risenAt = clock.now();
   }
 
@@ -56,7 +57,7 @@ export class Progress {
   #sendNow(): void {
     this.#cancelSend = undefined;
     this.#sentAt = this.#clock.now();
-    this.#send(this.figures);
+    this.#run.sendProgress(this.figures);
   }
 }
 

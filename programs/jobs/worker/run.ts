@@ -8,6 +8,7 @@
 import { operationIdOf, workflowAddress, workflowIdOf } from '../../../machines/jobs/addresses.ts';
 import type { HandlerOutcome, RunParams } from '../../../machines/jobs/attempt.ts';
 import type { ExtensionAnswer } from '../../../machines/jobs/messages/worker.ts';
+import type { ProgressFigures } from '../../../machines/jobs/worker/attempts.ts';
 import { RuntimeError } from '../../../runtime/base/errors.ts';
 import type { Logger } from '../../../runtime/base/limits.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
@@ -23,60 +24,83 @@ export interface RunServices {
   extend(run: Run, wish: ExtensionWish): Promise<ExtensionAnswer>;
 }
 
+/** A worker has thousands: what a run may never need is made when it is asked for. */
 export class Run {
   readonly operationId: string;
   readonly params: RunParams;
   readonly startedAt: number;
   readonly progress: Progress;
-  /** Aborted when nobody waits for its report any more. */
-  readonly closing = new AbortController();
   isOver = false;
   readonly #services: RunServices;
-  readonly #abort = new AbortController();
+  /** Why the handler is to stop; undefined as long as it is not. */
+  #stopReason: RuntimeError | undefined;
+  #stopping: AbortController | undefined;
+  #closing: AbortController | undefined;
 
   constructor(params: RunParams, services: RunServices) {
-    const { workerId, jobId, attemptId, datacenter } = params;
     this.params = params;
-    this.operationId = operationIdOf(jobId, attemptId);
+    this.operationId = operationIdOf(params.jobId, params.attemptId);
     this.startedAt = services.clock.now();
     this.#services = services;
-    const workflow = workflowAddress(jobId, workflowIdOf(attemptId), datacenter);
-    this.progress = new Progress(services.clock, (figures) => {
-      const named = { type: 'progress.received', workerId, jobId, attemptId };
-      services.link.hint(workflow, { ...named, ...figures });
-    });
+    this.progress = new Progress(services.clock, this);
+  }
+
+  get isStopping(): boolean {
+    return this.#stopReason !== undefined;
   }
 
   /** Aborted when the handler is to stop. */
   get signal(): AbortSignal {
-    return this.#abort.signal;
+    this.#stopping ??= new AbortController();
+    if (this.#stopReason !== undefined) this.#stopping.abort(this.#stopReason);
+    return this.#stopping.signal;
+  }
+
+  /** Aborted when nobody waits for its report any more. */
+  get closing(): AbortSignal {
+    this.#closing ??= new AbortController();
+    return this.#closing.signal;
   }
 
   /** Begins; `ended` is called once, unless the run is abandoned before. */
-  begin(handler: Handler, ended: (outcome: HandlerOutcome) => void): void {
-    const end = (outcome: HandlerOutcome): void => {
-      if (this.isOver) return;
-      this.#close();
-      ended(outcome);
-    };
+  async begin(handler: Handler, ended: (outcome: HandlerOutcome) => void): Promise<void> {
     // Not within the effect that asked for it: whatever a handler does first is its own affair.
-    void Promise.resolve()
-      .then(() => {
-        // Stopped in the same moment: a handler would wait for an abort that has been.
-        this.signal.throwIfAborted();
-        return handler(this.#context());
-      })
-      .then(succeeded)
-      .catch(failed)
-      .then(end);
+    await null;
+    const outcome = await this.#outcomeOf(handler);
+    if (this.isOver) return;
+    this.#close();
+    ended(outcome);
   }
 
   abort(why: string): void {
-    this.#abort.abort(new RuntimeError('ABORTED', why));
+    this.#stopReason ??= new RuntimeError('ABORTED', why);
+    this.#stopping?.abort(this.#stopReason);
   }
 
   abandon(): void {
     this.#close();
+  }
+
+  /** Nobody waits for its report any more. */
+  endReport(reason: RuntimeError): void {
+    this.#closing?.abort(reason);
+  }
+
+  sendProgress(figures: ProgressFigures): void {
+    const { workerId, jobId, attemptId, datacenter } = this.params;
+    const workflow = workflowAddress(jobId, workflowIdOf(attemptId), datacenter);
+    const named = { type: 'progress.received', workerId, jobId, attemptId };
+    this.#services.link.hint(workflow, { ...named, ...figures });
+  }
+
+  async #outcomeOf(handler: Handler): Promise<HandlerOutcome> {
+    try {
+      // Stopped in the same moment: a handler would wait for an abort that has been.
+      if (this.#stopReason !== undefined) throw this.#stopReason;
+      return succeeded(await handler(this.#context()));
+    } catch (thrown) {
+      return failed(thrown);
+    }
   }
 
   #close(): void {
@@ -85,18 +109,23 @@ export class Run {
   }
 
   #context(): HandlerContext {
+    const run = this;
     const { jobId, attemptId, payload } = this.params;
     const workflowId = workflowIdOf(attemptId);
-    const run = Number(attemptId.slice(workflowId.length + 1));
+    const number = Number(attemptId.slice(workflowId.length + 1));
     return {
       jobId,
       workflowId,
-      run,
+      run: number,
       payload,
-      signal: this.signal,
-      log: named(this.#services.logger, { jobId, workflowId, run }),
-      progress: (progress) => this.progress.report(progress),
-      extend: (wish = {}) => this.#services.extend(this, wish),
+      get signal() {
+        return run.signal;
+      },
+      get log() {
+        return named(run.#services.logger, { jobId, workflowId, run: number });
+      },
+      progress: (progress) => run.progress.report(progress),
+      extend: (wish = {}) => run.#services.extend(run, wish),
     };
   }
 }

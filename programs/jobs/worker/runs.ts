@@ -71,7 +71,7 @@ export class Runs {
     for (const run of this.#runs.values()) {
       run.abort('The worker has stopped.');
       run.abandon();
-      run.closing.abort(OVER);
+      run.endReport(OVER);
     }
     this.#runs.clear();
   }
@@ -93,8 +93,8 @@ export class Runs {
       return;
     }
     this.#runs.set(address, run);
-    run.begin(handlers[params.handler] ?? unknownHandler, (outcome) => {
-      if (run.signal.aborted)
+    void run.begin(handlers[params.handler] ?? unknownHandler, (outcome) => {
+      if (run.isStopping)
         void this.#services.link.tell(address, { type: 'handler.ended', ...outcome });
       else void this.#sendReport(address, resultOf(params, outcome));
     });
@@ -119,7 +119,7 @@ export class Runs {
     if (run === undefined) return;
     const freeCores = (): void => this.#tellWorker('attempt.finished', run);
     const cancel = clock.schedule(clock.now() + PAUSE_MS.value, freeCores);
-    await this.report(params, run.closing.signal);
+    await this.report(params, run.closing);
     cancel();
     this.#close(address);
   }
@@ -131,7 +131,7 @@ export class Runs {
     const workflow = workflowAddress(jobId, workflowIdOf(attemptId), datacenter);
     clock.schedule(clock.now() + PAUSE_MS.value, () => {
       const run = this.#runs.get(attemptAddress(jobId, attemptId, workerId));
-      if (run?.isOver === false && !run.signal.aborted) link.hint(workflow, params);
+      if (run?.isOver === false && !run.isStopping) link.hint(workflow, params);
     });
   }
 
@@ -150,7 +150,7 @@ export class Runs {
     if (run === undefined) return;
     this.#tellWorker('attempt.ended', run);
     run.abandon();
-    run.closing.abort(OVER);
+    run.endReport(OVER);
     this.#runs.delete(address);
     this.#ended.set(address, this.#services.clock.now());
   }
