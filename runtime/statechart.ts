@@ -25,6 +25,7 @@ export {
   NO_TABLES,
   plain,
   rowChanges,
+  storedRows,
   type Tables,
   tablesBeside,
   tablesIn,

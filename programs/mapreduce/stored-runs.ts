@@ -8,6 +8,7 @@ import type { FailedItemContext } from '../../machines/mapreduce/failed-item.ts'
 import type { MapAgentContext } from '../../machines/mapreduce/map-agent.ts';
 import type { ItemRow, RunContext } from '../../machines/mapreduce/run/context.ts';
 import type { Store } from '../../runtime/ports/store.ts';
+import { storedRows } from '../../runtime/statechart.ts';
 
 type Reading = Pick<Store, 'load' | 'rows' | 'query' | 'entry'>;
 
@@ -50,10 +51,11 @@ export class StoredRuns {
 
   /** Rows of the items that were begun, by index. */
   items(runId: string): ReadonlyMap<number, ItemRow> {
-    const found = new Map<number, ItemRow>();
-    for (const [table, key, row] of this.#store.rows(`mapreduce/${runId}@${this.#place}`))
-      if (table === 'items') found.set(Number(key), JSON.parse(row) as ItemRow);
-    return found;
+    const address = `mapreduce/${runId}@${this.#place}`;
+    const text = this.#store.load(address);
+    if (text === undefined) return new Map();
+    const rows = storedRows(text, this.#store.rows(address), 'items');
+    return new Map(Array.from(rows, ([index, row]) => [Number(index), row as ItemRow]));
   }
 
   agent(runId: string, agentId: string): StoredActor<MapAgentContext> | undefined {

@@ -148,11 +148,12 @@ export class Table<T> implements Iterable<readonly [key: string, row: T]> {
 
 /** Refuses every table that comes up while something is encoded to be stored. */
 export function refusingTables<T>(encode: () => T): T {
+  const wasStoring = isStoring;
   isStoring = true;
   try {
     return encode();
   } finally {
-    isStoring = false;
+    isStoring = wasStoring;
   }
 }
 

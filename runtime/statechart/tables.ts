@@ -3,12 +3,14 @@
  * there, too: it never changes, and would be written with every turn.
  *
  * Guarantees: where a table stood the record has a mark with the number of its rows; the changes of a turn
- * are found without looking at the rest; a record whose rows are not those it speaks of is refused. On its
- * way to another node, and wherever there are no rows beside it, a table stands whole behind its mark.
+ * are found without looking at the rest; a record whose rows are not those it speaks of is refused. A table of
+ * few and short rows stands whole behind its mark, where it takes less than rows of its own; so does every table on its
+ * way to another node.
  */
 
 import { RuntimeError } from '../base/errors.ts';
 import { jsonOnce } from '../base/json-cache.ts';
+import { knob } from '../base/knob.ts';
 import { refusingTables, Table } from '../base/table.ts';
 import type { StoredRow } from '../ports/store.ts';
 
@@ -22,6 +24,10 @@ export type ChangedRows = Map<string, Map<string, string | null>>;
 
 /** Rows of one table: all of them are in memory while the actor is. */
 const ROWS_MAX = 1_000_000;
+
+/** Rows of a table that stands in its record, and the characters of them all. */
+const INLINE_ROWS_MAX = knob('tableInlineRowsMax', 4);
+const INLINE_LENGTH_MAX = knob('tableInlineLengthMax', 512);
 
 /** Characters of an input that is written with its record. */
 const INPUT_LENGTH_MAX = 1_024;
@@ -48,7 +54,27 @@ export function tablesIn(context: object): Tables {
 /** All that lies beside the record of an actor. */
 export function tablesBeside(context: object, input: unknown): Tables {
   const tables = tablesIn(context);
-  return isLong(input) ? new Map([...tables, [INPUT, Table.of({ '': input })]]) : tables;
+  const isInput = isLong(input);
+  if (!isInput && (tables === NO_TABLES || [...tables.values()].every(isBeside))) return tables;
+  const beside = new Map([...tables].filter(([, table]) => isBeside(table)));
+  if (isInput) beside.set(INPUT, Table.of({ '': input }));
+  return beside.size === 0 ? NO_TABLES : beside;
+}
+
+/** Small tables, with whether they are short as well: a table never changes. */
+const areShort = new WeakMap<Table<unknown>, boolean>();
+
+/** True of a table that has rows of its own beside the record. */
+function isBeside(table: Table<unknown>): boolean {
+  if (table.size === 0 || table.size > INLINE_ROWS_MAX.value) return true;
+  let isShort = areShort.get(table);
+  if (isShort === undefined) {
+    let length = 0;
+    for (const [key, row] of table) length += key.length + textOf(row).length;
+    isShort = length <= INLINE_LENGTH_MAX.value;
+    areShort.set(table, isShort);
+  }
+  return !isShort;
 }
 
 const isLong = (input: unknown): boolean =>
@@ -61,8 +87,17 @@ export function inputText(input: unknown): string {
 
 /** The context with a mark in the place of each table; itself where it has none. */
 export function marked<T extends object>(context: T): T {
-  return replaced(context, ({ size }) => ({ [MARK]: size }));
+  return replaced(context, (table) => ({
+    [MARK]: isBeside(table) ? table.size : inlineRows(table),
+  }));
 }
+
+/** What JSON has no words for is null, as it is in a row of its own. */
+function inlineRows(table: Table<unknown>): object {
+  return Object.fromEntries(Array.from(table, ([key, row]) => [key, isText(row) ? row : null]));
+}
+
+const isText = (row: unknown): boolean => !['undefined', 'function', 'symbol'].includes(typeof row);
 
 /** The context with all rows behind each mark. */
 export function inlined<T extends object>(context: T): T {
@@ -132,6 +167,19 @@ export function unmark(context: unknown, tables?: Tables): void {
     members[name] = table;
   }
   if (found < (tables?.size ?? 0)) throw new Error('it has rows of a table that it does not know');
+}
+
+/** Rows of one table of a stored actor, wherever they stand. */
+export function* storedRows(
+  text: string,
+  rows: Iterable<StoredRow>,
+  name: string,
+): Iterable<readonly [key: string, row: unknown]> {
+  const { snapshot } = JSON.parse(text) as MarkedRecord;
+  const context = (snapshot.context ?? {}) as Readonly<Record<string, unknown>>;
+  const inline = (context[name] as { readonly [MARK]?: unknown } | undefined)?.[MARK];
+  if (typeof inline === 'object' && inline !== null) yield* Object.entries(inline);
+  else for (const [table, key, row] of rows) if (table === name) yield [key, JSON.parse(row)];
 }
 
 /** The tables that rows were written of. */

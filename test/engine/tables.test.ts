@@ -3,9 +3,10 @@
  * cost that does not depend on how many rows they have.
  */
 
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { setup } from 'xstate';
 import type { KindOptions } from '../../runtime/actor/kind.ts';
+import { turnKnobs } from '../../runtime/base/knob.ts';
 import { Table } from '../../runtime/machine.ts';
 import type { Store } from '../../runtime/ports/store.ts';
 import { SimulatedClock, type TestRuntime, testRuntime } from '../../simulator/testing.ts';
@@ -27,6 +28,10 @@ const itemsOf = (rt: TestRuntime<typeof kinds>) =>
   rt.actor('stock/1').getSnapshot().context.items.toJSON();
 const storedRows = (store: Store) =>
   [...store.rows(ADDRESS)].map(([table, key]) => `${table}/${key}`);
+
+// Small ones have rows of their own here, too; inline-tables.test.ts has those that stand in the record.
+beforeEach(() => void turnKnobs({ tableInlineRowsMax: 0 }));
+afterEach(() => void turnKnobs({}));
 
 describe('a table', () => {
   test('is back after a crash, with what was put in, taken out and replaced', async () => {

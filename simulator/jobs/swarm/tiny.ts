@@ -33,6 +33,8 @@ export const TINY: Readonly<Record<string, readonly number[]>> = {
   'knob.jointPlansMax': [0, 1],
   'knob.candidatesMax': [0, 1],
   'knob.restoredValuesMax': [0, 1],
+  'knob.tableInlineRowsMax': [0, 1],
+  'knob.tableInlineLengthMax': [0, 30],
   'knob.largeGroupTurns': [1, 2],
   'knob.dueAtOnce': [1, 2],
   'knob.turnsAheadMax': [1, 2],
