@@ -10,16 +10,22 @@
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandFailure, EXIT } from '../cli/exit.ts';
+import { type InspectorListener, listenFor } from '../inspector/listen.ts';
+import { SILENT_LOGGER } from '../runtime/base/limits.ts';
 import { SeededRandom } from '../simulator/world.ts';
 import { Cluster } from './cluster.ts';
 import { DataFolder } from './data-folder.ts';
 import { Faults } from './faults.ts';
+import { FaultsByHand } from './faults-by-hand.ts';
 import { GateApi } from './gate-api.ts';
 import { type Happening, Happenings } from './happenings.ts';
 import { JobBook } from './job-book.ts';
+import { JOB_KINDS, type JobKind } from './job-kinds.ts';
 import { Load } from './load.ts';
 import type { LogRecord, NodeExit, NodeProcess } from './node-process.ts';
+import { pageHandler } from './page.ts';
 import { type Phase, type Scene, sceneOf } from './scene.ts';
+import { Story } from './story.ts';
 import { type Summary, summaryOf, type UnexpectedExit } from './summary.ts';
 import { type PlannedFault, timetable } from './timetable.ts';
 import { DATACENTERS } from './topology.ts';
@@ -36,6 +42,8 @@ export interface DemoOptions {
   readonly hasFaults: boolean;
   /** Port at which the gate listens if it is free; 0: any. */
   readonly port: number;
+  /** Port of the page, or the next free one; 0: any. Left out: there is no page. */
+  readonly pagePort?: number;
   /** Command that starts the command line: the arguments of Node before `start`. */
   readonly command: readonly string[];
   /** The module of handlers. */
@@ -43,12 +51,15 @@ export interface DemoOptions {
   readonly onHappening?: (happening: Happening) => void;
 }
 
+const STORY_KIND = JOB_KINDS.find(({ name }) => name === 'story') as JobKind;
 const START_LIMIT_MS = 60_000;
 /** The longest that a job may take to end after the last fault; in a quiet run it is a few seconds. */
 const SETTLE_LIMIT_MS = 60_000;
 
 export class Demo {
   readonly faults: Faults;
+  /** Faults that keys and the page make. */
+  readonly byHand: FaultsByHand;
   readonly #options: DemoOptions;
   readonly #folder: DataFolder;
   readonly #cluster: Cluster;
@@ -60,11 +71,12 @@ export class Demo {
   readonly #unexpectedExits: UnexpectedExit[] = [];
   readonly #openedAt = Date.now();
   readonly #quit = new AbortController();
+  readonly #story: Story;
+  #page: InspectorListener | undefined;
   #phase: Phase = 'starting';
   #failure: Error | undefined;
   /** Somebody waits for all to lead. */
   #onLead: () => void = () => {};
-  #turn = 0;
 
   /** @throws {RuntimeError} @throws {CommandFailure} */
   static async open(options: DemoOptions): Promise<Demo> {
@@ -80,6 +92,7 @@ export class Demo {
     });
     const demo = new Demo(options, folder, cluster);
     heard.by = demo;
+    if (options.pagePort !== undefined) await demo.#openPage(options.pagePort);
     return demo;
   }
 
@@ -92,6 +105,7 @@ export class Demo {
     this.#random = new SeededRandom(options.seed);
     this.#api = new GateApi(() => cluster.gate.url);
     this.faults = new Faults(cluster, this.#happenings);
+    this.byHand = new FaultsByHand(this.faults, this.#happenings);
     this.#load = new Load({
       api: this.#api,
       book: this.#book,
@@ -100,10 +114,23 @@ export class Demo {
       rate: options.rate,
       faults: () => this.faults.all,
     });
+    this.#story = new Story({
+      faults: this.faults,
+      hasFaults: options.hasFaults,
+      submit: () => this.#load.submitOne(STORY_KIND),
+    });
+  }
+
+  /** Address of the page. */
+  get pageUrl(): string | undefined {
+    return this.#page === undefined ? undefined : `${this.#page.url}/`;
   }
 
   get scene(): Scene {
-    const at = { phase: this.#phase, startedAt: this.#openedAt, now: Date.now() };
+    const at = {
+      ...{ phase: this.#phase, startedAt: this.#openedAt, now: Date.now() },
+      page: this.pageUrl,
+    };
     return sceneOf(at, this.#cluster, this.#book, this.#happenings.all);
   }
 
@@ -123,7 +150,9 @@ export class Demo {
       }
     } finally {
       this.#phase = 'stopping';
+      this.#story.stop();
       this.faults.stop();
+      await this.#page?.close();
       await this.#load.stop();
       // A gate that finishes waits for clients that are still connected.
       this.#api.close();
@@ -154,20 +183,9 @@ export class Demo {
     return this.#cluster.killAll();
   }
 
-  /** The next datacenter in turn is cut off, or a datacenter that is cut off reaches the gate again. */
-  togglePartition(): void {
-    const { cutOff } = this.faults;
-    if (cutOff === undefined) this.faults.cutOffDatacenter(this.#next());
-    else this.faults.heal(cutOff);
-  }
-
-  /** The leader of the next datacenter in turn that has one. */
-  killNextLeader(): void {
-    for (const _ of DATACENTERS) if (this.faults.killLeader(this.#next(), 3_000)) return;
-  }
-
   heard(node: NodeProcess, record: LogRecord): void {
     this.#happenings.heard(node, record);
+    this.#story.heard(record);
     if (record.event === 'node.hosting') this.#onLead();
     const isGate = node === this.#cluster.gate;
     if (isGate && record.event === 'job.ended') this.#load.heardOf(String(record.jobId));
@@ -189,13 +207,21 @@ export class Demo {
     this.#quit.abort();
   }
 
-  get #isQuitting(): boolean {
-    return this.#quit.signal.aborted;
+  async #openPage(port: number): Promise<void> {
+    const handler = pageHandler({
+      gateUrl: () => this.#cluster.gate.url,
+      opened: () => this.#phase === 'running' && this.#story.begin(),
+      start: () => {
+        const { address } = this.#story;
+        return address && `#/actor/${encodeURIComponent(address)}`;
+      },
+      fault: (name) => this.byHand.make(name),
+    });
+    this.#page = await listenFor(handler, { port }, SILENT_LOGGER);
   }
 
-  #next(): (typeof DATACENTERS)[number] {
-    this.#turn += 1;
-    return DATACENTERS[this.#turn % DATACENTERS.length] ?? 'A';
+  get #isQuitting(): boolean {
+    return this.#quit.signal.aborted;
   }
 
   async #allLead(): Promise<void> {

@@ -49,11 +49,12 @@ export class Faults {
     return this.#partitions.keys().next().value;
   }
 
-  /** @returns false when there is nothing to do it to. */
-  pauseWorker(datacenter: Datacenter, lengthMs: number): boolean {
+  /** `name`: of that worker. @returns false when there is nothing to do it to. */
+  pauseWorker(datacenter: Datacenter, lengthMs: number, name?: string): boolean {
     const [worker] = this.#cluster
       .in(datacenter, 'worker')
-      .filter(({ isRunning, isPaused }) => isRunning && !isPaused);
+      .filter(({ isRunning, isPaused }) => isRunning && !isPaused)
+      .filter(({ plan }) => name === undefined || plan.name === name);
     if (worker === undefined || this.#isOver) return false;
     const fault = this.#begin('workerPaused', worker.plan.name, lengthMs, datacenter);
     void worker.pause(lengthMs).then(() => this.#end(fault));

@@ -201,6 +201,24 @@ export const JOB_KINDS: readonly JobKind[] = [
       workflows: [workflow('report', 'work', 20_000)],
     }),
   },
+  {
+    name: 'story',
+    about: 'is granted more, loses sight of its worker and its leader: completed',
+    // The page begins it, and no load draws it.
+    weight: 0,
+    usualMs: 25_000,
+    endings: [
+      { status: 'completed' },
+      { status: 'timedOut', reasons: DUE, onlyWhen: 'disturbed' },
+      TIME_PASSED,
+      NOBODY_TOOK_IT,
+    ],
+    make: () => ({
+      timeoutMs: 20_000,
+      targetDatacenters: ['A'],
+      workflows: [workflow('film', 'render', 23_000)],
+    }),
+  },
 ];
 
 const WEIGHT_TOTAL = JOB_KINDS.reduce((total, { weight }) => total + weight, 0);

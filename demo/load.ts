@@ -102,10 +102,20 @@ export class Load {
     }
   }
 
-  async #submit(kind: JobKind): Promise<void> {
-    const { api, book, random, run } = this.#setup;
+  /** A job of this kind beside the load; returns its id at once. */
+  submitOne(kind: JobKind): string {
+    const jobId = this.#newId(kind);
+    void this.#submit(kind, jobId);
+    return jobId;
+  }
+
+  #newId(kind: JobKind): string {
     this.#index += 1;
-    const jobId = jobIdOf(kind, run, this.#index);
+    return jobIdOf(kind, this.#setup.run, this.#index);
+  }
+
+  async #submit(kind: JobKind, jobId = this.#newId(kind)): Promise<void> {
+    const { api, book, random } = this.#setup;
     const body = { jobId, ...kind.make(random) };
     const submittedAt = Date.now();
     const answer = await this.#untilAnswered(jobId, () => api.submit(body));

@@ -16,6 +16,8 @@ export interface Scene {
   readonly runningMs: number;
   /** URL at which the gate can be asked; undefined while it is away. */
   readonly url: string | undefined;
+  /** Address of the page; undefined where none is served. */
+  readonly page: string | undefined;
   readonly jobs: Readonly<Record<EndStatus, number>> & {
     readonly submitted: number;
     readonly resumed: number;
@@ -47,7 +49,13 @@ export function sceneOf(
     phase,
     startedAt,
     now,
-  }: { readonly phase: Phase; readonly startedAt: number; readonly now: number },
+    page,
+  }: {
+    readonly phase: Phase;
+    readonly startedAt: number;
+    readonly now: number;
+    readonly page: string | undefined;
+  },
   cluster: Cluster,
   book: JobBook,
   happenings: readonly Happening[],
@@ -57,6 +65,7 @@ export function sceneOf(
     phase,
     runningMs: now - startedAt,
     url: gate.url,
+    page,
     jobs: {
       ...book.outcomes,
       submitted: book.submitted,

@@ -31,6 +31,8 @@ const HELP: Line = [
   ['dim', 'kill a leader  '],
   ['bold', ' r '],
   ['dim', 'restart the gate  '],
+  ['bold', ' w '],
+  ['dim', 'stop a worker  '],
   ['bold', ' q '],
   ['dim', 'quit'],
 ];
@@ -41,20 +43,29 @@ const SHORT_HELP: Line = [
   ['dim', 'kill'],
   ['bold', '  r '],
   ['dim', 'restart'],
+  ['bold', '  w '],
+  ['dim', 'worker'],
   ['bold', '  q '],
   ['dim', 'quit'],
 ];
 
 export function renderScreen(scene: Scene, size: ScreenSize, paint: Paint): string[] {
   const { columns, rows } = size;
-  const top: Line[] = [titleOf(scene), [], ...countsOf(scene), [], ...placesOf(scene, columns)];
+  const top: Line[] = [
+    titleOf(scene),
+    ...pageOf(scene),
+    [],
+    ...countsOf(scene),
+    [],
+    ...placesOf(scene, columns),
+  ];
   const kinds = kindsOf(scene);
   const left = rows - 1 - top.length - HAPPENINGS_MIN - 2;
   const shown: Line[] = left >= kinds.length + 1 ? [...top, [], ...kinds] : [...top];
   const room = rows - 1 - shown.length - 2;
   const lines = shown.slice(0, rows - 1);
   if (room > 0) lines.push([], ...latest(scene.happenings, room), []);
-  const help = columns >= MIDDLE ? HELP : SHORT_HELP;
+  const help = columns >= WIDE ? HELP : SHORT_HELP;
   return [...lines, help].slice(-rows).map((line) => paintLine(line, columns, paint));
 }
 
@@ -70,6 +81,10 @@ function titleOf({ phase, runningMs, url }: Scene): Line {
   const seconds = String(Math.floor(runningMs / 1_000) % 60).padStart(2, '0');
   const where = url === undefined ? '' : `  ${url}`;
   return [['bold', ' Escapement'], `  ${WORDS[phase]} ${minutes}:${seconds}`, ['dim', where]];
+}
+
+function pageOf({ page }: Scene): Line[] {
+  return page === undefined ? [] : [[' page  ', ['cyan', page]]];
 }
 
 const WORDS: Readonly<Record<Scene['phase'], string>> = {
@@ -108,9 +123,9 @@ function placesOf({ gate, datacenters }: Scene, columns: number): Line[] {
   ];
 }
 
-/** Columns from which on there is room for who stands by. */
+/** Columns from which on there is room for who stands by, and for what keys do. */
 const WIDE = 100;
-/** Columns from which on there is room for fences, for the names of workers, and for what keys do. */
+/** Columns from which on there is room for fences and for the names of workers. */
 const MIDDLE = 76;
 
 function shortLine({ name, leader, workers, isCutOff }: DatacenterScene): Line {

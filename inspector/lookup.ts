@@ -3,6 +3,7 @@
  * are, so a live cluster and a recording answer by the same code.
  */
 
+import { budgetBars } from './lane-budget.ts';
 import { wholeNumber } from './parameters.ts';
 import type {
   ActorsPage,
@@ -45,7 +46,9 @@ export async function timelineOf(lookup: Lookup, parameters: Parameters): Promis
     const lane = laneOf({ address, node, state, ...ended }, turns, lookup.chart(kind));
     return {
       ...lane,
-      bars: lane.bars.filter((bar) => bar.from <= to && (bar.to ?? to) >= from),
+      bars: [...lane.bars, ...budgetBars(evidence, lookup.now())].filter(
+        (bar) => bar.from <= to && (bar.to ?? to) >= from,
+      ),
       marks: lane.marks.filter(({ at }) => at >= from && at <= to),
     };
   });

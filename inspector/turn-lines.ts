@@ -161,8 +161,11 @@ function markOf(turn: TurnLine, chart: ChartDefinition | undefined): LaneMark | 
   const { at, turn: number, event, error } = turn;
   if (error !== undefined)
     return { at, sort: 'failed', label: `${event}: ${error.code}`, turn: number };
-  if (isDeadlineTurn(turn))
-    return { at, sort: 'timeout', label: deadlineName(event, chart), turn: number };
+  // A deadline that changes no state is a rhythm, such as that of reports.
+  if (isDeadlineTurn(turn)) {
+    const sort = turn.state === undefined ? 'turn' : 'timeout';
+    return { at, sort, label: deadlineName(event, chart), turn: number };
+  }
   if (/extension|extend/i.test(event)) {
     const isDenied = /denied|refused/i.test(event);
     return { at, sort: isDenied ? 'denied' : 'extension', label: event, turn: number };

@@ -25,6 +25,7 @@ interface DemoFlags {
   readonly seed?: number;
   readonly rate: number;
   readonly port: number;
+  readonly pagePort: number;
   readonly faults: boolean;
 }
 
@@ -38,7 +39,7 @@ One gate, and two managers and two workers in each of the datacenters A, B and C
 What they store stays in the folder, and the next start goes on with it. See docs/demo.md.
 
 On a terminal: p cuts a datacenter off from the gate, and heals it; k kills a leader; r restarts the
-gate; q and Ctrl-C quit. While it runs, every other command works too: try "escapement jobs".
+gate; w stops a worker for 9 s; q and Ctrl-C quit. The page in the browser shows all of it, and tells a story. While it runs, every other command works too: try "escapement jobs".
 
 Examples:
   $ escapement demo
@@ -66,6 +67,12 @@ export function demoCommand({ output, setExitCode, host, input }: Surroundings):
     )
     .option('--rate <n>', 'jobs per second', parseRate, 3)
     .option('--port <n>', 'where the gate listens if that port is free; 0: any', parsePort, 7400)
+    .option(
+      '--page-port <n>',
+      'where the page is, or at the next free port; 0: any',
+      parsePort,
+      7878,
+    )
     .option('--no-faults', 'only those that you make')
     .addHelpText('after', HELP)
     .action(async (flags: DemoFlags) => {
@@ -90,6 +97,8 @@ async function demo(flags: DemoFlags, output: Output, host: Host, input: ReadStr
     port: flags.headless === true || json ? 0 : flags.port,
     command: [...host.execArgv, ownFile('cli/main')],
     handlers: ownFile('demo/handlers'),
+    // What prints nothing but JSON has nobody who could open it.
+    ...(!json && { pagePort: flags.pagePort }),
     ...(duration !== undefined && { durationMs: duration }),
     ...(!isOnScreen &&
       !json && {
@@ -99,6 +108,7 @@ async function demo(flags: DemoFlags, output: Output, host: Host, input: ReadStr
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     host.on(signal, () => end(demo, host, signal));
+  if (demo.pageUrl !== undefined) output.line(`the page: ${demo.pageUrl}`);
   const leave = isOnScreen
     ? await watchOn(demo, host, input)
     : printStatus(demo, json ? undefined : output);
@@ -127,9 +137,10 @@ async function watchOn(demo: Demo, host: Host, input: ReadStream): Promise<() =>
   const { renderScreen } = await import('../../demo/screen.ts');
   const quit = (): void => end(demo, host, 'SIGINT');
   const keys: Readonly<Record<string, () => void>> = {
-    p: () => demo.togglePartition(),
-    k: () => demo.killNextLeader(),
-    r: () => demo.faults.restartGate(),
+    p: () => void demo.byHand.make('partition'),
+    k: () => void demo.byHand.make('leader'),
+    r: () => void demo.byHand.make('gate'),
+    w: () => void demo.byHand.make('worker'),
     q: quit,
     // A terminal that hands on every key also hands on this one.
     '\u0003': quit,

@@ -263,6 +263,7 @@ function mergeLines(lines: readonly TimeoutLine[]): TimeoutLine[] {
       count: known.count + line.count,
       rate: sumOf([known.rate, line.rate]),
       ...(longest > 0 && { durationP99Ms: longest }),
+      ...(known.isRhythm === true && { isRhythm: line.isRhythm === true }),
     });
   }
   return [...merged.values()].sort((one, other) => other.count - one.count);

@@ -86,31 +86,56 @@ export class Histories {
     const from = now - windowMs;
     const chart = this.#context.definition(kind)?.chart;
     const stepMs = Math.max(1_000, Math.floor(windowMs / STEPS));
-    const lines = new Map<string, { count: number; values: number[]; limits: number[] }>();
-    const inTime: number[] = [];
+    const lines = new Map<string, DeadlineCount>();
     for (const { turns } of sample.actors) {
-      dwells(turns, (_path, ms, endedAt) => {
-        if (endedAt >= from) inTime.push(ms);
-      });
       for (const turn of turns) {
         if (turn.at < from || !isDeadlineTurn(turn)) continue;
         const reason = deadlineName(turn.event, chart);
         const line = lines.get(reason) ?? {
+          source: chart?.transitions.find(({ timer }) => timer === turn.event)?.source,
           count: 0,
+          moved: 0,
           values: new Array<number>(STEPS).fill(0),
-          limits: [],
+          cameAt: new Set<number>(),
         };
         lines.set(reason, line);
         line.count += 1;
+        line.moved += turn.state === undefined ? 0 : 1;
+        line.cameAt.add(turn.at);
         const step = Math.min(STEPS - 1, Math.floor((turn.at - from) / stepMs));
         line.values[step] = (line.values[step] ?? 0) + 1;
       }
     }
-    const p99 = quantile(inTime, 0.99);
-    return [...lines].map(([reason, { count, values }]) => {
-      const rate: Series = { stepMs, values };
-      return { kind, reason, count, rate, ...(p99 !== undefined && { durationP99Ms: p99 }) };
+    return [...lines].map(([reason, line]) => {
+      const rate: Series = { stepMs, values: line.values };
+      const { count, moved } = line;
+      return {
+        ...{ kind, reason, count, rate },
+        ...(moved === 0 ? { isRhythm: true } : this.#against(sample, line, from)),
+      };
     });
+  }
+
+  /** Stays that a deadline ended, which tell its limit, against those that ended in time. */
+  #against(
+    sample: Sample,
+    { source, cameAt }: DeadlineCount,
+    from: number,
+  ): Pick<TimeoutLine, 'limitMs' | 'durationP99Ms' | 'recommendation'> {
+    const limits: number[] = [];
+    const inTime: number[] = [];
+    for (const { turns } of sample.actors)
+      dwells(turns, (path, ms, endedAt) => {
+        if (path !== source || endedAt < from) return;
+        (cameAt.has(endedAt) ? limits : inTime).push(ms);
+      });
+    const [limitMs, durationP99Ms] = [quantile(limits, 0.5), quantile(inTime, 0.99)];
+    const least = quantile(limits, 0.05);
+    // Where each actor has a limit of its own there is none to compare with.
+    if (limitMs === undefined || least === undefined || least < 0.9 * limitMs) return {};
+    if (durationP99Ms === undefined || inTime.length < STAYS_MIN) return { limitMs };
+    const recommendation = recommendationOf(durationP99Ms / limitMs);
+    return { limitMs, durationP99Ms, ...(recommendation !== undefined && { recommendation }) };
   }
 
   #states(
@@ -155,6 +180,27 @@ export class Histories {
     this.#samples.set(kind, sample);
     return sample;
   }
+}
+
+interface DeadlineCount {
+  /** State that waits for it. */
+  readonly source: string | undefined;
+  count: number;
+  /** Times that it changed the state. */
+  moved: number;
+  readonly values: number[];
+  readonly cameAt: Set<number>;
+}
+
+/** Stays from which on a quantile of them says something. */
+const STAYS_MIN = 20;
+
+/** `share`: what 99 of 100 that end in time take of the limit. */
+function recommendationOf(share: number): string | undefined {
+  if (share > 0.8 && share <= 1)
+    return 'The limit is tight: those that end in time often come close to it.';
+  if (share < 0.1) return 'The limit is wide: those that end in time take a tenth of it at most.';
+  return undefined;
 }
 
 /** How long actors of a kind usually stay in a state: p50 of what was sampled, by path. */

@@ -92,7 +92,7 @@ function attentionOf(
   const all: ReadonlyArray<readonly [Attention['sort'], number, string, string]> = [
     ['overdue', overdue, 'sort=deadline&dueWithin=0s', 'a deadline has passed and was not taken'],
     ['stopped', stopped, 'status=stopped', 'stopped after a failure'],
-    ['undelivered', undelivered, '', 'letters nobody could take'],
+    ['undelivered', undelivered, '', 'undelivered: nobody could take it'],
     ['silentPlace', silent, '', 'places that do not answer'],
     ['damaged', recordsDamaged, '', 'records that cannot be trusted'],
   ];

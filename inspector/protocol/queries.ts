@@ -75,6 +75,8 @@ export interface Hello {
   /** Role of the node: `manager`, `gate`, `worker`, `node`; absent when embedded. */
   readonly role?: string;
   readonly capabilities: Readonly<Record<CapabilityName, Capability>>;
+  /** View on which the page opens, such as `#/actors`; default the overview. */
+  readonly start?: string;
   /** Range of a source at rest; absent for a live one. */
   readonly range?: { readonly from: number; readonly to: number };
 }

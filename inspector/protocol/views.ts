@@ -81,6 +81,8 @@ export interface TimeoutLine {
   readonly durationP99Ms?: number;
   readonly limitMs?: number;
   readonly recommendation?: string;
+  /** True of a deadline that changes no state, such as that of a regular report. */
+  readonly isRhythm?: boolean;
 }
 
 export interface TimeoutsView {

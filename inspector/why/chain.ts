@@ -6,7 +6,7 @@
 import type { ChainLine, TurnLine } from '../protocol.ts';
 import { deadlineName, isDeadlineTurn } from '../turn-lines.ts';
 import type { WhyCase } from './evidence.ts';
-import { shortAddress } from './words.ts';
+import { shortAddress, spanText } from './words.ts';
 
 const STEPS_MAX = 12;
 
@@ -50,10 +50,9 @@ function armedBefore(turns: readonly TurnLine[], { turn }: TurnLine): TurnLine |
 
 function lineOf(turn: TurnLine, sender: TurnLine | undefined): ChainLine {
   const { at, address, event, from, dueAt, state, error } = turn;
-  const what =
-    dueAt === undefined && !event.startsWith('xstate.after.')
-      ? event
-      : `deadline ${deadlineName(event)}${dueAt === undefined ? '' : ` came, ${Math.max(0, at - dueAt)} ms late`}`;
+  const what = isDeadlineTurn(turn)
+    ? `its deadline ${deadlineName(event)}${dueAt === undefined ? '' : `, ${spanText(at - dueAt)} after it was due`}`
+    : event;
   const by = from === undefined ? '' : ` from ${shortAddress(from)}`;
   const became = state === undefined ? '' : ` → ${state.length > 60 ? 'another state' : state}`;
   const failed = error === undefined ? '' : ` failed: ${error.code}`;

@@ -12,6 +12,7 @@ const scene: Scene = {
   phase: 'running',
   runningMs: 83_000,
   url: 'http://127.0.0.1:7400',
+  page: 'http://127.0.0.1:7878/',
   jobs: {
     submitted: 128,
     resumed: 0,
@@ -62,6 +63,7 @@ describe('the screen of the demo', () => {
   test('shows the jobs, the nodes, the kinds, what happened last, and the keys', () => {
     expect(renderScreen(scene, { columns: 100, rows: 40 }, plain)).toEqual([
       ' Escapement  running 1:23  http://127.0.0.1:7400',
+      ' page  http://127.0.0.1:7878/',
       '',
       ' jobs  submitted 128  open 14  ended wrongly 0',
       '       completed 97  failed 9  timed out 7  cancelled 1',
@@ -77,7 +79,7 @@ describe('the screen of the demo', () => {
       ' 14:03:20  A: manager-1, which leads, is killed (SIGKILL)',
       ' 14:03:22  A: manager-2 leads now (fence 3), 1.2 s after manager-1 was killed',
       '',
-      ' p partition / heal   k kill a leader   r restart the gate   q quit',
+      ' p partition / heal   k kill a leader   r restart the gate   w stop a worker   q quit',
     ]);
   });
 
@@ -109,8 +111,8 @@ describe('the screen of the demo', () => {
   test('says the same in fewer words where there is little room', () => {
     const lines = renderScreen(scene, { columns: 60, rows: 20 }, plain);
     expect(lines).toContain(' A     manager-2 leads  workers up paused  cut off');
-    expect(lines.at(-1)).toBe(' p partition  k kill  r restart  q quit');
-    for (const line of [...lines.slice(0, 8), lines.at(-1)]) expect(line).not.toContain('…');
+    expect(lines.at(-1)).toBe(' p partition  k kill  r restart  w worker  q quit');
+    for (const line of [...lines.slice(0, 9), lines.at(-1)]) expect(line).not.toContain('…');
   });
 
   test('keeps what happens where there is no room for the kinds of jobs', () => {

@@ -17,6 +17,7 @@ import {
 } from '../../protocol.ts';
 import { post } from './api.ts';
 import { hearTime } from './clock.ts';
+import { openAt } from './route.ts';
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'ended' | 'tooNew';
 
@@ -137,6 +138,7 @@ function begin(frame: Extract<Frame, { type: 'opened' }>): void {
     close();
     return;
   }
+  if (hello.peek() === undefined && frame.hello.start !== undefined) openAt(frame.hello.start);
   hello.value = frame.hello;
   connection.value = 'live';
   connectionWhy.value = '';

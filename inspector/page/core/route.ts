@@ -51,6 +51,13 @@ export function go(to: string): void {
   location.hash = to;
 }
 
+/** Opens a view where the URL names none. */
+export function openAt(view: string): void {
+  if (!/^#?\/?$/.test(location.hash)) return;
+  history.replaceState(null, '', view);
+  route.value = routeOf(view);
+}
+
 /** Sets parameters of the present view; an empty one is taken away. Without an entry in the browser's history. */
 export function setParams(changes: Record<string, string | undefined>): void {
   const { panel: at, subject, params } = route.value;

@@ -99,6 +99,12 @@ export function stateText(state: string): string {
   return `${common === '' ? '' : `${common}: `}${words.join(' · ')}`;
 }
 
+/** The end of a state's path, which says most: two names of it. */
+export function stateEnd(path: string): string {
+  const keys = path.split('.');
+  return plain(keys.slice(-2).join('.'));
+}
+
 function leaves(value: unknown, around: string): string[] {
   const below = (key: string): string => (around === '' ? key : `${around}.${key}`);
   if (typeof value === 'string') return [below(value)];

@@ -4,7 +4,7 @@
 
 import type { ActorDetail, Shown, TurnLine } from '../../protocol.ts';
 import { reason } from '../core/live.ts';
-import { bytes, counted, plain, timeOfDay } from '../core/words.ts';
+import { bytes, counted, plain, stateEnd, timeOfDay } from '../core/words.ts';
 import { Json } from '../parts/json.tsx';
 import { ActorLink, Countdown, Note } from '../parts/marks.tsx';
 import { Commands, CopyTest } from './commands.tsx';
@@ -69,7 +69,9 @@ function Deadlines({ actor: { deadlines, status } }: { actor: ActorDetail }) {
                 {plain(name)}
                 <small class="soft">
                   {child !== undefined && ` of child ${plain(child)}`}
-                  {state !== undefined && ` in ${plain(state) || 'the whole'}`}
+                  {state !== undefined && (
+                    <span title={plain(state)}> in {stateEnd(state) || 'the whole'}</span>
+                  )}
                 </small>
               </span>
               <small class="soft">{timeOfDay(dueAt)}</small>

@@ -38,7 +38,7 @@ export function ActorsPanel() {
     [],
   );
   const rows = list.rows.value;
-  const known = list.total.value;
+  const known = list.hasMore.value ? list.total.value : rows.length;
   return (
     <div class="panel actors">
       <ActorFilters query={query} />

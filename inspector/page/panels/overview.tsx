@@ -48,7 +48,7 @@ export function OverviewPanel() {
           <Plot title="Messages" series={overview.rates.messages} />
           <Plot title="Begun" series={overview.rates.births} />
           <Plot title="Ended" series={overview.rates.ends} />
-          <Plot title="Timeouts" series={overview.rates.timeouts} sort="late" />
+          <Plot title="Deadlines" series={overview.rates.timeouts} sort="late" />
           <Plot title="Failed turns" series={overview.rates.failed} sort="failed" />
         </div>
       </section>

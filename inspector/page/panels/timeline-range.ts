@@ -23,8 +23,15 @@ export interface Visible {
 /** Pixels within which marks are shown as one. */
 const MARK_WIDTH = 4;
 
-/** From the first moment that is known to the present, or to the last end where all have ended. */
-export function rangeOf({ lanes }: TimelineAnswer, present: number): Range {
+/**
+ * From the first moment that is known to the present, or to the last end where all have ended. Deadlines that are far
+ * away make no range: they are cut.
+ */
+export function rangeOf(answer: TimelineAnswer, present: number): Range {
+  const lanes = answer.lanes.map((lane) => ({
+    ...lane,
+    bars: lane.bars.filter(({ sort }) => sort === 'state'),
+  }));
   const starts = lanes.flatMap(({ bars, marks, since }) => [
     ...bars.map(({ from }) => from),
     ...marks.map(({ at }) => at),

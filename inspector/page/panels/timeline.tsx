@@ -191,7 +191,7 @@ function Messages({
   );
   return (
     <svg
-      class="messages"
+      class="lane-messages"
       width={width}
       height={24 + answer.lanes.length * LANE_HEIGHT}
       aria-hidden="true"

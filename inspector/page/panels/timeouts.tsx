@@ -67,12 +67,24 @@ export function TimeoutsPanel() {
           <p class="calm">None in this time.</p>
         ) : (
           <ul class="timeout-lines">
-            {answer.lines.map(
-              ({ kind, reason, count: number, rate, durationP99Ms, limitMs, recommendation }) => (
+            {leading(answer.lines).map(
+              ({
+                kind,
+                reason,
+                count: number,
+                rate,
+                durationP99Ms,
+                limitMs,
+                recommendation,
+                isRhythm = false,
+              }) => (
                 <li key={`${kind} ${reason}`}>
                   <div class="grow">
                     <KindLink kind={kind} /> <b>{plain(reason)}</b>{' '}
-                    <span class="soft">{number === 1 ? 'once' : `${count(number)} times`}</span>
+                    <span class="soft">
+                      {number === 1 ? 'once' : `${count(number)} times`}
+                      {isRhythm && ', and begins again: a rhythm'}
+                    </span>
                     {limitMs !== undefined && (
                       <p class="soft">
                         limit {duration(limitMs)}
@@ -82,7 +94,7 @@ export function TimeoutsPanel() {
                     )}
                     {recommendation !== undefined && <p>{plain(recommendation)}</p>}
                   </div>
-                  <Plot title="" series={rate} sort="late" />
+                  <Plot title="" series={rate} sort={isRhythm ? '' : 'late'} />
                 </li>
               ),
             )}
@@ -109,6 +121,14 @@ export function TimeoutsPanel() {
         </ul>
       </section>
     </div>
+  );
+}
+
+/** Those that lead on before rhythms, the most frequent first. */
+function leading(lines: TimeoutsView['lines']): TimeoutsView['lines'] {
+  return lines.toSorted(
+    (one, other) =>
+      Number(one.isRhythm ?? false) - Number(other.isRhythm ?? false) || other.count - one.count,
   );
 }
 

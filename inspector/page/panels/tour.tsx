@@ -3,29 +3,30 @@
  */
 
 import { signal } from '@preact/signals';
-import { can } from '../core/live.ts';
+import { can, hello } from '../core/live.ts';
 import { go, href } from '../core/route.ts';
 import { Faults } from './commands.tsx';
 
-const STEPS: ReadonlyArray<{ readonly text: string; readonly to: string }> = [
+/** Steps of the tour. `start` is the view on which the page has opened: that of the story's job. */
+const stepsOf = (start: string): ReadonlyArray<{ readonly text: string; readonly to: string }> => [
   {
-    text: 'Jobs come in all the time. The overview says what goes on, and what needs somebody: each number leads to its list.',
+    text: 'This job has 20 s, and its work takes longer. Its deadlines count down on the edges of its chart. Soon its worker asks for more time: watch overallLimit jump.',
+    to: start,
+  },
+  {
+    text: 'Why: the sum of its time, each extension that was asked for, granted or denied, and everything that can end it next.',
+    to: `${start}?tab=why`,
+  },
+  {
+    text: 'Now its worker falls silent. The health of a worker is an actor too: its chart shows how long it may stay so, and what happens then.',
+    to: href('actors', '', { kind: 'worker-health', place: 'A', sort: 'turnAt', order: 'desc' }),
+  },
+  {
+    text: 'Then its leader is killed. The other manager takes over with a greater fence (see Nodes), and every deadline is kept.',
     to: href('overview'),
   },
   {
-    text: 'These are the jobs, the next deadline first. Open one: its chart lights the states it is in, and its deadlines count down on their edges.',
-    to: href('actors', '', { kind: 'job', status: 'active', sort: 'deadline' }),
-  },
-  {
-    text: 'Some jobs ask for more time. Open one and choose Why: the sum of its deadline has each extension, granted or denied, and why.',
-    to: href('actors', '', { kind: 'job', extensionsMin: '1' }),
-  },
-  {
-    text: 'A worker falls silent: its health is an actor too. Its chart shows how long it may stay so, and what happens then.',
-    to: href('actors', '', { kind: 'worker-health' }),
-  },
-  {
-    text: 'A leader dies: press the button below. Another takes over with a greater fence, and every deadline is kept. Timeouts shows what came of it.',
+    text: 'It is yours now: make faults with the buttons below, and see here which deadlines came, and which come next.',
     to: href('timeouts'),
   },
 ];
@@ -33,23 +34,25 @@ const STEPS: ReadonlyArray<{ readonly text: string; readonly to: string }> = [
 const KEPT_AS = 'escapement-tour';
 const step = signal(remembered());
 
+/** The demo's keys do the same. */
 const FAULTS = [
-  ['worker', 'Kill a worker'],
+  ['worker', 'Stop a worker'],
   ['leader', 'Kill a leader'],
-  ['gate', 'Cut off the gate'],
-  ['stall', 'Let a job stall'],
+  ['partition', 'Partition / heal'],
+  ['gate', 'Restart the gate'],
 ] as const;
 
 export function DemoBar() {
   const isTour = can('tour') && step.value >= 0;
   if (!isTour && !can('faults')) return null;
-  const at = STEPS[step.value];
+  const steps = stepsOf(hello.value?.start ?? href('actors', '', { kind: 'job' }));
+  const at = steps[step.value];
   return (
     <footer class="demo-bar">
       {isTour && at !== undefined && (
         <div class="tour" role="region" aria-label="Tour">
           <b>
-            {step.value + 1} of {STEPS.length}
+            {step.value + 1} of {steps.length}
           </b>
           <p>{at.text}</p>
           <a class="button" href={at.to}>
@@ -60,12 +63,12 @@ export function DemoBar() {
               Back
             </button>
           )}
-          {step.value < STEPS.length - 1 ? (
+          {step.value < steps.length - 1 ? (
             <button
               type="button"
               onClick={() => {
                 to(step.value + 1);
-                go(STEPS[step.value]?.to ?? '');
+                go(steps[step.value]?.to ?? '');
               }}
             >
               Next

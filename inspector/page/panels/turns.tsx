@@ -196,7 +196,10 @@ function Detail({ turn, before }: { turn: TurnLine; before: TurnLine | undefined
             )
           ) : (
             <>
-              <ActorLink address={from} tab="turns" /> <small class="soft">message {counter}</small>
+              <ActorLink address={from} tab="turns" />{' '}
+              {counter !== undefined && counter > 0 && (
+                <small class="soft">message {counter}</small>
+              )}
             </>
           )}
           {by !== undefined && ` by ${plain(by)}`}

@@ -7,7 +7,7 @@ import type { ActorExit, Why, WhyAnswer } from '../../protocol.ts';
 import { useAnswer } from '../core/api.ts';
 import { generation } from '../core/live.ts';
 import { actorHref } from '../core/route.ts';
-import { duration, moment, plain, timeOfDay } from '../core/words.ts';
+import { duration, moment, plain, stateEnd, timeOfDay } from '../core/words.ts';
 import { ActorLink, Countdown, Empty, Note } from '../parts/marks.tsx';
 
 export function WhyTab({
@@ -207,10 +207,14 @@ function Exits({ exits }: { exits: readonly ActorExit[] }) {
               </td>
               <td>
                 {of !== undefined && <small class="soft">{plain(of)}: </small>}
-                {plain(state) || 'all of it'}
+                <span title={plain(state)}>{stateEnd(state) || 'all of it'}</span>
               </td>
               <td>
-                {to === state ? <span class="soft">itself, again</span> : plain(to) || 'all of it'}
+                {to === state ? (
+                  <span class="soft">itself, again</span>
+                ) : (
+                  <span title={plain(to)}>{stateEnd(to) || 'all of it'}</span>
+                )}
               </td>
             </tr>
           ))}

@@ -28,6 +28,7 @@ export interface ChartProps {
 
 /** Of larger machines what is not active is collapsed at first: it is drawn in a moment, and is read in one. */
 const STATES_AT_ONCE = 30;
+const BOXES_AFTER_MS = 200;
 
 export function Chart(props: ChartProps) {
   const { definition, active = [], taken = [], deadlines = [], words } = props;
@@ -41,18 +42,26 @@ export function Chart(props: ChartProps) {
   );
   const view = useSignal<View>({ scale: 1, x: 0, y: 0 });
   const isTouched = useRef(false);
+  const isDrawn = useSignal(false);
   const hash = definition.hash;
 
   useEffect(() => {
     const { clientWidth = 800, clientHeight = 600 } = frame.current ?? {};
     let isWanted = true;
+    // A better layout may take a moment: boxes can be read meanwhile.
+    const soon = setTimeout(() => {
+      layout.value = boxesOf(definition, collapsed.value);
+    }, BOXES_AFTER_MS);
     void layoutOf(definition, collapsed.value, clientWidth / Math.max(1, clientHeight))
       .catch(() => boxesOf(definition, collapsed.value))
       .then((found) => {
+        clearTimeout(soon);
         if (isWanted) layout.value = found;
+        if (isWanted) isDrawn.value = true;
       });
     return () => {
       isWanted = false;
+      clearTimeout(soon);
     };
   }, [hash, collapsed.value]);
 
@@ -123,11 +132,9 @@ export function Chart(props: ChartProps) {
         onDblClick={toggle}
       >
         <div class="canvas" style={{ transform: `translate(${x}px,${y}px) scale(${scale})` }} />
-        {layout.value === undefined && (
-          <p class="note">Drawing {definition.states.length} states…</p>
-        )}
+        {!isDrawn.value && <p class="note">Drawing {definition.states.length} states…</p>}
       </div>
-      {layout.value?.hasEdges === false && (
+      {isDrawn.value && layout.value?.hasEdges === false && (
         <p class="note">
           The layout engine could not be used: states are boxes, their transitions lines of text.
         </p>
