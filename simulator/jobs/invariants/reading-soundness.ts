@@ -131,8 +131,10 @@ export class Soundness {
     if (HARMLESS.has(kind)) return;
     if (change === 'ended') this.#faults.delete(id);
     else this.#faults.add(id);
+    // A commit that a slow disk holds up outlasts the fault: the place is sound with that.
+    const isHeldUp = this.#faults.size > 0 || kind === 'slowDisk';
     for (const [name, { leader }] of this.#places)
-      this.#change(name, atMs, this.#faults.size > 0 || leader === undefined ? undefined : atMs);
+      this.#change(name, atMs, isHeldUp || leader === undefined ? undefined : atMs);
   }
 
   #change(name: string, atMs: number, soundMs: number | undefined): void {
