@@ -38,6 +38,19 @@ const MOVED_BY_TIME: ReadonlySet<string> = new Set([
   'unheard',
 ]);
 
+/**
+ * Fields of a datacenter, as a gate knows it, that honest words move, or their lack: how fast the fastest of them
+ * was, and since when it is heard. A busy machine holds words up.
+ */
+const MOVED_BY_WORDS: ReadonlySet<string> = new Set([
+  'contact',
+  'contactSince',
+  'isQuestioned',
+  'metAt',
+  'question',
+  'startedAt',
+]);
+
 /** Numbers that only rise, and that a peer can tell of; wherever they stand. */
 const RAISED: ReadonlySet<string> = new Set([
   'fence',
@@ -66,9 +79,12 @@ export function judgedPart(
   const context = address.startsWith('worker-pool/')
     ? { workers: { [HONEST.worker]: honestRow(snapshot?.context) }, term: snapshot?.context?.term }
     : snapshot?.context;
-  return JSON.stringify([snapshot?.value, status, context], (key, value) =>
-    MOVED_BY_TIME.has(key) ? undefined : value,
-  );
+  return JSON.stringify([snapshot?.value, status, context], withoutMoved);
+}
+
+function withoutMoved(this: object, key: string, value: unknown): unknown {
+  const isOfDatacenter = 'contactSince' in this;
+  return MOVED_BY_TIME.has(key) || (isOfDatacenter && MOVED_BY_WORDS.has(key)) ? undefined : value;
 }
 
 function honestRow(context: Fields | undefined): unknown {
