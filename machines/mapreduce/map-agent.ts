@@ -12,7 +12,8 @@
  *     agentLimit    untimed, armed ─after agentLimit─▶ expired   stopping ──group.emptied──▶ cleaning.timedOut,
  *     commandLimit  off, clipped,                                  │  ▲                      .cancelled, .interrupted
  *                   armed ─after commandLimit─▶ expired            │  └─after grace, next signal
- *     idleLimit     off, armed ─after idleLimit─▶ expired          └─after grace, agent.kill──▶ killing ──▶ cleaning.…
+ *     idleLimit     off, armed ─after idleLimit─▶ expired          ├─after grace, agent.kill──▶ killing ──▶ cleaning.…
+ *                                                                  killing, killingAgain ──group.emptied──▶ …
  *     budget        within ──over it──▶ overdrawn
  *
  *   cleaning.… ──cleanup.finished, after cleanupLimit──▶ done, failed, timedOut, cancelled, interrupted, deferred ■
@@ -21,7 +22,8 @@
  * processes. `expired` and `overdrawn` are of shadow mode, where limits are told and nothing is stopped. Where
  * the deadlines of agent and command fall together the command's is `clipped`, and the timeout is the agent's.
  * A runner that begins again finds attempts of the one before: what was decided stays decided and its group is
- * killed, any other attempt is interrupted. Cleaning never changes the outcome.
+ * killed, any other attempt is interrupted. A group that was gone when it was to be killed has ended by itself; of
+ * one that a runner before was to kill (`killingAgain`) nobody knows. Cleaning never changes the outcome.
  */
 
 import { bornAgent } from './map-agent/context.ts';
@@ -32,6 +34,7 @@ import {
   endedAs,
   extending,
   keepFailure,
+  killGroup,
   limitOfCommand,
   ranOut,
   type Said,
@@ -232,7 +235,6 @@ export const mapAgentMachine = mapAgentSetup.createMachine({
       initial: 'choosing',
       on: {
         'command.ended': { guard: 'isCurrent', actions: 'keepEnded' },
-        'agent.kill': '.killing',
         'leadership.acquired': '.killing',
       },
       states: {
@@ -251,25 +253,25 @@ export const mapAgentMachine = mapAgentSetup.createMachine({
               }),
             },
           ],
-          on: { 'group.emptied': emptied('GracefulTermination') },
+          on: { 'group.emptied': emptied('GracefulTermination'), 'agent.kill': 'killing' },
           after: { grace: 'choosing' },
         },
         killing: {
-          entry: {
-            type: 'killGroup',
-            params: (args) => ({
-              ...named(args),
-              group: args.context.command?.group ?? null,
-              startTicks: args.context.command?.startTicks ?? null,
-            }),
-          },
+          entry: killGroup,
           on: {
-            // A group of an earlier runner may have ended by itself.
             'group.emptied': [
               { ...emptied('GracefulTermination')[0], guard: 'timedOutAndEndedItself' },
               ...emptied('ForceTermination'),
             ],
-            'leadership.acquired': { target: 'killing', reenter: true },
+            'leadership.acquired': 'killingAgain',
+          },
+          after: { killLimit: emptied('ForceTermination') },
+        },
+        killingAgain: {
+          entry: killGroup,
+          on: {
+            'group.emptied': emptied('ForceTermination'),
+            'leadership.acquired': { target: 'killingAgain', reenter: true },
           },
           after: { killLimit: emptied('ForceTermination') },
         },

@@ -220,10 +220,11 @@ export class Attempts {
     const group = running?.command.group;
     if (running !== undefined && group !== undefined) {
       running.cancelWait();
+      const killed = !this.#groups.isEmpty(group);
       this.#groups.signal(group, 'SIGKILL');
       this.#tell(params, { type: 'signal.sent' });
       running.cancelWait = this.#groups.whenEmpty(group, () =>
-        this.#tell(params, { type: 'group.emptied', killed: true }),
+        this.#tell(params, { type: 'group.emptied', killed }),
       );
       return;
     }

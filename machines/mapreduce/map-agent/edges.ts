@@ -6,7 +6,7 @@
 import type { AgentOutcome, ErrorType, TimeoutKind } from '../words.ts';
 import type { MapAgentContext } from './context.ts';
 import * as notes from './log-events.ts';
-import { named } from './setup.ts';
+import { type Args, named } from './setup.ts';
 
 /** A limit has run out: the attempt ends, or in shadow mode that is only told. */
 export const ranOut = <TExpired extends string>(kind: TimeoutKind, expired: TExpired) =>
@@ -71,6 +71,16 @@ export const emptied = (resolution: 'GracefulTermination' | 'ForceTermination') 
     { guard: 'isCancelled', target: '#mapAgent.cleaning.cancelled' },
     { target: '#mapAgent.cleaning.interrupted' },
   ] as const;
+
+/** SIGKILL to the group of the command that an attempt is at. */
+export const killGroup = {
+  type: 'killGroup',
+  params: (args: Args) => ({
+    ...named(args),
+    group: args.context.command?.group ?? null,
+    startTicks: args.context.command?.startTicks ?? null,
+  }),
+} as const;
 
 export const limitOfCommand = [
   { guard: 'hasCommandTimer', target: '.armed' },

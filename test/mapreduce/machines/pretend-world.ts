@@ -4,12 +4,22 @@
  */
 
 import { runAddress } from '../../../machines/mapreduce/addresses.ts';
+import type { MapAgentContext } from '../../../machines/mapreduce/map-agent/context.ts';
 import { mapAgentMachine } from '../../../machines/mapreduce/map-agent.ts';
-import type { RunContext } from '../../../machines/mapreduce/run/context.ts';
-import { type RunRules, runMachine } from '../../../machines/mapreduce/run.ts';
+import { runMachine } from '../../../machines/mapreduce/run.ts';
+import { commandLineOf } from '../../../programs/mapreduce/environment.ts';
+import { limitsOf } from '../../../programs/mapreduce/workflow.ts';
 import { type TestRuntime, testRuntime } from '../../../simulator/testing.ts';
 import { SeededRandom } from '../../../simulator/world/random.ts';
-import { judge, type Params, type Process } from './pretend-judge.ts';
+import {
+  type Judged,
+  judge,
+  type LogLine,
+  lineOf,
+  type Params,
+  type Process,
+} from './pretend-judge.ts';
+import { type Drawn, drawRules, runRulesOf } from './pretend-rules.ts';
 
 export type Machines = {
   readonly mapreduce: typeof runMachine;
@@ -18,79 +28,118 @@ export type Machines = {
 
 export const MACHINES: Machines = { mapreduce: runMachine, 'map-agent': mapAgentMachine };
 
+/** What a seed plays with; tests plant bugs here. */
+export interface Parts {
+  readonly machines: Machines;
+  readonly limits: typeof limitsOf;
+  readonly commandLine: typeof commandLineOf;
+  /** True: who is told of events may throw, and hinders what comes after. */
+  readonly sinkHinders: boolean;
+}
+
+export const PARTS: Parts = {
+  machines: MACHINES,
+  limits: limitsOf,
+  commandLine: commandLineOf,
+  sinkHinders: false,
+};
+
 export interface Outcome {
   readonly breaches: readonly string[];
-  readonly context: RunContext;
-  readonly state: unknown;
+  /** What happened to processes, for comparing two plays. */
+  readonly timeline: readonly string[];
 }
 
 const RUN = 'r1';
 const SECOND = 1_000;
+const SHORT_MS = 3_000;
 
-/** Plays a seed to the end of its run. */
-export async function playSeed(seed: number, machines: Machines = MACHINES): Promise<Outcome> {
-  const world = new World(seed, machines);
+/** Plays a seed to the end of its run. `throws`: monitoring throws at each event. */
+export async function playSeed(
+  seed: number,
+  parts: Partial<Parts> = {},
+  throws = false,
+): Promise<Outcome> {
+  const world = new World(seed, { ...PARTS, ...parts }, throws);
   return world.play();
 }
 
 class World {
   readonly #random: SeededRandom;
-  readonly #machines: Machines;
+  readonly #parts: Parts;
+  readonly #throws: boolean;
   readonly #processes: Process[] = [];
   readonly #kept: number[] = [];
-  /** Moments at which the runner crashed, and their number at the time of a process's start. */
+  readonly #log: LogLine[] = [];
+  /** Number of crashes, and what it was at the time of a process's start. */
   #crashes = 0;
-  #isCalm = false;
+  readonly #isCalm: boolean;
+  #hasResumed = false;
+  readonly #waits = new Map<string, string>();
   readonly #crashesAtStart = new Map<Process, number>();
   #rt!: TestRuntime<Machines>;
-  readonly #rules: RunRules;
+  readonly #drawn: Drawn;
 
-  constructor(seed: number, machines: Machines) {
+  constructor(seed: number, parts: Parts, throws: boolean) {
     this.#random = new SeededRandom(seed, 'mapreduce');
-    this.#machines = machines;
-    this.#rules = this.#drawRules();
+    this.#parts = parts;
+    this.#throws = throws;
+    this.#drawn = drawRules(this.#random);
+    // Every other world is calm, so that times can be judged exactly.
+    this.#isCalm = this.#random.next() < 0.5;
   }
 
   async play(): Promise<Outcome> {
     const { note, ...performers } = this.#performers();
     const ties = 'timers' as const;
     this.#rt = await testRuntime<Machines>({
-      kinds: this.#machines,
+      kinds: this.#parts.machines,
       options: {
         mapreduce: { ties, perform: { note, keepFailure: performers.keepFailure } },
         'map-agent': { ties, perform: { note, ...performers } },
       } as never,
     });
-    const about = {};
-    const input = { runId: RUN, rules: this.#rules, about };
-    await this.#rt.spawn(runAddress(RUN), { input } as never);
-    // Every other world is calm, so that times can be judged exactly.
-    const isCalm = this.#random.next() < 0.5;
-    this.#isCalm = isCalm;
-    for (let step = 0; step < 400 && !this.#isOver(); step++) {
+    const rules = runRulesOf(this.#drawn, this.#parts.limits);
+    await this.#rt.spawn(runAddress(RUN), { input: { runId: RUN, rules, about: {} } } as never);
+    for (let step = 0; step < 600; step++) {
       await this.#rt.advance(Math.floor(this.#random.next() * 400));
-      if (isCalm) continue;
+      if (this.#state() === 'completed') break;
+      if (this.#state() === 'failed' && !(await this.#resumeOnce())) break;
+      if (this.#isCalm) continue;
       if (this.#random.next() < 0.04) await this.#crash();
       else if (this.#random.next() < 0.01) await this.#interrupt();
     }
-    await this.#rt.advance(200 * SECOND);
-    const { value, context } = this.#rt.actor(runAddress(RUN)).getSnapshot();
-    const breaches = judge({
-      processes: this.#processes,
-      kept: this.#kept,
-      rules: this.#rules,
-      isCalm: this.#isCalm,
-      context,
-      state: value,
-      timeoutOf: (agentId) => this.#timeoutOf(agentId),
-    });
+    await this.#rt.advance(400 * SECOND);
+    const breaches = judge(this.#judged());
     await this.#rt.stop();
-    return { breaches, context, state: value };
+    return { breaches, timeline: this.#processes.map(lineOf) };
   }
 
-  #isOver(): boolean {
-    const { value } = this.#rt.actor(runAddress(RUN)).getSnapshot();
-    return value === 'completed' || value === 'failed';
+  #judged(): Judged {
+    const { value, context } = this.#rt.actor(runAddress(RUN)).getSnapshot();
+    const outcomes = [...context.items].map(([key, { state }]) => [Number(key), state] as const);
+    const { counts, agentsStarted, timeouts } = context;
+    const agent = (agentId: string) => this.#agent(agentId);
+    return {
+      processes: this.#processes,
+      kept: this.#kept,
+      log: this.#log,
+      drawn: this.#drawn,
+      isCalm: this.#isCalm && !this.#hasResumed,
+      claims: { state: value, outcomes: new Map(outcomes), counts, agentsStarted, timeouts, agent },
+    };
+  }
+
+  #state(): unknown {
+    return this.#rt.actor(runAddress(RUN)).getSnapshot().value;
+  }
+
+  /** A run that has failed is continued, one time. */
+  async #resumeOnce(): Promise<boolean> {
+    if (this.#hasResumed) return false;
+    this.#hasResumed = true;
+    await this.#rt.actor(runAddress(RUN)).send({ type: 'run.resume' });
+    return true;
   }
 
   async #crash(): Promise<void> {
@@ -108,56 +157,6 @@ class World {
     await run.send({ type: 'run.interrupt' }).catch(() => {});
     await this.#rt.advance(Math.floor(this.#random.next() * 3 * SECOND));
     await run.send({ type: 'run.resume' }).catch(() => {});
-  }
-
-  #drawRules(): RunRules {
-    const limit = (chance: number): number | null =>
-      this.#random.next() < chance ? 500 + Math.floor(this.#random.next() * 2_000) : null;
-    const pick = <T>(...each: readonly T[]): T =>
-      each[Math.floor(this.#random.next() * each.length)] as T;
-    const graceMs = pick(0, 300, 1_000);
-    const agent = {
-      steps: Array.from({ length: pick(1, 2, 3) }, () => ({
-        type: 'shell' as const,
-        limitMs: limit(0.4),
-        idleLimitMs: null,
-      })),
-      policy: 'hybrid' as const,
-      agentLimitMs: limit(0.8),
-      termination: graceMs === 0 ? [] : [{ signal: 'SIGTERM', waitMs: graceMs }],
-      enforce: true,
-      runsUntimed: true,
-      hasWorktree: false,
-      budget: {},
-      quotaExitCodes: [9],
-    };
-    const side = {
-      ...agent,
-      agentLimitMs: null,
-      steps: [{ type: 'shell' as const, limitMs: null, idleLimitMs: null }],
-    };
-    return {
-      workflow: 'w',
-      itemCount: pick(1, 3, 8),
-      maxParallel: pick(1, 2, 4),
-      map: agent,
-      setup: pick(null, side),
-      reduce: pick(null, side),
-      retry: {
-        maxAttempts: pick(1, 2, 3),
-        retryOn: ['timeout', 'command_failed'],
-        backoff: pick('immediate', 'exponential'),
-        initialDelayMs: 200,
-        maxDelayMs: 1_000,
-      },
-      timeoutAction: pick('dlq', 'dlq', 'skip', 'fail'),
-      onItemFailure: pick('dlq', 'skip'),
-      alertPercent: null,
-      quotaResumeAfterMs: 700,
-      budget: {},
-      halt: null,
-      resolvesFailedItems: false,
-    };
   }
 
   #performers() {
@@ -189,22 +188,30 @@ class World {
     const signal = (params: Params, name: string): void => {
       for (const process of aliveOf(params)) {
         process.signals.push({ signal: name, at: this.#rt.now() });
-        if (name === 'SIGKILL') end(process, null, false);
-        else if (process.heedsMs < Number.POSITIVE_INFINITY)
+        if (name === 'SIGKILL') {
+          process.isKilled = true;
+          end(process, null, false);
+        } else if (process.heedsMs < Number.POSITIVE_INFINITY)
           later(process.heedsMs, () => end(process, null, false));
       }
     };
     const whenEmpty = (params: Params, killed: boolean): void => {
-      const crashes = this.#crashes;
+      // A later wait takes the place of one before it; a runner that crashed waits no more.
+      const wait = `${this.#crashes} ${killed}`;
+      this.#waits.set(params.agentId, wait);
       const look = (): void => {
-        if (crashes !== this.#crashes) return;
+        if (this.#waits.get(params.agentId) !== wait || !wait.startsWith(`${this.#crashes} `))
+          return;
         if (aliveOf(params).length === 0) tell(params, { type: 'group.emptied', killed });
         else later(20, look);
       };
       later(5, look);
     };
     return {
-      note: () => {},
+      note: ({ params }: { params: LogLine }) => {
+        this.#log.push(params);
+        if (this.#throws) throw new Error('monitoring is out of order');
+      },
       keepFailure: {
         durable: true,
         attemptsMax: Number.POSITIVE_INFINITY,
@@ -232,7 +239,9 @@ class World {
           heedsMs,
           endedAt: null,
           exitCode: null,
+          isKilled: false,
           signals: [],
+          ...this.#commandLine(params),
         };
         this.#processes.push(process);
         this.#crashesAtStart.set(process, this.#crashes);
@@ -245,12 +254,16 @@ class World {
         const isHung = this.#random.next() < 0.15 && params.role === 'map';
         const takesMs = Math.floor(this.#random.next() * 1_500);
         const exitCode = this.#random.next() < 0.1 ? 1 : this.#random.next() < 0.05 ? 9 : 0;
-        // One that never ends needs a limit to be ended by.
-        const hasLimit = this.#rules.map.agentLimitMs !== null;
-        if (!isHung || !hasLimit)
+        // One that never ends needs a limit to be ended by, soon.
+        const limit = Math.min(
+          this.#drawn.agentLimit,
+          this.#drawn.stepLimits[params.index] ?? Number.POSITIVE_INFINITY,
+        );
+        if (!isHung || limit > SHORT_MS)
           later(takesMs, () => end(process, params.role === 'map' ? exitCode : 0, true));
       },
       signalGroup: ({ params }: { params: Params & { readonly signal: string } }) => {
+        if (this.#throws && this.#parts.sinkHinders) throw new Error('monitoring is out of order');
         signal(params, params.signal);
         whenEmpty(params, false);
       },
@@ -268,11 +281,26 @@ class World {
     };
   }
 
-  #timeoutOf(agentId: string) {
+  /** Command line of a step, of an item with a value that a shell must not read. */
+  #commandLine({ role, itemIndex, index }: Params & { readonly index: number }) {
+    const value = `'; touch pwned-${itemIndex}; $(x) "`;
+    const { workflow } = this.#drawn;
+    const step = (role === 'map' ? workflow.map.template : workflow[role])?.[index];
+    if (step === undefined) throw new RangeError(`There is no step ${index}.`);
+    const { argv } = this.#parts.commandLine(
+      step,
+      role,
+      { item: value, results: value },
+      ['claude'],
+      {},
+      {},
+    );
+    return { argv, value };
+  }
+
+  #agent(agentId: string): MapAgentContext | undefined {
     try {
-      const { context } = this.#rt.actor(`map-agent/${RUN}/${agentId}`).getSnapshot();
-      const { timeout, endedAt } = context;
-      return timeout === null ? undefined : { ...timeout, endedAt };
+      return this.#rt.actor(`map-agent/${RUN}/${agentId}`).getSnapshot().context;
     } catch {
       return undefined;
     }
