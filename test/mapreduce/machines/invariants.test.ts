@@ -15,7 +15,8 @@ import { runMachine } from '../../../machines/mapreduce/run.ts';
 import { replaceLiterally } from '../../../programs/mapreduce/placeholders.ts';
 import { limitsOf } from '../../../programs/mapreduce/workflow.ts';
 import { to } from '../../../runtime/machine.ts';
-import { MACHINES, type Machines, PARTS, type Parts, playSeed } from './pretend-world.ts';
+import { MACHINES, type Machines, PARTS, type Parts } from './pretend-parts.ts';
+import { playSeed } from './pretend-world.ts';
 
 const SEEDS = 60;
 

@@ -5,10 +5,6 @@
 
 import { runAddress } from '../../../machines/mapreduce/addresses.ts';
 import type { MapAgentContext } from '../../../machines/mapreduce/map-agent/context.ts';
-import { mapAgentMachine } from '../../../machines/mapreduce/map-agent.ts';
-import { runMachine } from '../../../machines/mapreduce/run.ts';
-import { commandLineOf } from '../../../programs/mapreduce/environment.ts';
-import { limitsOf } from '../../../programs/mapreduce/workflow.ts';
 import { type TestRuntime, testRuntime } from '../../../simulator/testing.ts';
 import { SeededRandom } from '../../../simulator/world/random.ts';
 import {
@@ -19,30 +15,8 @@ import {
   type Params,
   type Process,
 } from './pretend-judge.ts';
+import { type Machines, PARTS, type Parts } from './pretend-parts.ts';
 import { type Drawn, drawRules, runRulesOf } from './pretend-rules.ts';
-
-export type Machines = {
-  readonly mapreduce: typeof runMachine;
-  readonly 'map-agent': typeof mapAgentMachine;
-};
-
-export const MACHINES: Machines = { mapreduce: runMachine, 'map-agent': mapAgentMachine };
-
-/** What a seed plays with; tests plant bugs here. */
-export interface Parts {
-  readonly machines: Machines;
-  readonly limits: typeof limitsOf;
-  readonly commandLine: typeof commandLineOf;
-  /** True: who is told of events may throw, and hinders what comes after. */
-  readonly sinkHinders: boolean;
-}
-
-export const PARTS: Parts = {
-  machines: MACHINES,
-  limits: limitsOf,
-  commandLine: commandLineOf,
-  sinkHinders: false,
-};
 
 export interface Outcome {
   readonly breaches: readonly string[];
