@@ -107,7 +107,9 @@ export class JobsOfGates {
     if (isBack || (isNewHolder && isUndecided && isAnyAsked(job)))
       job.fullUntil = Math.max(job.fullUntil, takenAt);
     else if (isLimit || context.outcome !== null)
-      for (const one of job.datacenters.values()) if (one.phase === 'asked') one.phase = 'out';
+      for (const [name, one] of job.datacenters)
+        // Whoever speaks in this turn is counted by what it says.
+        if (one.phase === 'asked' && name !== datacenter) one.phase = 'out';
     noteDecision(job, turn);
     const one = job.datacenters.get(datacenter);
     if (one === undefined) return;
