@@ -140,12 +140,12 @@ export async function createRuntime<TKinds extends KindEntries = Record<never, n
     signal,
     attend: isWatched ? channels.attend : undefined,
     inspect: options.inspect,
-    prepare: (born) => {
+    prepare: (spawned) => {
       for (const [name, entry] of Object.entries(options.kinds ?? {})) {
         const { machine, options: kindOptions } = partsOf(name, entry);
-        born.register(name, machine, kindOptions as never);
+        spawned.register(name, machine, kindOptions as never);
       }
-      options.prepare?.(born as unknown as Runtime<MachinesOf<TKinds>>);
+      options.prepare?.(spawned as unknown as Runtime<MachinesOf<TKinds>>);
     },
   });
   channels.closeWith(Runtime.watchOf(runtime as never).ended);

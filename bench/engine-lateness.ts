@@ -30,7 +30,7 @@ export const lateness: Field = {
 
 interface ExpiryInput {
   readonly dueAt: number;
-  /** Set by the runtime: the moment of birth. */
+  /** Set by the runtime: the moment of the spawn. */
   readonly at?: number;
 }
 
@@ -61,9 +61,9 @@ async function measure(options: MeasureOptions): Promise<Measured> {
   const monotonic = (): number => performance.now();
   const clock = systemClock({ sources: { wall: nowPrecise, monotonic, uptime: () => Number.NaN } });
   const runtime = await createRuntime({ clock, kinds: { expiry: expiryMachine } });
-  // Births take a while: the first deadline lies behind the last of them.
-  const bornMs = actors * 0.1 + 1_000;
-  const firstAt = clock.now() + bornMs;
+  // Spawns take a while: the first deadline lies behind the last of them.
+  const spawnMs = actors * 0.1 + 1_000;
+  const firstAt = clock.now() + spawnMs;
   const lateMs = await pass(runtime, { actors, spreadMs, firstAt }, options);
   clock.stop();
   await runtime.stop();

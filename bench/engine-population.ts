@@ -2,9 +2,9 @@
  * Cost of an end and of a spawn among 100,000 live actors against among 1,000.
  *
  * Both populations are held at once and take turns. An end: an event that leads to a final
- * state, of an actor picked at random, until the turn is committed. A birth: `spawnRoot` in
- * another actor's turn, until the birth is committed and acknowledged. What follows (births
- * in the place of ended actors, ends of born ones) is not timed. All stay in memory.
+ * state, of an actor picked at random, until the turn is committed. A spawn: `spawnRoot` in
+ * another actor's turn, until the spawn is committed and acknowledged. What follows (spawns
+ * in the place of ended actors, ends of spawned ones) is not timed. All stay in memory.
  *
  * For information, the same with plain XState: `send` to a final state, and createActor().start().
  */
@@ -20,7 +20,7 @@ import type { Field, Measured, MeasureOptions } from './suite.ts';
 
 const FEW = 1_000;
 const MANY = 100_000;
-/** Ended or born at once; a sample is several of these. */
+/** Ended or spawned at once; a sample is several of these. */
 const BATCH = 500;
 const BATCHES = 8;
 const PARENTS = 10;
@@ -41,7 +41,7 @@ export const spawnGrowth: Field = {
   better: 'lower',
   goal: 1.3,
   stretch: 1.1,
-  measure: (options) => measureGrowth(options, birthsOf, xstateBirthsOf),
+  measure: (options) => measureGrowth(options, spawnsOf, xstateSpawnsOf),
 };
 
 interface Population extends Case {
@@ -132,7 +132,7 @@ const parentMachine = setup({
   },
 });
 
-async function birthsOf(name: string, live: number): Promise<Population> {
+async function spawnsOf(name: string, live: number): Promise<Population> {
   const runtime = await createRuntime({
     kinds: { job: jobMachine, parent: parentMachine },
     limits: { liveActorsMax: 4 * (live + 2 * BATCH), endedRetentionMs: RETENTION_MS },
@@ -172,7 +172,7 @@ async function birthsOf(name: string, live: number): Promise<Population> {
   };
 }
 
-/** Births are acknowledged after their commit, which is in memory: a few turns of the event loop. */
+/** Spawns are acknowledged after their commit, which is in memory: a few turns of the event loop. */
 async function acknowledged(runtime: Pick<Runtime, 'counts'>): Promise<void> {
   while (runtime.counts().underWay > 0) await new Promise(setImmediate);
 }
@@ -204,7 +204,7 @@ function xstateEndsOf(name: string, live: number): Population {
   };
 }
 
-function xstateBirthsOf(name: string, live: number): Population {
+function xstateSpawnsOf(name: string, live: number): Population {
   const begin = () => createActor(jobMachine, { input: JOB_INPUT }).start();
   const actors = Array.from({ length: live }, begin);
   return {

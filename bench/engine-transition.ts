@@ -30,8 +30,8 @@ const MANY_SENDERS = 8;
 const TURNS = 200_000;
 /** Fewer where one message waits for the one before, or a second runtime is involved. */
 const SLOW_TURNS = 50_000;
-/** The type that gives birth to an actor by message. */
-const BIRTH = 'escapement.spawn';
+/** The type that spawns an actor by message. */
+const SPAWN_TYPE = 'escapement.spawn';
 
 export const transition: Field = {
   name: 'transitionVsXstateSend',
@@ -156,7 +156,7 @@ export async function peers(name: string, options: PeerOptions): Promise<Contend
   let taken = 0;
   const send = (sender: number, receiver: number, step: Step): Promise<void> => {
     taken += 1;
-    const event = step === 'birth' ? { type: BIRTH, input: JOB_INPUT } : eventFor(step, taken);
+    const event = step === 'birth' ? { type: SPAWN_TYPE, input: JOB_INPUT } : eventFor(step, taken);
     return senders.send(sender, receiver, event);
   };
   const senderOf = (number: number): number => {

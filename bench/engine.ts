@@ -1,4 +1,4 @@
-/** The engine suite: what a turn, a deadline, an end, a birth, an idle actor and a restart cost. */
+/** The engine suite: what a turn, a deadline, an end, a spawn, an idle actor and a restart cost. */
 
 import { durable } from './engine-durable.ts';
 import { idle } from './engine-idle.ts';

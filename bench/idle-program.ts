@@ -2,8 +2,8 @@
  * Memory and disk that a population of jobs takes, measured in this process. Started by engine-idle.ts:
  * `node --expose-gc idle-program.js FORM ACTORS [DIRECTORY]`.
  *
- *   passivated  ours, born here, let go when they are idle; the data stays in the directory
- *   restarted   ours, born by the process before, and this one has only opened the directory
+ *   passivated  ours, spawned here, let go when they are idle; the data stays in the directory
+ *   restarted   ours, spawned by the process before, and this one has only opened the directory
  *   live        plain XState, each in an array
  *
  * Each form begins with some thousand actors that are taken for warm-up and are in both of its

@@ -69,13 +69,13 @@ export const jobMachine = setup({
   },
 });
 
-/** What an actor is to do next. `birth` stands for a new actor in the place of one that has ended. */
+/** What an actor is to do next. `spawn` stands for a new actor in the place of one that has ended. */
 export type Step = 'progress' | 'complete' | 'birth' | 'start';
 
 /** One life of a job: of 100 turns 97 are progress, then it ends and another one begins. */
 const LIFE_TURNS = 100;
 
-/** Which step each actor is at; actors are out of step with each other, so births come evenly. */
+/** Which step each actor is at; actors are out of step with each other, so spawns come evenly. */
 export class JobScript {
   readonly #positions: Uint8Array;
   /** With false every turn is a progress report. */

@@ -18,7 +18,7 @@
  */
 
 import { assign, setup } from 'xstate';
-import type { Born, Timed } from '../runtime/machine.ts';
+import type { Spawned, Timed } from '../runtime/machine.ts';
 import type { LeaseRules } from './lease-rules.ts';
 
 /** An answer names the request it belongs to; `jitter` is a number from 0 to below 1. */
@@ -72,7 +72,7 @@ const leadership = setup({
   types: {
     context: {} as LeadershipContext,
     events: {} as LeadershipEvent,
-    input: {} as Born<LeadershipInput>,
+    input: {} as Spawned<LeadershipInput>,
   },
   actions: {
     // Done by the program: each asks the lease store, and sends the answer back with its number.

@@ -11,7 +11,7 @@
  */
 
 import { assign, sendTo, setup } from 'xstate';
-import { type Born, type Timed, to } from '../runtime/machine.ts';
+import { type Spawned, type Timed, to } from '../runtime/machine.ts';
 
 export type ReminderEvent =
   | Timed<{ type: 'reminder.move'; until: number }>
@@ -35,7 +35,7 @@ export const reminderMachine = setup({
   types: {
     context: {} as ReminderContext,
     events: {} as ReminderEvent,
-    input: {} as Born<ReminderInput>,
+    input: {} as Spawned<ReminderInput>,
   },
   actions: {
     move: assign((_, { until, at }: { until: number; at: number }) => ({ until, setAt: at })),

@@ -141,7 +141,7 @@ class ElectedClaim implements LeaseClaim {
     try {
       await runtime.actor(`leadership/${this.#name}`).send({ type: 'lease.resign' });
     } catch {
-      // It was released before it was born: there is nothing to give back.
+      // It was released before it was spawned: there is nothing to give back.
     }
     await runtime.stop();
   }

@@ -10,7 +10,7 @@ export {
   type PendingEffect,
   shownSnapshot,
   stateText,
-  unborn,
+  unspawned,
 } from './actor/actor.ts';
 export {
   type ChildRetry,

@@ -1,5 +1,5 @@
 /**
- * Imports for authors of machines, beside xstate: addresses as targets, best-effort sends, answers, births of
+ * Imports for authors of machines, beside xstate: addresses as targets, best-effort sends, answers, spawns of
  * other actors, and the time that comes on every event.
  *
  *   sendTo(to('job/j1@A'), { type: 'job.cancel' })              kept until it has arrived
@@ -53,7 +53,7 @@ export type MessageRefused = Timed<{
   readonly type: 'message.refused';
   /** Address that the message was for. */
   readonly to: string;
-  /** The message as it was sent; a birth has the type `escapement.spawn` and the `input`. */
+  /** The message as it was sent; a spawn has the type `escapement.spawn` and the `input`. */
   readonly event: { readonly type: string; readonly [field: string]: unknown };
   readonly code: ErrorCode;
 }>;
@@ -94,8 +94,8 @@ export type Sent<TEvent> = 0 extends 1 & TEvent
       }
     : never;
 
-/** The input as a machine takes it: `at` is the moment of birth (not enumerable, so a spread leaves it out). */
-export type Born<TInput> = TInput & { readonly at: number };
+/** The input as a machine takes it: `at` is the moment of the spawn (not enumerable, so a spread leaves it out). */
+export type Spawned<TInput> = TInput & { readonly at: number };
 
 export { REPLY_EVENT, ROUTE_EVENT, SPAWN_EVENT };
 
@@ -178,7 +178,7 @@ export function answer<
 }
 
 /**
- * Gives birth to a root actor with an address of its own; its kind must be registered where it lives.
+ * Spawns a root actor with an address of its own; its kind must be registered where it lives.
  * Unlike `spawnChild` it is stored, fails and scales alone. If it is alive already, nothing happens.
  */
 export function spawnRoot<

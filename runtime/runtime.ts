@@ -137,7 +137,7 @@ export class Runtime<TKinds extends KindMap = {}> {
   }
 
   /**
-   * Gives birth to an actor and resolves with its handle once it is durable.
+   * Spawns an actor and resolves with its handle once it is durable.
    *
    * @throws {RuntimeError} ACTOR_EXISTS, BIRTH_FAILED, KIND_UNKNOWN, ADDRESS_MALFORMED and more, see docs/errors.md
    */

@@ -69,7 +69,7 @@ const histogram = (
 export const METRICS: readonly Metric[] = [
   counter('escapement_turns_total', 'turns', '{turn}', 'Durable turns, failed ones included.'),
   counter('escapement_turns_failed_total', 'turnsFailed', '{turn}', 'Turns that failed.'),
-  counter('escapement_births_total', 'births', '{actor}', 'Actors born.'),
+  counter('escapement_births_total', 'births', '{actor}', 'Actors spawned.'),
   counter('escapement_ends_total', 'ends', '{actor}', 'Actors that were done or were stopped.'),
   counter(
     'escapement_hydrations_total',

@@ -7,10 +7,10 @@ import { expectTypeOf } from 'vitest';
 import { assign, emit, sendTo, setup, waitFor } from 'xstate';
 import { type ActorHandle, createRuntime, type Runtime, type RuntimeError } from '../index.ts';
 import {
-  type Born,
   hint,
   type Question,
   reply,
+  type Spawned,
   spawnRoot,
   type Timed,
   to,
@@ -27,7 +27,7 @@ type OrderEmitted = { type: 'order.noticed'; by: string } | { type: 'order.forgo
 const orderMachine = setup({
   types: {
     context: {} as { total: number; bornAt: number; paidAt: number | null },
-    input: {} as Born<{ total: number }>,
+    input: {} as Spawned<{ total: number }>,
     events: {} as OrderEvent,
     emitted: {} as OrderEmitted,
     tags: {} as 'waiting',
@@ -132,7 +132,7 @@ export async function kindsGivenAtOnce() {
   await runtime.spawn('order/42');
   // @ts-expect-error: the machine asks for a number.
   await runtime.spawn('order/42', { input: { total: 'much' } });
-  // @ts-expect-error: the moment of birth comes from the runtime.
+  // @ts-expect-error: the moment of the spawn comes from the runtime.
   await runtime.spawn('order/42', { input: { total: 99, at: 0 } });
 }
 

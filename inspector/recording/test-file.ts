@@ -25,16 +25,16 @@ export function testFileOf(
     (line): line is TurnOfLine => line.type === 'turn' && line.address === address,
   );
   const turns = all.filter((line) => turn === undefined || line.turn <= turn);
-  const [birth] = turns;
+  const [spawned] = turns;
   const last = turns.at(-1);
-  if (birth === undefined || last === undefined)
+  if (spawned === undefined || last === undefined)
     throw new RuntimeError('ACTOR_UNKNOWN', `Nothing of ${address} is recorded up to there.`, {
       address,
     });
-  if (birth.event.type !== SPAWN_EVENT)
+  if (spawned.event.type !== SPAWN_EVENT)
     throw new RuntimeError(
       'OPTION_INVALID',
-      `The recording begins with turn ${birth.turn} of ${address}: a test needs its birth. Record its kind from the start.`,
+      `The recording begins with turn ${spawned.turn} of ${address}: a test needs its spawn. Record its kind from the start.`,
     );
   const text = fileText(address, turns, last);
   const name = `${kindOf(address)}-${last.turn}.test.ts`;
@@ -44,11 +44,11 @@ export function testFileOf(
 function fileText(address: string, turns: readonly TurnOfLine[], last: TurnOfLine): string {
   const kind = kindOf(address);
   const own = address.slice(0, address.lastIndexOf('@'));
-  const [birth, ...rest] = turns as [TurnOfLine, ...TurnOfLine[]];
-  const input = birth.event.input;
+  const [spawned, ...rest] = turns as [TurnOfLine, ...TurnOfLine[]];
+  const input = spawned.event.input;
   const spawn = input === undefined ? '' : `, { input: ${code(withoutAt(input))} } as never`;
   const isHidden = JSON.stringify(turns).includes(REDACTED);
-  let at = birth.takenAt;
+  let at = spawned.takenAt;
   const steps = rest.flatMap((turn) => {
     const waitMs = turn.takenAt - at;
     at = Math.max(at, turn.takenAt);
@@ -114,7 +114,7 @@ function assertions({ state, error, event, dueAt }: TurnOfLine): string[] {
   ];
 }
 
-/** The runtime adds the time of birth by itself. */
+/** The runtime adds the time of spawn by itself. */
 function withoutAt(input: unknown): unknown {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
   const { at: _, ...rest } = input as Record<string, unknown>;

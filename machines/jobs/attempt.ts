@@ -13,7 +13,7 @@
  */
 
 import { assign, setup } from 'xstate';
-import type { Born, Timed } from '../../runtime/machine.ts';
+import type { Spawned, Timed } from '../../runtime/machine.ts';
 import type { AttemptStopped, ResultReceived } from './messages/worker.ts';
 
 /**
@@ -108,7 +108,7 @@ export const attemptMachine = setup({
   types: {
     context: {} as AttemptContext,
     events: {} as AttemptEvent,
-    input: {} as Born<AttemptInput>,
+    input: {} as Spawned<AttemptInput>,
   },
   actions: {
     // Done by the worker's process.

@@ -49,7 +49,7 @@ import {
   tellUntold,
   untaken,
 } from './gate-job/edges.ts';
-import { bornGateJob } from './gate-job/record.ts';
+import { initialGateJob } from './gate-job/record.ts';
 import { gateJobSetup } from './gate-job/setup.ts';
 
 export type { GateJobContext, GateJobInput, GateJobSubmission } from './gate-job/record.ts';
@@ -57,7 +57,7 @@ export type { GateJobEvent } from './gate-job/setup.ts';
 
 export const gateJobMachine = gateJobSetup.createMachine({
   id: 'gateJob',
-  context: ({ input }) => bornGateJob(input),
+  context: ({ input }) => initialGateJob(input),
   initial: 'beginning',
   on: heard,
   always: [

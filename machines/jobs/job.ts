@@ -40,7 +40,7 @@
  */
 
 import { authority, byProgress, ending, moved } from './job/authority.ts';
-import { bornJob } from './job/context.ts';
+import { initialJob } from './job/context.ts';
 import { jobSetup } from './job/setup.ts';
 import type { Outcome } from './words.ts';
 
@@ -69,7 +69,7 @@ const outcome = <TStatus extends Outcome>(status: TStatus) =>
 
 export const jobMachine = jobSetup.createMachine({
   id: 'job',
-  context: ({ input }) => bornJob(input),
+  context: ({ input }) => initialJob(input),
   initial: 'assembling',
   states: {
     assembling: {

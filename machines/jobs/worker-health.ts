@@ -21,7 +21,7 @@
  */
 
 import type { WorkerState } from './words.ts';
-import { bornWorkerHealth } from './worker-health/context.ts';
+import { initialWorkerHealth } from './worker-health/context.ts';
 import { type Standing, workerHealthSetup } from './worker-health/setup.ts';
 
 export type {
@@ -82,7 +82,7 @@ const tellPool = (state: WorkerState) => ({ type: 'tellPool', params: { state } 
 
 export const workerHealthMachine = workerHealthSetup.createMachine({
   id: 'workerHealth',
-  context: ({ input }) => bornWorkerHealth(input),
+  context: ({ input }) => initialWorkerHealth(input),
   initial: 'unregistered',
   on: {
     'registration.told': { target: '.trusted', actions: 'takeRegistration' },

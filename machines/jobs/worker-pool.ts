@@ -16,7 +16,7 @@
  */
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
-import { type Born, hint, spawnRoot, type Timed, to } from '../../runtime/machine.ts';
+import { hint, type Spawned, spawnRoot, type Timed, to } from '../../runtime/machine.ts';
 import { workerAddress, workerHealthAddress, workflowAddress, workflowIdOf } from './addresses.ts';
 import type { LogEvent } from './log-events.ts';
 import type {
@@ -105,7 +105,7 @@ export const workerPoolMachine = setup({
   types: {
     context: {} as WorkerPoolContext,
     events: {} as WorkerPoolEvent,
-    input: {} as Born<WorkerPoolInput>,
+    input: {} as Spawned<WorkerPoolInput>,
   },
   actions: {
     note: (_, _params: LogEvent) => {},

@@ -20,7 +20,7 @@
  */
 
 import { raise } from 'xstate';
-import { bornWorker, type WorkerContext, type WorkerEvent } from './worker/context.ts';
+import { initialWorker, type WorkerContext, type WorkerEvent } from './worker/context.ts';
 import { workRegion } from './worker/orders.ts';
 import { workerSetup } from './worker/setup.ts';
 
@@ -41,7 +41,7 @@ const orphaned = (cause: string) =>
 
 export const workerMachine = workerSetup.createMachine({
   id: 'worker',
-  context: ({ input }) => bornWorker(input),
+  context: ({ input }) => initialWorker(input),
   output: ({ context: { refusal } }) => ({ refusal }),
   initial: 'active',
   states: {

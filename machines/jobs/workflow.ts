@@ -12,7 +12,7 @@
  *                     ▲
  *                     └── cancel ── DISPATCHED, RUNNING
  *
- *   PENDING     waiting ──workflow.ready, or born so──▶ queued, for cores
+ *   PENDING     waiting ──workflow.ready, or spawned so──▶ queued, for cores
  *   DISPATCHED  answerLimit armed ──after answerLimit──▶ FAILED · sending once ──▶ twice ──▶ thrice
  *   FAILED_READY_FOR_RETRY  pausing ──after dispatchPause──▶ PENDING.queued
  *   CANCELLING  awaitingAnswer ──cancel.answered──▶ confirming ──after confirmLimit──▶ CANCELLED, unconfirmed
@@ -25,7 +25,7 @@
  */
 
 import type { WorkflowState } from './words.ts';
-import { bornWorkflow } from './workflow/context.ts';
+import { initialWorkflow } from './workflow/context.ts';
 import { anew, moved, noted, refused, stale, told, unexpected } from './workflow/saying.ts';
 import { workflowSetup } from './workflow/setup.ts';
 
@@ -69,7 +69,7 @@ const progressing = [
 
 export const workflowMachine = workflowSetup.createMachine({
   id: 'workflow',
-  context: ({ input }) => bornWorkflow(input),
+  context: ({ input }) => initialWorkflow(input),
   initial: 'PENDING',
   // What the state it is in does not expect.
   on: {
@@ -104,7 +104,7 @@ export const workflowMachine = workflowSetup.createMachine({
       states: {
         /** Waits for what it depends on. */
         waiting: {
-          always: { guard: 'isBornReady', target: 'queued' },
+          always: { guard: 'isReadyAtOnce', target: 'queued' },
           on: { 'workflow.ready': 'queued' },
         },
         /** Waits for cores, ranked in the store's index: the pool may know of it, or find it there. */

@@ -26,7 +26,7 @@
  * one that a runner before was to kill (`killingAgain`) nobody knows. Cleaning never changes the outcome.
  */
 
-import { bornAgent } from './map-agent/context.ts';
+import { initialAgent } from './map-agent/context.ts';
 import {
   cleaningAs,
   commandFailed,
@@ -47,7 +47,7 @@ export type { MapAgentContext } from './map-agent/context.ts';
 
 export const mapAgentMachine = mapAgentSetup.createMachine({
   id: 'mapAgent',
-  context: ({ input }) => bornAgent(input),
+  context: ({ input }) => initialAgent(input),
   initial: 'preparing',
   on: unexpected,
   states: {

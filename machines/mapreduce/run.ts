@@ -24,7 +24,7 @@
  */
 
 import type { LogEvent } from './log-events.ts';
-import { bornRun, type RunContext, type RunEvent } from './run/context.ts';
+import { initialRun, type RunContext, type RunEvent } from './run/context.ts';
 import { ratePercent, runSetup } from './run/setup.ts';
 
 export type { RunInput, RunRules } from './run/context.ts';
@@ -61,7 +61,7 @@ const takeEnd = { 'agent.ended': { actions: 'takeEnd' } } as const;
 
 export const runMachine = runSetup.createMachine({
   id: 'mapreduce',
-  context: ({ input }) => bornRun(input),
+  context: ({ input }) => initialRun(input),
   initial: 'preparing',
   on: {
     'agent.ended': { actions: 'takeEnd' },

@@ -109,7 +109,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     random: options.random ?? systemRandom(),
     logger,
     limits: jobsLimits(config, options),
-    prepare: (born) => {
+    prepare: (spawned) => {
       program = {
         gate,
         datacenters,
@@ -119,7 +119,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
         logger,
         counters,
         clocks: new DatacenterClocks(),
-        runtime: born,
+        runtime: spawned,
         rooms: new Rooms(),
         ending: ending.signal,
       };

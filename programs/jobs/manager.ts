@@ -133,7 +133,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     random: options.random ?? systemRandom(),
     logger,
     limits: jobsLimits(config, options),
-    prepare: (born) => {
+    prepare: (spawned) => {
       program = {
         datacenter,
         manager,
@@ -146,7 +146,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
         counters,
         backlog,
         shedding: new SheddingLog({ datacenter, logger, now: () => clock.now() }),
-        runtime: born,
+        runtime: spawned,
         ending: ending.signal,
       };
       registerKinds(program, { note });

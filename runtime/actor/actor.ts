@@ -36,9 +36,9 @@ export interface Actor {
   readonly address: string;
   readonly kind: Kind;
   readonly mailbox: Mailbox;
-  /** Undefined until its birth has succeeded. */
+  /** Undefined until its spawn has succeeded. */
   tree: Tree | undefined;
-  status: 'unborn' | IndexEntry['status'];
+  status: 'unspawned' | IndexEntry['status'];
   /** Reason why it was stopped, as text; only with status `stopped`. */
   stopReason: string | undefined;
   input: unknown;
@@ -82,7 +82,7 @@ export interface Actor {
 }
 
 /** An actor that does not exist yet; `legacy` is what an earlier life at the address left behind. */
-export function unborn(
+export function unspawned(
   address: string,
   kind: Kind,
   legacy?: Pick<Actor, 'inbox' | 'outbox' | 'turns' | 'text' | 'tables'>,
@@ -92,7 +92,7 @@ export function unborn(
     kind,
     mailbox: new Mailbox(kind.newWork),
     tree: undefined,
-    status: 'unborn',
+    status: 'unspawned',
     stopReason: undefined,
     input: undefined,
     turns: legacy?.turns ?? 0,

@@ -90,14 +90,14 @@ export interface KindOptions {
   /** Checks the whole event of messages from outside, by event type. */
   readonly validate?: Readonly<Record<string, StandardSchema>>;
   /**
-   * Asked for every message from another node, births and hints included, before it waits for its
+   * Asked for every message from another node, spawns and hints included, before it waits for its
    * actor. A text is why its sender is refused for good, with SENDER_REFUSED; so is what it throws. An
    * error is told to the sender as it is.
    */
   readonly admit?: (message: ForeignMessage) => string | RuntimeError | undefined;
   /** Answers, with a hint, a hint from another node that `admit` let in and for which there is no actor. */
   readonly absent?: (message: ForeignMessage) => { readonly type: string } | undefined;
-  /** An actor that has ended is not born again while it is kept: ACTOR_ENDED. Default false: a birth begins its next life. */
+  /** An actor that has ended is not spawned again while it is kept: ACTOR_ENDED. Default false: a spawn begins its next life. */
   readonly livesOnce?: boolean;
   /**
    * Its input is not stored, for a machine that takes into its context what it needs of it: long inputs are
@@ -123,7 +123,7 @@ export interface KindOptions {
    * and the machine takes no turn for it. Nothing of it is stored, so a caller without an answer asks again.
    */
   readonly questions?: Readonly<Record<string, string>>;
-  /** Types of events that begin new work, `escapement.spawn` for births: a node with too much to do takes them last. */
+  /** Types of events that begin new work, `escapement.spawn` for spawns: a node with too much to do takes them last. */
   readonly newWork?: readonly string[];
 }
 

@@ -20,7 +20,7 @@ import {
   type Tables,
   unmarkRecord,
 } from '../statechart.ts';
-import { type Actor, FORGOTTEN, shownSnapshot, stateText, unborn } from './actor.ts';
+import { type Actor, FORGOTTEN, shownSnapshot, stateText, unspawned } from './actor.ts';
 import { Inbox } from './inbox.ts';
 import type { Kind, MigratedState } from './kind.ts';
 import { Outbox } from './outbox.ts';
@@ -101,7 +101,7 @@ export function decodeRecord(
   const { snapshot, timers } = migrated(kind, address, stored);
   const { sessions, booked } = stored;
   const tree = kind.chart.restore(address, { snapshot, sessions, booked }, kind.outside);
-  const actor = Object.assign(unborn(address, kind), {
+  const actor = Object.assign(unspawned(address, kind), {
     tree,
     status: stored.status ?? 'active',
     stopReason: stored.stopReason,

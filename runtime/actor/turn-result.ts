@@ -22,7 +22,7 @@ export interface Turn {
   readonly status: Actor['status'];
   /** The deadlines afterwards; copied only while somebody inspects. */
   readonly timers: readonly TimerRow[];
-  /** Undefined when no event reached the machine: a duplicate, or a birth of what is alive already. */
+  /** Undefined when no event reached the machine: a duplicate, or a spawn of what is alive already. */
   readonly snapshot: AnyMachineSnapshot | undefined;
   /** Effects that leave the node beside the outbox, in the machine's order. */
   readonly effects: readonly Effect[];

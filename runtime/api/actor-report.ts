@@ -75,13 +75,13 @@ export interface ActorReport {
   readonly mailboxSize: number;
 }
 
-/** Undefined of an actor that was never born. `doing` says how far a durable effect is. */
+/** Undefined of an actor that was never spawned. `doing` says how far a durable effect is. */
 export function reportOf(
   actor: Actor,
   doing: (effectId: string) => string,
 ): ActorReport | undefined {
   const { address, kind, status, stopReason, turns, at, state, committed } = actor;
-  if (status === 'unborn' || committed === undefined) return undefined;
+  if (status === 'unspawned' || committed === undefined) return undefined;
   const lanes = [...actor.outbox.lanes()].slice(0, ROWS_MAX);
   const mailbox = [...actor.mailbox].slice(0, ROWS_MAX);
   return {

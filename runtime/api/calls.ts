@@ -92,7 +92,7 @@ export class Calls implements HandleHost {
     else hints.send(session.address, address, event);
   }
 
-  /** Gives birth to an actor; resolves once that is durable. */
+  /** Spawns an actor; resolves once that is durable. */
   spawn(address: string, input: unknown, mustBeNew: boolean): Promise<void> {
     if (this.#isClosed) return Promise.reject(stopped());
     return this.deliver(address, { type: SPAWN_EVENT, input, mustBeNew } as EventObject);

@@ -100,7 +100,7 @@ export interface ActorHandle<TMachine extends AnyStateMachine = AnyStateMachine>
 }
 
 /**
- * The input as the spawning code gives it: `at` comes from the runtime (see `Born` in
+ * The input as the spawning code gives it: `at` comes from the runtime (see `Spawned` in
  * escapement/machine).
  */
 export type InputTo<TMachine extends AnyStateMachine> = Given<InputFrom<TMachine>>;

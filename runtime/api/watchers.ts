@@ -81,7 +81,7 @@ export class Watchers {
     const { revision, isRepeated } = question;
     this.unwatch(peer, envelope);
     if (!shard.isHosting) throw routes.notHosted(place);
-    // An actor that is not there yet may be born later; a kind that nobody knows is a mistake.
+    // An actor that is not there yet may be spawned later; a kind that nobody knows is a mistake.
     const actor = shard.find(to);
     if (actor === undefined) shard.kinds.of(to);
     else if (actor.committed !== undefined && !isSameRevision(revision, revisionOf(actor))) {

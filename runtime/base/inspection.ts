@@ -17,7 +17,7 @@ interface Common {
 }
 
 export type InspectionFact =
-  /** An actor was born, has ended or was stopped. */
+  /** An actor was spawned, has ended or was stopped. */
   | {
       readonly type: 'actor';
       readonly address: string;

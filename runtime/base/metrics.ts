@@ -3,7 +3,7 @@
  *
  * Guarantees: counting a turn is a few additions to one object, without a lookup and without reading a
  * clock. Counters begin at 0 with the runtime and only rise. Nothing here names an actor, so the size of a
- * snapshot never grows. Turns, births, ends and what is undelivered count once they are durable; a timer
+ * snapshot never grows. Turns, spawns, ends and what is undelivered count once they are durable; a timer
  * when its turn is taken, so one whose commit is refused counts again. telemetry/ shows them to others.
  */
 
@@ -150,7 +150,7 @@ export interface MetricsSnapshot extends Gauges {
   readonly messagesSent: number;
   /** Messages taken back to be sent again because nobody had answered, or not yet. */
   readonly messagesResent: number;
-  /** Messages that had been taken before; births are not among them. */
+  /** Messages that had been taken before; spawns are not among them. */
   readonly duplicatesRefused: number;
   /** Input from peers that is no frame, no envelope, no receipt, or beyond its bounds. */
   readonly framesMalformed: number;

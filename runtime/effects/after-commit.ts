@@ -171,7 +171,7 @@ export class Release {
 
 function count({ item, event, snapshot, status, failure, retry }: Turn, metrics: Metrics): void {
   if (snapshot === undefined) {
-    // Of births nobody can say here whether they came twice or found an actor.
+    // Of spawns nobody can say here whether they came twice or found an actor.
     const isMessage = item.type === 'message' && item.event.type !== SPAWN_EVENT;
     if (failure !== undefined && item.type === 'message') metrics.refuse(failure.code);
     else if (isMessage) metrics.duplicatesRefused += 1;

@@ -3,7 +3,7 @@
 import { isWholeAddress, kindOf } from '../base/address.ts';
 import { SPAWN_EVENT } from '../machine.ts';
 
-/** Finds the question that an event asks, or that a birth is given. */
+/** Finds the question that an event asks, or that a spawn is given. */
 export function questionIn(event: { readonly type: string }): string | undefined {
   const { replyTo, input } = event as { replyTo?: unknown; input?: { replyTo?: unknown } | null };
   const asked = event.type === SPAWN_EVENT ? input?.replyTo : replyTo;

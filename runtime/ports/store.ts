@@ -69,7 +69,7 @@ export interface ActorWrite {
   readonly entry: IndexEntry | null;
   /** Rows beside the record that are to be others; those not named stay as they are. */
   readonly rows?: RowChanges;
-  /** True when the actor was removed and born again in this group: of its rows none stays. */
+  /** True when the actor was removed and spawned again in this group: of its rows none stays. */
   readonly isAnew?: boolean;
   /** History rows to append; the store keeps the last `historyMax` of each actor. */
   readonly history: readonly string[];

@@ -41,7 +41,7 @@ export function admit(
   const { limits, commits, metrics, isSameLife, owesNothing } = services;
   const { counter, after, event } = item;
   const from = counter > 0 ? item.from : undefined;
-  const isBirth = event.type === SPAWN_EVENT;
+  const isSpawn = event.type === SPAWN_EVENT;
   const performer = performerOf(actor, item);
   // A mark that is not durable is kept however long the store takes: its message is still to be acknowledged.
   const forgottenUntil = Math.min(at - limits.dedupRetentionMs, commits.oldestAt - 1);
@@ -52,7 +52,7 @@ export function admit(
     commits.filling.turns.push(emptyTurn(actor, item, at));
     return false;
   }
-  if (isBirth ? isOver(actor) : actor.status !== 'active') {
+  if (isSpawn ? isOver(actor) : actor.status !== 'active') {
     // An end that is not durable yet may still be taken back.
     if (actor.group === undefined) refuse(item, absent(actor), metrics);
     else commits.filling.turns.push(emptyTurn(actor, item, at, absent(actor)));
@@ -73,9 +73,9 @@ export function admit(
     refuse(item, childEnded(actor, event.type), metrics);
     return false;
   }
-  if (isBirth && actor.status === 'active') {
+  if (isSpawn && actor.status === 'active') {
     const { mustBeNew } = event as { mustBeNew?: boolean };
-    // The mark is written all the same: the message must not give birth once this life is over.
+    // The mark is written all the same: the message must not spawn once this life is over.
     if (from !== undefined) write(actor);
     commits.filling.turns.push(
       emptyTurn(actor, item, at, mustBeNew === true ? exists(actor) : undefined),

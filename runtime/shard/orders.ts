@@ -15,7 +15,7 @@ import { absent } from './refusals.ts';
 /** Error of an order that cannot be carried out on this actor. */
 export function orderRefusal(actor: Actor, order: OrderName): RuntimeError | undefined {
   const { address, status, stopReason } = actor;
-  if (status === 'unborn' || (stopReason === FORGOTTEN && order !== 'end'))
+  if (status === 'unspawned' || (stopReason === FORGOTTEN && order !== 'end'))
     return new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
   if (order === 'end' || order === 'rearm') return status === 'active' ? undefined : absent(actor);
   if (status === 'active') {
@@ -62,7 +62,7 @@ function forget(actor: Actor): void {
   actor.timers.rows.length = 0;
   actor.input = undefined;
   if (outbox.counter === 0 && inbox.size === 0 && effects.length === 0) {
-    actor.status = 'unborn';
+    actor.status = 'unspawned';
     actor.tree = undefined;
     return;
   }

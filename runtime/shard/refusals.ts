@@ -24,7 +24,7 @@ export function childEnded({ address }: Actor, type: string): RuntimeError {
 }
 
 export function absent({ address, status, stopReason }: Actor): RuntimeError {
-  if (status === 'unborn')
+  if (status === 'unspawned')
     return new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
   const why = stopReason === undefined ? 'has ended' : `was stopped (${stopReason})`;
   return new RuntimeError('ACTOR_ENDED', `${address} ${why}; it takes no events.`, { address });

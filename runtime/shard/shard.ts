@@ -30,7 +30,7 @@ import {
   numberedSince,
   refuseItem,
   type Turn,
-  unborn,
+  unspawned,
 } from '../actor.ts';
 import { isWholeAddress, placeOf } from '../base/address.ts';
 import { pauseMs } from '../base/backoff.ts';
@@ -460,7 +460,7 @@ export class Shard implements CommitListener {
     return true;
   }
 
-  /** The actor a message is for; an unborn one when the message gives birth. */
+  /** The actor a message is for; a new one when the message spawns it. */
   #receiverOf(address: string, message: Message): Actor {
     if (!this.#isHosting) throw notHosted(this.#services.place);
     const found = this.find(address);
@@ -468,7 +468,7 @@ export class Shard implements CommitListener {
     const kind = this.kinds.of(address);
     if (message.event.type !== SPAWN_EVENT)
       throw new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
-    const actor = unborn(address, kind);
+    const actor = unspawned(address, kind);
     this.#enter(actor);
     return actor;
   }
@@ -510,9 +510,9 @@ export class Shard implements CommitListener {
     } else {
       this.#turns.take(actor, item, at);
     }
-    if (actor.status !== 'unborn') this.#planDeadline(actor);
+    if (actor.status !== 'unspawned') this.#planDeadline(actor);
     else if (mailbox.size === 0) this.#leave(actor.address);
-    if (actor.status === 'unborn' && actor.deadline !== undefined) {
+    if (actor.status === 'unspawned' && actor.deadline !== undefined) {
       this.deadlines.close(actor.deadline);
       actor.deadline = undefined;
     }

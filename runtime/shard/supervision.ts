@@ -25,7 +25,7 @@ import { stackOf } from './report.ts';
  */
 export function revert(actor: Actor, item: Item, timer: TimerRow | undefined): void {
   if (actor.text === '') {
-    actor.status = 'unborn';
+    actor.status = 'unspawned';
     actor.tree = undefined;
     return;
   }

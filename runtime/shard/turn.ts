@@ -104,7 +104,7 @@ export class Turns {
     actor.turns += 1;
     actor.at = at;
     const leaving = obey(actor, item.order, at);
-    if (actor.status === 'unborn') commits.filling.add(actor, null, undefined);
+    if (actor.status === 'unspawned') commits.filling.add(actor, null, undefined);
     else this.#stage(actor, historyText(actor, item, at, { timer: undefined }));
     if (item.order === 'forget') {
       actor.committed = undefined;
@@ -223,10 +223,10 @@ export class Turns {
     isApplying: boolean,
   ): void {
     const failure = failureOf(thrown, actor, item, timer);
-    const isBirth = item.type === 'message' && item.event.type === SPAWN_EVENT;
-    if (isApplying || isBirth || actor.tree?.hasChildren === true) revert(actor, item, timer);
-    if (isBirth) {
-      // Nothing was born, so nothing is written: the sender keeps the message.
+    const isSpawn = item.type === 'message' && item.event.type === SPAWN_EVENT;
+    if (isApplying || isSpawn || actor.tree?.hasChildren === true) revert(actor, item, timer);
+    if (isSpawn) {
+      // Nothing was spawned, so nothing is written: the sender keeps the message.
       const { code, message, address } = failure;
       const isDefect = code === 'TURN_FAILED';
       const cause = { address, cause: thrown };
@@ -249,7 +249,7 @@ export class Turns {
     this.#finish(actor, item, at, eventType(item, timer), asked, failure, asked.retry);
   }
 
-  /** A restart by supervision: the machine's first state, from the input the actor was born with. */
+  /** A restart by supervision: the machine's first state, from the input the actor was spawned with. */
   #beginAnew(actor: Actor, at: number): Asked {
     const { term } = actor;
     this.#effects.length = 0;

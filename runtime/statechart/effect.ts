@@ -19,7 +19,7 @@ export type Effect =
   | StopChildEffect
   | ActionEffect;
 
-/** A message to another root actor, to the client that asked, or a birth. */
+/** A message to another root actor, to the client that asked, or a spawn. */
 export interface SendEffect {
   readonly type: 'send';
   readonly to: string;

@@ -174,7 +174,7 @@ function* nodesUnder(node: Node): Generator<Node> {
   for (const child of Object.values(node.states)) yield* nodesUnder(child);
 }
 
-/** XState makes the events of birth and of completed states itself; these are the first places that see them. */
+/** XState makes the events of spawn and of completed states itself; these are the first places that see them. */
 function stampEvents(copy: AnyStateMachine, turn: Turn): void {
   const select = copy.getTransitionData.bind(copy);
   copy.getTransitionData = (snapshot, event) => {
@@ -183,17 +183,18 @@ function stampEvents(copy: AnyStateMachine, turn: Turn): void {
     return select(snapshot, event);
   };
   const { getInitialSnapshot } = copy;
-  copy.getInitialSnapshot = (scope, input) => getInitialSnapshot(scope, withBirth(input, turn.at));
-  const birth = copy as unknown as { _getPreInitialState(...args: unknown[]): unknown };
-  const begin = birth._getPreInitialState.bind(copy);
-  birth._getPreInitialState = (scope, event, queue) => {
+  copy.getInitialSnapshot = (scope, input) =>
+    getInitialSnapshot(scope, withSpawnTime(input, turn.at));
+  const spawned = copy as unknown as { _getPreInitialState(...args: unknown[]): unknown };
+  const begin = spawned._getPreInitialState.bind(copy);
+  spawned._getPreInitialState = (scope, event, queue) => {
     (event as { at?: number }).at = turn.at;
     return begin(scope, event, queue);
   };
 }
 
-/** The moment of birth, visible as `input.at` and to nothing that copies or stores the input. */
-function withBirth(input: unknown, at: number): unknown {
+/** The moment of the spawn, visible as `input.at` and to nothing that copies or stores the input. */
+function withSpawnTime(input: unknown, at: number): unknown {
   if (!isRecord(input)) return input;
   return Object.defineProperty({ ...input }, 'at', { value: at, enumerable: false });
 }

@@ -49,7 +49,7 @@ export class Statechart {
     return this.descriptors.some((known) => matchesDescriptor(type, known));
   }
 
-  /** Gives birth to an instance; `booked`: the last number an earlier one gave away. Throws what the machine threw. */
+  /** Spawns an instance; `booked`: the last number an earlier one gave away. Throws what the machine threw. */
   start(
     id: string,
     input: unknown,

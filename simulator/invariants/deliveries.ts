@@ -39,7 +39,7 @@ class Deliveries {
   readonly #unseen = new Set<string>();
   /** Somebody was told that a message to them will not arrive. */
   readonly #givenUp = new Set<string>();
-  readonly #born = new Set<string>();
+  readonly #spawned = new Set<string>();
   /** Their records are damaged: what they had to say waits for a copy of the disk. */
   readonly #leftAlone = new Set<string>();
   /** Who hosts each place, and since when: by its last claim. */
@@ -62,7 +62,7 @@ class Deliveries {
       turn: (record) => this.#turn(record),
       question: (record) => this.#taken(record),
       actor: ({ change, address }) => {
-        if (change === 'born') this.#born.add(address);
+        if (change === 'born') this.#spawned.add(address);
       },
       undelivered: ({ to }) => void this.#givenUp.add(to),
       log: (record) => {
@@ -146,7 +146,7 @@ class Deliveries {
     const text = this.#lines.of(to)?.text;
     if (text !== undefined && isMarked(text, from, counter)) return;
     // Nothing happens when it is there already.
-    if (event.type === SPAWN_EVENT && this.#born.has(to)) return;
+    if (event.type === SPAWN_EVENT && this.#spawned.has(to)) return;
     this.#verdict.broken(
       `Message ${counter} of ${from} to ${to} (${event.type}) is gone: nobody took it or gave it up.`,
     );

@@ -39,7 +39,7 @@ export const effectOnce: Invariant = {
 export const oneNumberEach: Invariant = {
   id: 'MS-16',
   kind: 'safety',
-  says: 'An actor that is born again numbers its messages above those of its earlier lives, also where nothing is left of those in its store.',
+  says: 'An actor that is spawned again numbers its messages above those of its earlier lives, also where nothing is left of those in its store.',
   watch: (_, verdict) => {
     /** Highest number that each address sent, and the highest in an earlier life. */
     const sent = new Map<string, { high: number; former: number }>();

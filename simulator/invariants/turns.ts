@@ -22,7 +22,7 @@ type TimersRecord = Extract<HistoryRecord, { readonly type: 'timers' }>;
 export const nothingAfterEnd: Invariant = {
   id: 'RT-1',
   kind: 'safety',
-  says: 'An actor that has ended takes no event and keeps no deadline until it is born again.',
+  says: 'An actor that has ended takes no event and keeps no deadline until it is spawned again.',
   watch: (_, verdict) => {
     const ended = new Set<string>();
     // Who died before telling of an end has ended all the same.

@@ -17,7 +17,7 @@ import { createRuntime, lmdbStore } from '../../index.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { SeededRandom } from '../../simulator/world/random.ts';
 import { ChannelTransport } from './channel-transport.ts';
-import { type Counter, countersOf, giveBirth, Load } from './load.ts';
+import { type Counter, countersOf, Load, spawnIt } from './load.ts';
 import { type CounterContext, sinkMachine } from './machines.ts';
 import { LIMITS, PARENT, VICTIM } from './places.ts';
 import { type Findings, Tally } from './tally.ts';
@@ -101,7 +101,7 @@ class Rig {
     const random = new SeededRandom(seed, 'crash');
     const runtime = await this.#host();
     let victim = await this.#start(0);
-    await giveBirth(runtime, this.#counters);
+    await spawnIt(runtime, this.#counters);
     const load = new Load({
       runtime,
       random: random.stream('load'),

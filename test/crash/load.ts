@@ -12,7 +12,7 @@ import type { Role } from './machines.ts';
 import { PARENT, VICTIM } from './places.ts';
 import type { Add } from './tally.ts';
 
-/** Of twenty counters two charge, two give birth, two tick, and the others only add. */
+/** Of twenty counters two charge, two spawn, two tick, and the others only add. */
 const ROLES: readonly Role[] = ['charging', 'visiting', 'ticking'];
 const ROLE_EVERY = 10;
 const AMOUNT_MAX = 1_000;
@@ -38,8 +38,8 @@ export function countersOf(count: number): readonly Counter[] {
   }));
 }
 
-/** Gives birth to all sinks, here, and to all counters, at the victim. */
-export async function giveBirth(runtime: Runtime, counters: readonly Counter[]): Promise<void> {
+/** Spawns all sinks, here, and to all counters, at the victim. */
+export async function spawnIt(runtime: Runtime, counters: readonly Counter[]): Promise<void> {
   const births = Array.from({ length: SINKS }, (_, sink) => born(runtime, `sink/${sink}`));
   for (const [index, { address, role }] of counters.entries()) {
     const sink = `sink/${index % SINKS}@${PARENT}`;
@@ -49,7 +49,7 @@ export async function giveBirth(runtime: Runtime, counters: readonly Counter[]):
 }
 
 async function born(runtime: Runtime, address: string, input?: object): Promise<void> {
-  // A victim that dies meanwhile makes its birth come twice: the second finds the actor there.
+  // A victim that dies meanwhile makes its spawn come twice: the second finds the actor there.
   await runtime.spawn(address, { input, ifAbsent: true });
 }
 

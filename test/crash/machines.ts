@@ -7,7 +7,7 @@
  */
 
 import { assign, type EventObject, sendTo, setup } from 'xstate';
-import { type Born, spawnRoot, type Timed, to } from '../../runtime/machine.ts';
+import { type Spawned, spawnRoot, type Timed, to } from '../../runtime/machine.ts';
 
 export const TICK_MS = 250;
 
@@ -54,7 +54,7 @@ export const counterMachine = setup({
   types: {
     context: {} as CounterContext,
     events: {} as CounterEvent,
-    input: {} as Born<CounterInput>,
+    input: {} as Spawned<CounterInput>,
   },
   actions: {
     charge: (_, _params: { token: string }) => {},
@@ -141,7 +141,7 @@ interface VisitInput {
   readonly token: string;
 }
 
-/** Is born, says so, and ends. */
+/** Is spawned, says so, and ends. */
 export const visitMachine = setup({
   types: { context: {} as VisitInput, input: {} as VisitInput },
 }).createMachine({

@@ -151,7 +151,7 @@ describe('whom it refuses', () => {
     expect(b.store.load('listener/l@b')).toBe(before);
     expect(b.store.load('listener/new@b')).toBeUndefined();
     expect(refusals('SENDER_REFUSED')).toBe(4);
-    // Nothing of a birth that was refused stays in memory, and nobody is told who exists.
+    // Nothing of a spawn that was refused stays in memory, and nobody is told who exists.
     expect(b.runtime.counts().live).toBe(1);
     expect(b.runtime.metrics().messagesReceived).toBe(4);
     const nobody = a.actor('listener/nobody@b' as 'listener/l').send({ type: 'end' });

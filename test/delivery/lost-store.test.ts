@@ -1,4 +1,4 @@
-/** An actor that is born again where nothing is known of its earlier life: what it says is heard by those who remember that. */
+/** An actor that is spawned again where nothing is known of its earlier life: what it says is heard by those who remember that. */
 
 import { expect, test } from 'vitest';
 import type { RuntimeLimits } from '../../runtime/base/limits.ts';
@@ -29,8 +29,8 @@ async function world() {
   return { hub, shop: (node: string) => open(node, 'shop', LIMITS.shop) };
 }
 
-/** How it is born. */
-const BIRTHS = {
+/** How it is spawned. */
+const SPAWNS = {
   'by code': async (shop: Place, _: Place, self: string) => {
     await shop.spawn('speaker/1', { input: { self } });
   },
@@ -69,7 +69,7 @@ const LOSSES = {
   },
 };
 
-for (const [how, bear] of Object.entries(BIRTHS))
+for (const [how, bear] of Object.entries(SPAWNS))
   for (const [why, lose] of Object.entries(LOSSES))
     test(`an actor born again ${how} after ${why} is not taken for its earlier life`, async () => {
       const there = await world();

@@ -64,7 +64,7 @@ export type ListenerEvent =
   | { type: 'fail' }
   | { type: 'end' };
 
-/** What it heard, by sender; `births` says how often it was born since the record began. */
+/** What it heard, by sender; `births` says how often it was spawned since the record began. */
 export const listener = setup({
   types: {
     context: {} as { heard: Record<string, number[]> },

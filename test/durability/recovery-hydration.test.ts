@@ -1,7 +1,7 @@
 /** Hydration after a return on LMDB: the deadlines of all, the actors of few. */
 
 import { expect, test } from 'vitest';
-import { unborn } from '../../runtime/actor/actor.ts';
+import { unspawned } from '../../runtime/actor/actor.ts';
 import { Kind } from '../../runtime/actor/kind.ts';
 import { LiveActors } from '../../runtime/actor/live-actors.ts';
 import { DEFAULT_LIMITS } from '../../runtime/base/limits.ts';
@@ -101,7 +101,7 @@ test('each life hosts under a greater fence, also where the lease remembers noth
 test('30,000 actors that are all due at once are found and let go in linear time', () => {
   const live = new LiveActors(100);
   const kind = new Kind('alarm', alarm, {}, DEFAULT_LIMITS);
-  const all = Array.from({ length: 30_000 }, (_, key) => unborn(`alarm/${key}`, kind));
+  const all = Array.from({ length: 30_000 }, (_, key) => unspawned(`alarm/${key}`, kind));
   let looks = 0;
   for (const actor of all) {
     Object.defineProperty(actor, 'runningChildren', {

@@ -153,7 +153,7 @@ test('after any crash an actor is where its acknowledged events left it, or furt
           expect(timers?.map(([, dueAt]) => dueAt)).toEqual([last + LIMIT_MS]);
           expect(last + LIMIT_MS).toBeGreaterThan(rt.now());
         }
-        // The entry action ran at birth and never again.
+        // The entry action ran at spawn and never again.
         expect(announced).toEqual([1, 1, 1]);
         await rt.stop();
       },

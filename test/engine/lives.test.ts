@@ -1,5 +1,5 @@
 /**
- * The lives of an actor: its end, what is known of it afterwards, a new birth at the same
+ * The lives of an actor: its end, what is known of it afterwards, a new spawn at the same
  * address, and the day it is forgotten. And the end of the whole runtime.
  */
 

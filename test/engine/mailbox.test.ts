@@ -75,7 +75,7 @@ test('is as urgent as the most urgent that waits, in whichever place', () => {
   expect(after({ type: 'timersDue' })).toBe(0);
   const urgencies = [];
   while (mailbox.shift() !== undefined) urgencies.push(mailbox.urgency);
-  // The deadline came behind the birth; the cancel can be reached by way of its sender's new work only.
+  // The deadline came behind the spawn; the cancel can be reached by way of its sender's new work only.
   expect(urgencies.slice(0, 3)).toEqual([0, 1, 1]);
 });
 

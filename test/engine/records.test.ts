@@ -65,7 +65,7 @@ const stepByStep: NonNullable<KindOptions['migrate']> = {
   },
 };
 
-/** A store with two orders of version 1, born an hour before their deadlines. */
+/** A store with two orders of version 1, spawned an hour before their deadlines. */
 async function oldStore(): Promise<Store> {
   const store = memoryStore();
   const rt = await testRuntime({ kinds: { order: firstMachine }, store });

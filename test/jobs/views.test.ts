@@ -35,7 +35,7 @@ test('a job can be looked at while it is taken in, in every moment', async () =>
       expect([status, attempts]).toEqual(['pending', 0]);
   }
   expect(await submitted).toMatchObject({ accepted: true });
-  // Seen between its birth and that of its workflows.
+  // Seen between its spawn and that of its workflows.
   expect(seen).toContain('submitted');
   await manager.stop();
 });

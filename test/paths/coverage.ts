@@ -46,7 +46,7 @@ export class CoverageBook {
     return this.#open === 0;
   }
 
-  /** Notes a birth. */
+  /** Notes a spawn. */
   born({ entered, taken }: Situation): void {
     for (const name of [...entered, ...taken]) this.#reach(name);
   }

@@ -14,7 +14,7 @@ import { refusedIn, type Situation, type Situations } from './situation.ts';
 /** A situation, and the first way that led to it. */
 export interface Place {
   readonly situation: Situation;
-  /** The edges from birth. */
+  /** The edges from spawn. */
   way(): readonly Edge[];
 }
 
@@ -28,7 +28,7 @@ export interface Edge {
 
 export interface Graph {
   readonly root: Place;
-  /** Those nearest to birth first. */
+  /** Those nearest to spawn first. */
   readonly edges: readonly Edge[];
 }
 

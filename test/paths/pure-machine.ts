@@ -63,7 +63,7 @@ export class PureMachine {
   start(input: unknown, at: number): Played {
     return this.#play(at, () => {
       const start = this.#machine.getInitialSnapshot as unknown as Run;
-      const snapshot = start(this.#scope, withBirth(input, at));
+      const snapshot = start(this.#scope, withSpawnTime(input, at));
       if ((snapshot.status as string) === 'error') throw snapshot.error;
       return snapshot;
     });
@@ -150,7 +150,7 @@ export class PureMachine {
 }
 
 /** As the engine gives it: there to be read, and left out by whoever copies the input. */
-function withBirth(input: unknown, at: number): unknown {
+function withSpawnTime(input: unknown, at: number): unknown {
   if (typeof input !== 'object' || input === null) return input;
   return Object.defineProperty({ ...input }, 'at', { value: at, enumerable: false });
 }

@@ -15,7 +15,7 @@ import { type ActorHandle, type TestRuntime, testRuntime } from '../../simulator
 import { SimulatedClock } from '../../simulator/world/clock.ts';
 import { FarSide } from './far-side.ts';
 import type { PathPlan, PathStep } from './plan.ts';
-import { BORN_AT, type KeptMessage, PLACE, refusedIn, type Situation } from './situation.ts';
+import { type KeptMessage, PLACE, refusedIn, type Situation, SPAWNED_AT } from './situation.ts';
 import { differenceOf, standingOf, storedStanding } from './standing.ts';
 
 export interface Path {
@@ -109,7 +109,7 @@ class EngineActor {
         machine: { perform: Object.fromEntries(names.map((name) => [name, perform(name)])) },
       },
       node: PLACE,
-      clock: new SimulatedClock({ startAt: BORN_AT }),
+      clock: new SimulatedClock({ startAt: SPAWNED_AT }),
       limits: { retryMinMs: NEVER_MS, retryMaxMs: NEVER_MS, endedRetentionMs: NEVER_MS },
       transport: () => far.join(),
     });

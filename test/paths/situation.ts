@@ -17,8 +17,8 @@ import type { AskedAction, Played, PureMachine } from './pure-machine.ts';
 
 /** Where every path is walked: the node and its place. */
 export const PLACE = 'here';
-/** When the actor of a path is born. */
-export const BORN_AT = 1_800_000_000_000;
+/** When the actor of a path is spawned. */
+export const SPAWNED_AT = 1_800_000_000_000;
 
 export interface Deadline {
   readonly id: string;
@@ -56,7 +56,7 @@ export interface Situation {
   readonly entered: ReadonlySet<string>;
   /** Why whoever said something in it was sent away. */
   readonly refusal: ErrorCode | null;
-  /** Steps since birth. */
+  /** Steps since spawn. */
   readonly steps: number;
   /** What the machine threw in the last step. */
   readonly thrown?: string;
@@ -83,10 +83,10 @@ export class Situations {
   }
 
   first(input: unknown): Situation {
-    const played = this.pure.start(input, BORN_AT);
+    const played = this.pure.start(input, SPAWNED_AT);
     const born: Situation = {
       snapshot: played.snapshot,
-      at: BORN_AT,
+      at: SPAWNED_AT,
       fence: 1,
       deadlines: [],
       kept: [],

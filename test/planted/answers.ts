@@ -6,7 +6,7 @@ export const answerPlants: readonly Plant[] = [
   {
     id: 'P130',
     area: 'runtime',
-    says: 'A job can not be viewed before its workflows are born, and whoever asks then is answered by nobody.',
+    says: 'A job can not be viewed before its workflows are spawned, and who asks then is answered by nobody.',
     edits: [
       {
         file: 'programs/jobs/manager/views.ts',

@@ -8,13 +8,13 @@ export const lifePlants: readonly Plant[] = [
   {
     id: 'P240',
     area: 'runtime',
-    says: 'An actor begins its numbers at the time of its birth only where another place gives birth to it.',
+    says: 'An actor begins its numbers at the time of its spawn only where another place spawns it.',
     edits: [
       { file: 'runtime/actor/outbox.ts', find: BEGINS, replace: '' },
       {
         file: 'runtime/shard/shard.ts',
-        find: 'const actor = unborn(address, kind);',
-        replace: `const actor = unborn(address, kind);
+        find: 'const actor = unspawned(address, kind);',
+        replace: `const actor = unspawned(address, kind);
     if (message.from?.includes('@') && placeOf(message.from) !== this.#services.place)
       actor.outbox.counter = this.#services.clock.now();`,
       },
@@ -37,7 +37,7 @@ export const lifePlants: readonly Plant[] = [
   {
     id: 'P242',
     area: 'runtime',
-    says: 'Effects of an actor that is born again have the ids that those of its earlier life had.',
+    says: 'Effects of an actor that is spawned again have the ids that those of its earlier life had.',
     edits: [
       {
         file: 'runtime/shard/sharing.ts',

@@ -37,7 +37,7 @@ export const trackRecordPlants: readonly Plant[] = [
   {
     id: 'P68',
     area: 'cleanup',
-    says: 'A submission that comes again while its job ends gives birth to its workflows a second time.',
+    says: 'A submission that comes again while its job ends spawns its workflows a second time.',
     edits: [
       {
         file: ACCEPTANCE,
@@ -52,7 +52,7 @@ export const trackRecordPlants: readonly Plant[] = [
       },
       {
         file: ACCEPTANCE,
-        find: "    // Its workflows were there once; those that have ended since are not born again.\n    if (!born.matches('assembling')) return accepted(node, born.context, isNew);\n",
+        find: "    // Its workflows were there once; those that have ended since are not spawned again.\n    if (!spawned.matches('assembling')) return accepted(node, spawned.context, isNew);\n",
         replace: '',
       },
       {

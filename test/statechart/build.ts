@@ -88,7 +88,7 @@ function buildMachine(
       w: 0,
       d: 0,
       a: null,
-      ...(spec.spawnsAtBirth && sources.includes('leaf')
+      ...(spec.spawnsAtOnce && sources.includes('leaf')
         ? { spawned: spawn('leaf', { id: 'spawned', input: { n: 1 } }) }
         : {}),
     }),
@@ -153,7 +153,7 @@ function buildState(spec: StateSpec, path: string, plan: Plan, isTop: boolean): 
   const invoked = plan.sources.length === 0 ? [] : spec.invoke;
   const invoke = invoked.map((each, index) => invokeOf(each, index, path, plan));
   if (spec.invoke[0]?.hasSystemId && invoke[0] !== undefined) {
-    // Asked for before the child is born.
+    // Asked for before the child is spawned.
     (own.entry as unknown[]).push(sendTo(invoke[0].id as string, { type: 'E1', ttl: 1 } as never));
   }
   return {

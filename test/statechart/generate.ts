@@ -56,7 +56,7 @@ export interface StateSpec {
 
 export interface MachineSpec {
   readonly root: StateSpec;
-  readonly spawnsAtBirth: boolean;
+  readonly spawnsAtOnce: boolean;
 }
 
 /** One root, two kinds of child machines below it; the second is a leaf. */
@@ -181,7 +181,7 @@ const machine: fc.Arbitrary<MachineSpec> = fc.record({
       { weight: 1, arbitrary: fc.constant('parallel' as const) },
     )
     .chain((kind) => state(kind, 2)),
-  spawnsAtBirth: fc.integer({ min: 0, max: 3 }).map((die) => die === 0),
+  spawnsAtOnce: fc.integer({ min: 0, max: 3 }).map((die) => die === 0),
 });
 
 const step: fc.Arbitrary<StepSpec> = fc.oneof(

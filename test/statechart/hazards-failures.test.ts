@@ -1,5 +1,5 @@
 /**
- * Steps, births and children that fail: nothing changes, nothing leaks, nothing is left
+ * Steps, spawns and children that fail: nothing changes, nothing leaks, nothing is left
  * behind, and code that needs a restore is told so.
  */
 

@@ -3,7 +3,7 @@
  */
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
-import { type Born, to } from '../../../runtime/machine.ts';
+import { type Spawned, to } from '../../../runtime/machine.ts';
 import type { NoteParams } from '../notes.ts';
 import type { StopReason } from '../words.ts';
 import {
@@ -89,7 +89,7 @@ export const orchestrationSetup = setup({
   types: {
     context: {} as OrchestrationContext,
     events: {} as OrchestrationEvent,
-    input: {} as Born<OrchestrationInput>,
+    input: {} as Spawned<OrchestrationInput>,
   },
   actions: {
     // Done by the program.

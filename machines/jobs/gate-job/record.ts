@@ -6,7 +6,7 @@
  */
 
 import { knob } from '../../../runtime/base/knob.ts';
-import type { Born } from '../../../runtime/machine.ts';
+import type { Spawned } from '../../../runtime/machine.ts';
 import {
   type DatacenterEvent,
   type DatacenterRecord,
@@ -119,7 +119,7 @@ const UNDECIDED = {
   lateEvents: [],
 } as const;
 
-export function bornGateJob(input: Born<GateJobInput>): GateJobContext {
+export function initialGateJob(input: Spawned<GateJobInput>): GateJobContext {
   const { at } = input;
   if ('rebuiltFrom' in input) return rebuilt(input, at);
   const { targetDatacenters, submittedElapsedMs = 0, gateBoot, ...kept } = input;

@@ -3,7 +3,7 @@
  */
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
-import type { Born, Timed } from '../../../runtime/machine.ts';
+import type { Spawned, Timed } from '../../../runtime/machine.ts';
 import type { DatacenterMessage } from '../datacenter/context.ts';
 import type { LogEvent } from '../log-events.ts';
 import type { CancelAnswer } from '../messages/client.ts';
@@ -88,7 +88,7 @@ export const gateJobSetup = setup({
   types: {
     context: {} as GateJobContext,
     events: {} as GateJobEvent,
-    input: {} as Born<GateJobInput>,
+    input: {} as Spawned<GateJobInput>,
     tags: {} as 'submitted' | 'running' | 'ended',
   },
   actions: {

@@ -3,7 +3,7 @@
  */
 
 import { knob } from '../../../runtime/base/knob.ts';
-import type { Born, Timed } from '../../../runtime/machine.ts';
+import type { Spawned, Timed } from '../../../runtime/machine.ts';
 import type { LogEvent, LogEventName } from '../log-events.ts';
 import type { ClockReading, DecisionEpoch } from '../messages/fields.ts';
 import type {
@@ -32,8 +32,8 @@ import type {
   Quorum,
   Reason,
 } from '../words.ts';
-import type { JobAssembled, WorkflowBirths } from './births.ts';
 import type { WorkflowTable } from './table.ts';
+import type { JobAssembled, WorkflowSpawns } from './workflow-spawns.ts';
 import { hasAttemptOut, newTable } from './workflows.ts';
 
 export type JobEvent = Timed<
@@ -83,7 +83,7 @@ export interface JobInput {
   /** Lanes by place in `ids`, see `WorkflowView`. */
   readonly lanes?: readonly number[];
   /** Set when the job spawns its workflows itself, and begins at once. */
-  readonly births?: WorkflowBirths;
+  readonly births?: WorkflowSpawns;
 }
 
 /** An extension by a person. */
@@ -149,8 +149,8 @@ export interface JobContext extends Omit<JobInput, 'ids' | 'dependsOn' | 'lanes'
   readonly heldDecision?: TimeoutDeclared | CancelRequested | undefined;
 }
 
-export function bornJob(born: Born<JobInput>): JobContext {
-  const { ids, dependsOn, lanes, births: _, at, ...input } = born;
+export function initialJob(spawned: Spawned<JobInput>): JobContext {
+  const { ids, dependsOn, lanes, births: _, at, ...input } = spawned;
   return {
     ...input,
     status: 'submitted',

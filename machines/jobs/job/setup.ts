@@ -3,12 +3,11 @@
  */
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
-import type { Born } from '../../../runtime/machine.ts';
+import type { Spawned } from '../../../runtime/machine.ts';
 import type { LogEvent } from '../log-events.ts';
 import type { CancelRequested, TimeoutDeclared } from '../messages/gate.ts';
 import { carryOut } from '../step.ts';
 import type { LocalReason } from '../words.ts';
-import { births, type WorkflowBirths } from './births.ts';
 import {
   budgetDue,
   fallbackDue,
@@ -25,6 +24,7 @@ import * as decisions from './decisions.ts';
 import * as ends from './ends.ts';
 import * as gate from './gate.ts';
 import * as steps from './steps.ts';
+import { spawnsOf, type WorkflowSpawns } from './workflow-spawns.ts';
 import { hasFailure, hasSucceeded, isOver, isQuelled } from './workflows.ts';
 
 /** Limit for a submission to have all its workflows. */
@@ -34,7 +34,7 @@ type Due = { readonly reason: LocalReason };
 type Args = { readonly context: JobContext; readonly event: JobEvent };
 type Decision = (TimeoutDeclared | CancelRequested) & { readonly at: number };
 
-const birthsIn = (event: JobEvent): WorkflowBirths | undefined =>
+const spawnsIn = (event: JobEvent): WorkflowSpawns | undefined =>
   event.type === 'job.assembled' ? event.births : undefined;
 
 /** The gate may count the datacenter as one without progress. */
@@ -56,13 +56,13 @@ export const jobSetup = setup({
   types: {
     context: {} as JobContext,
     events: {} as JobEvent,
-    input: {} as Born<JobInput>,
+    input: {} as Spawned<JobInput>,
   },
   actions: {
     note: (_, _params: LogEvent) => {},
     /** Nothing is waited for where all its workflows came with it. */
     assemble: enqueueActions(({ context: { startedAt: at }, event, enqueue }) => {
-      // The first event carries the input: what is needed for births alone is not in the context.
+      // The first event carries the input: what is needed for spawns alone is not in the context.
       const { births } = (event as unknown as { readonly input: JobInput }).input;
       if (births !== undefined) enqueue.raise({ type: 'job.assembled', births, at });
     }),
@@ -70,11 +70,11 @@ export const jobSetup = setup({
       carryOut(enqueue, steps.begin(context, event.at));
     }),
     release: enqueueActions(({ context, event, enqueue }) => {
-      carryOut(enqueue, steps.release(context, birthsIn(event)));
+      carryOut(enqueue, steps.release(context, spawnsIn(event)));
     }),
     /** Its workflows are there, and wait. */
     spawnWaiting: enqueueActions(({ context, event, enqueue }) => {
-      carryOut(enqueue, { says: births(context, birthsIn(event)) });
+      carryOut(enqueue, { says: spawnsOf(context, spawnsIn(event)) });
     }),
     giveUp: enqueueActions(({ context, event, enqueue }) => {
       carryOut(enqueue, ends.giveUp(context, event.at));

@@ -13,10 +13,10 @@ import type {
   WorkflowProgressed,
 } from '../messages/local.ts';
 import type { Saying } from '../step.ts';
-import { births, type WorkflowBirths } from './births.ts';
 import { type JobContext, type JobStep, note, progressed, takenOver, withLate } from './context.ts';
 import { stopping, toWorkflow } from './ends.ts';
 import * as gate from './gate.ts';
+import { spawnsOf, type WorkflowSpawns } from './workflow-spawns.ts';
 import {
   failureOf,
   letAsk,
@@ -37,11 +37,11 @@ export function begin(context: JobContext, at: number): JobStep {
   };
 }
 
-/** Its work begins: what depends on nothing asks for workers, at its birth where the job spawns it. */
-export function release(context: JobContext, unborn?: WorkflowBirths): JobStep {
+/** Its work begins: what depends on nothing asks for workers, at its spawn where the job spawns it. */
+export function release(context: JobContext, unspawned?: WorkflowSpawns): JobStep {
   const { table, ready } = letAsk(context.table, context.rules.readyMax);
-  const says = unborn
-    ? births(context, unborn, new Set(ready))
+  const says = unspawned
+    ? spawnsOf(context, unspawned, new Set(ready))
     : ready.map((id) => toWorkflow(context, id, { type: 'workflow.ready' }));
   return { next: { table }, says };
 }
@@ -167,8 +167,8 @@ export function takeRefusal(
 export function givingBack(context: JobContext, at: number): readonly Saying[] {
   const { gateId, jobId } = context;
   if (gateId === null) return [];
-  const birth = { type: SPAWN_EVENT, input: gate.rebuilt(context, gateId, at) };
-  return [{ to: gateJobAddress(jobId, gateId), event: birth }];
+  const spawned = { type: SPAWN_EVENT, input: gate.rebuilt(context, gateId, at) };
+  return [{ to: gateJobAddress(jobId, gateId), event: spawned }];
 }
 
 /** It may be older than the last takeover, and the gate takes nothing of an earlier leader any more. */

@@ -222,7 +222,7 @@ export interface SubmissionDeferred {
   readonly retryAfterMs: number;
 }
 
-/** Birth of a `gate-job` at a gate that has no record of it, by the job of a datacenter that has. */
+/** Spawn of a `gate-job` at a gate that has no record of it, by the job of a datacenter that has. */
 export const gateJobRebuilt = z
   .strictObject({
     jobId: id,

@@ -3,7 +3,7 @@
  * The statechart is in worker-health.ts, extensions are in worker-health/grants.ts.
  */
 
-import { type Born, Table, type Timed } from '../../../runtime/machine.ts';
+import { type Spawned, Table, type Timed } from '../../../runtime/machine.ts';
 import { operationIdOf } from '../addresses.ts';
 import type { AttemptReport } from '../messages/fields.ts';
 import type {
@@ -109,12 +109,12 @@ export interface WorkerHealthContext extends WorkerHealthInput {
   } | null;
 }
 
-export function bornWorkerHealth({
+export function initialWorkerHealth({
   workerId,
   datacenter,
   rules,
   at,
-}: Born<WorkerHealthInput>): WorkerHealthContext {
+}: Spawned<WorkerHealthInput>): WorkerHealthContext {
   return {
     workerId,
     datacenter,

@@ -4,7 +4,7 @@
  */
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
-import type { Born } from '../../../runtime/machine.ts';
+import type { Spawned } from '../../../runtime/machine.ts';
 import type { LogEvent } from '../log-events.ts';
 import type { DenialReason, ExtensionRequested } from '../messages/worker.ts';
 import { carryOut } from '../step.ts';
@@ -33,7 +33,7 @@ export const workerHealthSetup = setup({
   types: {
     context: {} as WorkerHealthContext,
     events: {} as WorkerHealthEvent,
-    input: {} as Born<WorkerHealthInput>,
+    input: {} as Spawned<WorkerHealthInput>,
   },
   actions: {
     note: (_, _params: LogEvent) => {},

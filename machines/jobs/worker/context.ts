@@ -75,7 +75,7 @@ export interface WorkerContext extends WorkerInput {
   readonly refusal: string | null;
 }
 
-export function bornWorker({
+export function initialWorker({
   workerId,
   bootEpoch,
   datacenter,
@@ -140,27 +140,27 @@ export function withAttempt(
 }
 
 /**
- * Messages that stop those of the attempts that are held: the first stop of an attempt gives birth to the
+ * Messages that stop those of the attempts that are held: the first stop of an attempt spawns the
  * actor that sees to it, and a later one finds it there.
  */
 export function stops(
   { attempts, workerId, rules: { cancelGraceMs } }: WorkerContext,
   operations: Iterable<string>,
   cause: StopCause,
-): Array<readonly [ReturnType<typeof to>, AttemptStop | Birth]> {
+): Array<readonly [ReturnType<typeof to>, AttemptStop | Spawn]> {
   return [...operations]
     .filter((operationId) => attempts.get(operationId)?.isFinished === false)
     .flatMap((operationId) => {
       const { jobId, attemptId } = operationParts(operationId);
       const attempt = to(attemptAddress(jobId, attemptId, workerId));
       const input = { jobId, attemptId, workerId, cancelGraceMs, cause };
-      const birth: Birth = { type: SPAWN_EVENT, input };
+      const spawned: Spawn = { type: SPAWN_EVENT, input };
       const stop: AttemptStop = { type: 'attempt.stop', cause };
-      return [[attempt, birth] as const, [attempt, stop] as const];
+      return [[attempt, spawned] as const, [attempt, stop] as const];
     });
 }
 
-interface Birth {
+interface Spawn {
   readonly type: typeof SPAWN_EVENT;
   readonly input: AttemptInput;
 }

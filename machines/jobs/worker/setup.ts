@@ -3,7 +3,7 @@
  */
 
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
-import { type Born, hint } from '../../../runtime/machine.ts';
+import { hint, type Spawned } from '../../../runtime/machine.ts';
 import {
   operationIdOf,
   workerHealthAddress,
@@ -64,7 +64,7 @@ export const workerSetup = setup({
   types: {
     context: {} as WorkerContext,
     events: {} as WorkerEvent,
-    input: {} as Born<WorkerInput>,
+    input: {} as Spawned<WorkerInput>,
     output: {} as { readonly refusal: string | null },
   },
   actions: {

@@ -2,7 +2,7 @@
  * Context of a workflow, and the sums it does with it. The statechart is in workflow.ts.
  */
 
-import type { Born, Timed } from '../../../runtime/machine.ts';
+import type { Spawned, Timed } from '../../../runtime/machine.ts';
 import { attemptIdOf } from '../addresses.ts';
 import type {
   AttemptLost,
@@ -102,7 +102,11 @@ export interface WorkflowContext extends Omit<WorkflowInput, 'isReady'> {
   readonly lateEvent: string | null;
 }
 
-export function bornWorkflow({ isReady: _, at, ...input }: Born<WorkflowInput>): WorkflowContext {
+export function initialWorkflow({
+  isReady: _,
+  at,
+  ...input
+}: Spawned<WorkflowInput>): WorkflowContext {
   return {
     ...input,
     run: 1,

@@ -4,7 +4,7 @@
 
 import { assertEvent, assign, sendTo, setup } from 'xstate';
 import { knob } from '../../../runtime/base/knob.ts';
-import { type Born, hint, to } from '../../../runtime/machine.ts';
+import { hint, type Spawned, to } from '../../../runtime/machine.ts';
 import { jobAddress, workerAddress, workerHealthAddress, workerPoolAddress } from '../addresses.ts';
 import type { LogEvent } from '../log-events.ts';
 import type {
@@ -64,7 +64,7 @@ export const workflowSetup = setup({
   types: {
     context: {} as WorkflowContext,
     events: {} as WorkflowEvent,
-    input: {} as Born<WorkflowInput>,
+    input: {} as Spawned<WorkflowInput>,
   },
   actions: {
     note: (_, _params: LogEvent) => {},
@@ -210,8 +210,8 @@ export const workflowSetup = setup({
     stampProgress: assign({ lastProgressAt: ({ event }) => event.at }),
   },
   guards: {
-    /** It was told at its birth that it depends on nothing. */
-    isBornReady: ({ event }) =>
+    /** It was told at its spawn that it depends on nothing. */
+    isReadyAtOnce: ({ event }) =>
       (event as { readonly input?: WorkflowInput }).input?.isReady === true,
     isCurrent: ({ context, event }) => 'attemptId' in event && isCurrent(context, event),
     mayRetry: ({ context }) => mayRetry(context),

@@ -150,7 +150,7 @@ export type MapAgentEvent = Timed<
 
 type EventOf<TType extends MapAgentEvent['type']> = Extract<MapAgentEvent, { type: TType }>;
 
-export function bornAgent(input: MapAgentInput): MapAgentContext {
+export function initialAgent(input: MapAgentInput): MapAgentContext {
   return {
     ...input,
     startedAt: null,

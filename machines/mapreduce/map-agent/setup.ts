@@ -3,7 +3,7 @@
  */
 
 import { assertEvent, assign, raise, sendTo, setup } from 'xstate';
-import { type Born, reply, to } from '../../../runtime/machine.ts';
+import { reply, type Spawned, to } from '../../../runtime/machine.ts';
 import { runAddress } from '../addresses.ts';
 import type { LogEvent } from '../log-events.ts';
 import type { AgentEnded } from '../run/context.ts';
@@ -48,7 +48,7 @@ export const mapAgentSetup = setup({
   types: {
     context: {} as MapAgentContext,
     events: {} as MapAgentEvent,
-    input: {} as Born<MapAgentInput>,
+    input: {} as Spawned<MapAgentInput>,
   },
   actions: {
     // Done by the program.

@@ -127,7 +127,7 @@ export type RunEvent = Timed<
   | { readonly type: 'leadership.acquired'; readonly fence: number; readonly node: string }
 >;
 
-export function bornRun(input: RunInput & { readonly at: number }): RunContext {
+export function initialRun(input: RunInput & { readonly at: number }): RunContext {
   const { runId, rules, about } = input;
   return {
     runId,

@@ -3,7 +3,7 @@
  */
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
-import { type Born, to } from '../../../runtime/machine.ts';
+import { type Spawned, to } from '../../../runtime/machine.ts';
 import type { LogEvent } from '../log-events.ts';
 import type { ItemOutcome, ItemReason, StopCause } from '../words.ts';
 import {
@@ -89,7 +89,7 @@ export const runSetup = setup({
   types: {
     context: {} as RunContext,
     events: {} as RunEvent,
-    input: {} as Born<RunInput>,
+    input: {} as Spawned<RunInput>,
   },
   actions: {
     // Done by the program.

@@ -80,7 +80,7 @@ export function begin(context: RunContext, at: number, room: number): Step {
     const row = now.items.get(itemKey(index)) ?? NEW_ITEM;
     const attempt = row.attempts + 1;
     const begun = { ...row, state: 'running', attempts: attempt, retryAt: null } as const;
-    says.push(birth(now, 'map', index, attempt, now.rules.map));
+    says.push(spawned(now, 'map', index, attempt, now.rules.map));
     now = {
       ...withAgent(now, 'map', index, attempt),
       items: now.items.with(itemKey(index), begun),
@@ -97,7 +97,7 @@ export function beginSide(context: RunContext, role: 'setup' | 'reduce'): Step {
   const attempts = context[role].attempts + 1;
   const { agents } = withAgent(context, role, 0, attempts);
   const next = { agents, [role]: { attempts, outcome: null } };
-  return { next, says: [birth(context, role, 0, attempts, context.rules[role] as AgentRules)] };
+  return { next, says: [spawned(context, role, 0, attempts, context.rules[role] as AgentRules)] };
 }
 
 /** Stops every agent that runs. */
@@ -240,7 +240,7 @@ function withAgent(
   return { ...context, agents: context.agents.with(agentId, { role, itemIndex, attempt }) };
 }
 
-function birth(
+function spawned(
   { runId }: RunContext,
   role: Role,
   itemIndex: number,

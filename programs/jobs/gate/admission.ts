@@ -45,7 +45,7 @@ export function admitToGateJob(datacenters: ReadonlySet<string>, gate: string): 
     if (!datacenters.has(datacenter)) return `${datacenter} is not a datacenter of this gate`;
     if (!from.startsWith('job/') || keyOf(from) !== jobId)
       return 'only the job itself, at a datacenter, speaks to it';
-    if (event.type === SPAWN_EVENT) return refuseBirth(event.input, jobId, datacenter, gate);
+    if (event.type === SPAWN_EVENT) return refuseSpawn(event.input, jobId, datacenter, gate);
     const schema = Object.hasOwn(FROM_JOB, event.type) ? FROM_JOB[event.type] : undefined;
     if (schema === undefined) return 'it does not come from another place';
     return breachOf(schema, event) ?? refuseSum(event) ?? refuseOther(event, jobId, datacenter);
@@ -95,19 +95,19 @@ const NOTHING_DECIDED = { gateBoot: 0, counter: 0 };
 export const admitNobody: Admit = () => 'nobody outside speaks to it';
 
 /** A gate that has lost a job is given it back by the datacenters that have it. */
-function refuseBirth(
+function refuseSpawn(
   input: unknown,
   jobId: string,
   datacenter: string,
   gate: string,
 ): string | undefined {
-  const birth = gateJobRebuilt.safeParse(input);
-  if (!birth.success) return issueOf(birth.error.issues);
-  const { rebuiltFrom, gateId } = birth.data;
+  const spawned = gateJobRebuilt.safeParse(input);
+  if (!spawned.success) return issueOf(spawned.error.issues);
+  const { rebuiltFrom, gateId } = spawned.data;
   if (gateId !== gate) return 'it is a job of another gate';
   return (
     refuseSum(rebuiltFrom) ??
-    refuseOther(birth.data, jobId, datacenter) ??
+    refuseOther(spawned.data, jobId, datacenter) ??
     refuseOther(rebuiltFrom, jobId, datacenter)
   );
 }

@@ -19,12 +19,12 @@ import type { Submission } from '../submission.ts';
 import { type Overload, overloadError } from './backlog.ts';
 import { type ManagerNode, readClock, readJob } from './node.ts';
 
-/** Births that a job makes itself: a dozen, fewer with large payloads. They pass through its record. */
-const BORN_WITH_JOB = knob('workflowBytesBornWithJob', 32 * 1024);
-/** Births handed to the engine at a time: some hundred, fewer with large payloads. */
-const BORN_AT_ONCE = knob('workflowBytesBornAtOnce', 512 * 1024);
+/** Spawns that a job makes itself: a dozen, fewer with large payloads. They pass through its record. */
+const SPAWNED_WITH_JOB = knob('workflowBytesBornWithJob', 32 * 1024);
+/** Spawns handed to the engine at a time: some hundred, fewer with large payloads. */
+const SPAWNED_AT_ONCE = knob('workflowBytesBornAtOnce', 512 * 1024);
 const weigh = ({ payload }: WorkflowSpec): number => 2_048 + payload.length;
-const bornAtOnce = (): PortionSize<WorkflowSpec> => ({ max: BORN_AT_ONCE.value, weigh });
+const spawnedAtOnce = (): PortionSize<WorkflowSpec> => ({ max: SPAWNED_AT_ONCE.value, weigh });
 
 export class Acceptances {
   readonly #node: ManagerNode;
@@ -96,11 +96,11 @@ async function take(
       const input = jobInput(node, submission, dependsOn);
       await runtime.spawn(address, { input, ifAbsent: true });
     }
-    const born = job.getSnapshot();
-    if (born.context.digest !== digest) return refused(jobId, 'conflict');
-    // Its workflows were there once; those that have ended since are not born again.
-    if (!born.matches('assembling')) return accepted(node, born.context, isNew);
-    await spawnWorkflows(node, submission, born.context.startedAt);
+    const spawned = job.getSnapshot();
+    if (spawned.context.digest !== digest) return refused(jobId, 'conflict');
+    // Its workflows were there once; those that have ended since are not spawned again.
+    if (!spawned.matches('assembling')) return accepted(node, spawned.context, isNew);
+    await spawnWorkflows(node, submission, spawned.context.startedAt);
     await job.send({ type: 'job.assembled' });
     const { context } = job.getSnapshot();
     if (context.isAbandoned !== true) return accepted(node, context, isNew);
@@ -113,7 +113,7 @@ async function take(
   }
 }
 
-/** The job was given up while its workflows were born: they would wait for ever. */
+/** The job was given up while its workflows were spawned: they would wait for ever. */
 async function takeBack(
   { clock, datacenter, runtime }: ManagerNode,
   { jobId, workflows }: Submission,
@@ -121,7 +121,7 @@ async function takeBack(
   const cancel = { type: 'workflow.cancel', cause: 'cancelled' } as const;
   const take = ({ id }: WorkflowSpec) =>
     runtime.actor(workflowAddress(jobId, id, datacenter)).send(cancel);
-  await inPortions(clock, workflows, bornAtOnce(), (some) => Promise.allSettled(some.map(take)));
+  await inPortions(clock, workflows, spawnedAtOnce(), (some) => Promise.allSettled(some.map(take)));
   return { ...refused(jobId, 'overloaded'), detail: 'It took too long to take the job in.' };
 }
 
@@ -148,7 +148,7 @@ async function spawnWorkflows(
     const address = workflowAddress(jobId, id, datacenter);
     return runtime.spawn(address, { input, ifAbsent: true });
   };
-  await inPortions(clock, workflows, bornAtOnce(), (some) => Promise.all(some.map(spawn)));
+  await inPortions(clock, workflows, spawnedAtOnce(), (some) => Promise.all(some.map(spawn)));
 }
 
 /** Dependencies of each workflow, by places in the list. */
@@ -190,19 +190,19 @@ function jobInput(
     ids: workflows.map(({ id }) => id),
     dependsOn,
     ...lanesOfAll(workflows),
-    ...birthsOf(node, workflows),
+    ...spawnsOf(node, workflows),
   };
 }
 
-/** Births of a small submission; nothing where its workflows are spawned one by one. */
-function birthsOf(
+/** Spawns of a small submission; nothing where its workflows are spawned one by one. */
+function spawnsOf(
   { config }: ManagerNode,
   workflows: readonly WorkflowSpec[],
 ): Pick<JobInput, 'births'> {
   let weight = 0;
   for (const workflow of workflows) {
     weight += weigh(workflow);
-    if (weight > BORN_WITH_JOB.value) return {};
+    if (weight > SPAWNED_WITH_JOB.value) return {};
   }
   const specs = workflows.map(({ handler, payload, cores }) => ({ handler, payload, cores }));
   return { births: { rules: workflowRules(config), workflows: specs } };

@@ -74,7 +74,7 @@ export function readWorkflow(
   return lookAtWorkflow(node, address)?.context;
 }
 
-/** A workflow with its state; undefined before it is born and after it is forgotten. */
+/** A workflow with its state; undefined before it is spawned and after it is forgotten. */
 export function lookAtWorkflow(
   { runtime }: ManagerNode,
   address: `workflow/${string}`,

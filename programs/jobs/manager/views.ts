@@ -77,7 +77,7 @@ export function jobView(node: ManagerNode, jobId: string, page: number): JobView
   return { ...jobSummary(node, context), workflows, page, pages };
 }
 
-/** One that is not born yet, or that is forgotten, is as its job knows it. */
+/** One that is not spawned yet, or that is forgotten, is as its job knows it. */
 function workflowView(node: ManagerNode, job: JobContext, workflowId: string): WorkflowView {
   const workflow = lookAtWorkflow(node, workflowAddress(job.jobId, workflowId, node.datacenter));
   const context = workflow?.context;

@@ -28,7 +28,7 @@ export const leaderFenceRises: JobsInvariant = {
       spoken = step;
       if (before === undefined) {
         if (!step.hasGap && after.leaderFence !== 1)
-          verdict.broken(`${record.address} is born under fence ${after.leaderFence}`, record);
+          verdict.broken(`${record.address} is spawned under fence ${after.leaderFence}`, record);
         return;
       }
       if (isTakeover(step)) verdict.exercised();

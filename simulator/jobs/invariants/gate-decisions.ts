@@ -24,9 +24,9 @@ class Told {
     return this.#names.get(address);
   }
 
-  take({ record, before, isBirth }: GateTurn): void {
+  take({ record, before, isSpawn }: GateTurn): void {
     const { address } = record;
-    if (isBirth) this.#names.set(address, new Set());
+    if (isSpawn) this.#names.set(address, new Set());
     // After turns that nobody saw it is not known who said what.
     else if (before === undefined) this.#names.delete(address);
     const name = reporterOf(record);

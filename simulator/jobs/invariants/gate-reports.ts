@@ -32,14 +32,14 @@ export const inventsNothing: JobsInvariant = {
     const heard = new JobsOfGates(facts);
     return followTurns<GateJobContext>('gate-job', {
       took(turn) {
-        const { record, context, before, isBirth } = turn;
+        const { record, context, before, isSpawn } = turn;
         const job = heard.take(turn);
-        if (before === undefined && !isBirth) return;
+        if (before === undefined && !isSpawn) return;
         if (before?.context.datacenters === context.datacenters) return;
         for (const [name, known] of Object.entries(context.datacenters)) {
           const was = before?.context.datacenters[name];
           const isNews = known.final !== (was?.final ?? null) || known.report !== was?.report;
-          if (isNews && !isBirth) verdict.exercised();
+          if (isNews && !isSpawn) verdict.exercised();
           const one = job.datacenters.get(name);
           const what = one === undefined ? undefined : difference(known, one);
           if (what !== undefined)
@@ -86,15 +86,15 @@ export const ignoresStrangers: JobsInvariant = {
     const heard = new JobsOfGates(facts);
     return followTurns<GateJobContext>('gate-job', {
       took(turn) {
-        const { record, context, before, isBirth } = turn;
+        const { record, context, before, isSpawn } = turn;
         const { decision, outcome, datacenters } = context;
         const said = reportIn(record);
         const one = said && heard.find(record.address)?.datacenters.get(said.datacenter);
         const job = heard.take(turn);
         const broken = (what: string) => verdict.broken(`${record.address} ${what}`, record);
-        if (isBirth && context.isRebuilt) {
+        if (isSpawn && context.isRebuilt) {
           verdict.exercised();
-          if (decision !== null || outcome !== null) broken('was born with a decision');
+          if (decision !== null || outcome !== null) broken('was spawned with a decision');
         }
         for (const name of Object.keys(datacenters))
           if (!job.datacenters.has(name)) broken(`has a new target ${name}`);

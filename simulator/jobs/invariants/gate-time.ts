@@ -21,7 +21,7 @@ export const gateNeverOverdueEarly: JobsInvariant = {
   watch(facts, verdict) {
     const { clocks } = jobsOf(facts);
     const heard = new JobsOfGates(facts);
-    /** When each job was submitted, in true time; unknown for one that was rebuilt, or born unseen. */
+    /** When each job was submitted, in true time; unknown for one that was rebuilt, or spawned unseen. */
     const submittedAt = new Map<string, number>();
     const checkTrueTime = ({ record, context }: GateTurn, job: HeardJob): void => {
       const submitted = submittedAt.get(record.address);
@@ -32,10 +32,10 @@ export const gateNeverOverdueEarly: JobsInvariant = {
     };
     const gates = followTurns<GateJobContext>('gate-job', {
       took(turn) {
-        const { record, context, isBirth, last } = turn;
+        const { record, context, isSpawn, last } = turn;
         const { address, takenAt } = record;
         const job = heard.take(turn);
-        const isFirst = isBirth || (last === undefined && record.turn === 1);
+        const isFirst = isSpawn || (last === undefined && record.turn === 1);
         if (isFirst && !context.isRebuilt)
           submittedAt.set(
             address,

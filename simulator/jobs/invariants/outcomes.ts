@@ -21,11 +21,11 @@ export const followsFromEnds: JobsInvariant = {
     const heard = new JobsOfGates(facts);
     return followTurns<GateJobContext>('gate-job', {
       took(turn) {
-        const { record, context, before, isBirth } = turn;
+        const { record, context, before, isSpawn } = turn;
         const job = heard.take(turn);
         const { outcome, decision } = context;
         // In a later turn an end may have come that was presumed.
-        if (outcome === null || (before === undefined && !isBirth)) return;
+        if (outcome === null || (before === undefined && !isSpawn)) return;
         if (before !== undefined && before.context.outcome !== null) return;
         verdict.exercised();
         const { decidedAt } = job;

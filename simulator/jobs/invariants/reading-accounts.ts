@@ -1,5 +1,5 @@
 /**
- * Account of a job's time, counted from the events that it took, the terms it was born with and the
+ * Account of a job's time, counted from the events that it took, the terms it was spawned with and the
  * configuration, and not read from its record: when it began, its credit and holds, when it got further,
  * how its workflows stand, when it reported and when it heard its gate.
  *
@@ -71,13 +71,13 @@ export class Accounts {
     this.#config = config;
   }
 
-  /** Before the step and after it; before a birth there is none. */
+  /** Before the step and after it; before a spawn there is none. */
   take(step: JobStep): { readonly was: Account | undefined; readonly now: Account } {
     const { address } = step.record;
     if (step !== this.#step) {
       this.#step = step;
       this.#was = this.#before(step);
-      const now = this.#was === undefined ? bornOf(step) : this.#after(this.#was, step);
+      const now = this.#was === undefined ? spawnedAccount(step) : this.#after(this.#was, step);
       this.#known.set(address, { ...now, asOf: step.record.takenAt });
     }
     return { was: this.#was, now: this.#known.get(address) as Account };
@@ -226,8 +226,8 @@ const sumOf = (all: readonly number[]): number => all.reduce((sum, one) => sum +
 const withProgress = (account: Account, at: number, by: string): Account =>
   at <= account.lastProgressAt ? account : { ...account, lastProgressAt: at, lastProgressBy: by };
 
-/** Its terms are in what it was born with; its time has not begun. */
-function bornOf({ record, after }: JobStep): Account {
+/** Its terms are in what it was spawned with; its time has not begun. */
+function spawnedAccount({ record, after }: JobStep): Account {
   const { input } = record.event as { readonly input?: JobContext };
   const { timeoutMs, stuckThresholdMs, gateId } = input ?? after;
   const account = begun(believed(after, record.takenAt), record.takenAt);

@@ -79,9 +79,9 @@ export class Cores {
     return pool;
   }
 
-  #take({ record, before, isBirth }: TakenTurn<unknown>): void {
+  #take({ record, before, isSpawn }: TakenTurn<unknown>): void {
     const { place } = record;
-    if (before === undefined && !isBirth)
+    if (before === undefined && !isSpawn)
       this.#pools.set(place, { term: 0, workers: new Map(), unsure: new Map() });
     const pool = this.#pool(place);
     const led = eventOf<LeadershipAcquired>(record, 'leadership.acquired');

@@ -21,12 +21,12 @@ import type { JobsFacts } from '../facts.ts';
 import type { End, GateJobContext, GateTurn } from './reading-gate.ts';
 import {
   believed,
-  born,
   budgetEnd,
   type HeardDatacenter,
   type HeardJob,
   isHeardRunning,
   moveBack,
+  spawned,
 } from './reading-heard-jobs.ts';
 import type { Standing } from './reading-steps.ts';
 
@@ -48,11 +48,11 @@ export class JobsOfGates {
 
   /** As it is after the turn. */
   take(turn: GateTurn): HeardJob {
-    const { record, context, before, isBirth } = turn;
+    const { record, context, before, isSpawn } = turn;
     const { address, takenAt } = record;
     let job = this.#known.get(address);
-    const isUnseen = job === undefined || (before === undefined && !isBirth);
-    if (isBirth) job = born(turn, this.#facts.config);
+    const isUnseen = job === undefined || (before === undefined && !isSpawn);
+    if (isSpawn) job = spawned(turn, this.#facts.config);
     else if (job === undefined || isUnseen) job = believed(context, this.#facts.config);
     else this.#apply(job, turn);
     this.#known.set(address, job);

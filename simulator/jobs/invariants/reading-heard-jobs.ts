@@ -95,19 +95,19 @@ export function budgetEnd({ submittedAt, datacenters, terms }: HeardJob): number
   return Math.max(submittedAt + terms.timeoutMs + extensionsMs, holdUntil);
 }
 
-/** As it was born: with what was submitted, or with what a datacenter told a gate that had lost it. */
-export function born({ record, context }: GateTurn, config: JobsConfiguration): HeardJob {
+/** As it was spawned: with what was submitted, or with what a datacenter told a gate that had lost it. */
+export function spawned({ record, context }: GateTurn, config: JobsConfiguration): HeardJob {
   const { takenAt } = record;
   const { input } = record.event as { readonly input?: GateJobInput };
   const phase = context.isRebuilt ? ('running' as const) : ('asked' as const);
   const names = Object.keys(context.datacenters);
   return {
-    submittedAt: input === undefined ? context.submittedAt : takenAt - ageAtBirth(input),
+    submittedAt: input === undefined ? context.submittedAt : takenAt - ageAtSpawn(input),
     fullUntil: 0,
     datacenters: new Map(names.map((name) => [name, { ...NEW, phase, heardAt: takenAt }])),
     terms: termsOf(input === undefined ? context.terms : termsIn(input), config),
     decidedAt: null,
-    movedBy: 'its birth',
+    movedBy: 'its spawn',
     movedTo: 0,
     asOf: 0,
   };
@@ -116,7 +116,7 @@ export function born({ record, context }: GateTurn, config: JobsConfiguration): 
 const termsIn = (input: GateJobInput): JobTerms =>
   'rebuiltFrom' in input ? input.rebuiltFrom.terms : input.terms;
 
-const ageAtBirth = (input: GateJobInput): number =>
+const ageAtSpawn = (input: GateJobInput): number =>
   'rebuiltFrom' in input ? input.rebuiltFrom.figures.elapsedMs : (input.submittedElapsedMs ?? 0);
 
 const termsOf = (terms: JobTerms, config: JobsConfiguration): HeardTerms => ({

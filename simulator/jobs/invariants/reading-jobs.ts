@@ -122,8 +122,8 @@ export class PerActor<TContext, TKept> {
 
   of(step: Step<TContext>): TKept {
     const { address } = step.record;
-    const isBirth = step.before === undefined && !step.hasGap;
-    let kept = isBirth ? undefined : this.#kept.get(address);
+    const isSpawn = step.before === undefined && !step.hasGap;
+    let kept = isSpawn ? undefined : this.#kept.get(address);
     if (kept === undefined) {
       kept = this.#begin(step);
       this.#kept.set(address, kept);

@@ -13,7 +13,7 @@ export type TurnRecord = Extract<HistoryRecord, { readonly type: 'turn' }>;
 
 export interface Step<TContext> {
   readonly record: TurnRecord;
-  /** What was durable before it; undefined at a birth, and after a gap of which nothing is known. */
+  /** What was durable before it; undefined at a spawn, and after a gap of which nothing is known. */
   readonly before: TContext | undefined;
   readonly stateBefore: string | undefined;
   readonly after: TContext;
@@ -48,7 +48,7 @@ interface Image {
   readonly snapshot: { readonly value: unknown; readonly context: unknown };
 }
 
-const BIRTH = 'escapement.spawn';
+const SPAWN_TYPE = 'escapement.spawn';
 
 export class Steps<TContext> {
   readonly #kind: string;
@@ -150,7 +150,7 @@ export class Steps<TContext> {
     }
     known.last = record;
     const after = record.context as TContext;
-    if (event.type === BIRTH)
+    if (event.type === SPAWN_TYPE)
       return { record, before: undefined, stateBefore: undefined, after, hasGap: false };
     if (last !== undefined && turn === last.turn + 1) {
       const before = last.context as TContext;

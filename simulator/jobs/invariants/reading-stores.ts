@@ -47,7 +47,7 @@ export class Stores {
 
 /**
  * When places last lost something that once was durable there: their disk is gone, their jobs service, which is
- * born once, was born again, or their pool went back. What two places know of each other says nothing
+ * spawned once, was spawned again, or their pool went back. What two places know of each other says nothing
  * from then until they have been reunited.
  */
 export class Losses {

@@ -64,10 +64,10 @@ export class TrustOfWorkers {
 
   /** A turn of a worker's health, once it has been judged. */
   take(turn: HealthTurn, answer?: ExtensionAnswer): void {
-    const { record, context, before, isBirth } = turn;
+    const { record, context, before, isSpawn } = turn;
     const { address, takenAt } = record;
     const known = this.#known.get(address);
-    if (known === undefined || (before === undefined && !isBirth)) {
+    if (known === undefined || (before === undefined && !isSpawn)) {
       const { deadline, registration, bootEpoch, operations } = context;
       const holders = [...operations].filter(([, { grants = 0 }]) => grants > 0);
       this.#known.set(address, {

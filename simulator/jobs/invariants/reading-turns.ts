@@ -3,7 +3,7 @@
  *
  * Guarantees: `before` is the turn directly before and nothing else. A turn that nobody saw, because
  * its node died between the commit and telling of it, leaves a gap: then there is a `last`, and no
- * `before`. What a node tells late, when another has gone on, is left out. A birth, and a store that
+ * `before`. What a node tells late, when another has gone on, is left out. A spawn, and a store that
  * went back, make the actor one that nothing is known of.
  */
 
@@ -32,7 +32,7 @@ export interface TakenTurn<TContext> {
   readonly before: Seen<TContext> | undefined;
   /** As it was last seen in this life; turns may lie between. */
   readonly last: Seen<TContext> | undefined;
-  readonly isBirth: boolean;
+  readonly isSpawn: boolean;
 }
 
 export interface TurnReader<TContext> {
@@ -56,7 +56,7 @@ type Memory<TContext> = Seen<TContext> & { readonly isSure: boolean };
 
 export function followTurns<TContext>(kind: string, reader: TurnReader<TContext>): TurnWatcher {
   const known = new Map<string, Memory<TContext>>();
-  const born = new Set<string>();
+  const spawned = new Set<string>();
   let now: TakenTurn<TContext> | undefined;
   const close = (): void => {
     if (now === undefined) return;
@@ -82,7 +82,7 @@ export function followTurns<TContext>(kind: string, reader: TurnReader<TContext>
       forget(address);
       memory = undefined;
     }
-    const taken = takenTurn<TContext>(record, memory, born.delete(address));
+    const taken = takenTurn<TContext>(record, memory, spawned.delete(address));
     const { node, state } = record;
     known.set(address, { turn: record.turn, node, state, context: taken.context, isSure: true });
     if (record.error !== undefined) return;
@@ -93,7 +93,7 @@ export function followTurns<TContext>(kind: string, reader: TurnReader<TContext>
     if (record.kind !== kind || record.change !== 'born') return;
     close();
     forget(record.address);
-    born.add(record.address);
+    spawned.add(record.address);
   };
   const fault = (record: FaultRecord): void => {
     const place = lostDisk(record);
@@ -123,11 +123,11 @@ export function followTurns<TContext>(kind: string, reader: TurnReader<TContext>
 function takenTurn<TContext>(
   record: TurnRecord,
   memory: Memory<TContext> | undefined,
-  isBirth: boolean,
+  isSpawn: boolean,
 ): TakenTurn<TContext> {
   const last = memory?.isSure === true ? memory : undefined;
   const before = last?.turn === record.turn - 1 ? last : undefined;
-  return { record, context: record.context as TContext, before, last, isBirth };
+  return { record, context: record.context as TContext, before, last, isSpawn };
 }
 
 /** An event with the fields that its type promises. */

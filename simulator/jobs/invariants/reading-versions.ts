@@ -76,12 +76,12 @@ export class Versions {
     { fromMs, toMs }: Span,
   ): ReadonlyArray<Version<TContext> | undefined> {
     const all = this.#written.get(address) ?? [];
-    const isUnborn = (all[0]?.atMs ?? fromMs) >= fromMs;
+    const isUnspawned = (all[0]?.atMs ?? fromMs) >= fromMs;
     const within = all.filter(
       ({ atMs }, index) => atMs <= toMs && (all[index + 1]?.atMs ?? toMs) >= fromMs,
     );
     const found = within.map((written) => read<TContext>(written));
-    return isUnborn ? [undefined, ...found] : found;
+    return isUnspawned ? [undefined, ...found] : found;
   }
 
   /** Addresses of a kind at a place that were ever written to. */

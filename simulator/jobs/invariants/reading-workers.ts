@@ -85,9 +85,9 @@ export class HeldWorkers {
 
   /** A turn, once it has been judged, and what it answered to a request that is new. */
   take(turn: HealthTurn, answer?: ExtensionAnswer): void {
-    const { record, context, before, isBirth } = turn;
+    const { record, context, before, isSpawn } = turn;
     const known = this.#known.get(record.address);
-    if (known === undefined || (before === undefined && !isBirth)) {
+    if (known === undefined || (before === undefined && !isSpawn)) {
       this.#known.set(record.address, this.#believed(context));
       return;
     }

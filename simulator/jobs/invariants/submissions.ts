@@ -177,8 +177,8 @@ interface SubmittedBody {
   readonly workflows?: ReadonlyArray<{ readonly id: string }>;
 }
 
-/** The birth of the workflow is in the outbox of its job. */
-function isBorneBy({ jobs }: Jobs, job: string, workflow: string): boolean {
+/** The spawn of the workflow is in the outbox of its job. */
+function isSpawnedBy({ jobs }: Jobs, job: string, workflow: string): boolean {
   const { outbox = [] } = JSON.parse(jobs.text(job) ?? '{}') as { readonly outbox?: unknown[][] };
   return outbox.some((row) => row.includes(workflow) && JSON.stringify(row).includes(SPAWN_EVENT));
 }
@@ -198,7 +198,7 @@ function missingOf(
   return workflows
     .map(({ id }) => workflowAddress(jobId, id, to))
     .filter(
-      (workflow) => !jobs.workflows.isStored(workflow) && !isBorneBy(jobs, address, workflow),
+      (workflow) => !jobs.workflows.isStored(workflow) && !isSpawnedBy(jobs, address, workflow),
     );
 }
 

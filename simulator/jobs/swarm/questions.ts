@@ -11,8 +11,8 @@ import type { WorkloadOptions } from './workload.ts';
 const JUST_AFTER_PROBABILITY = 0.6;
 const JUST_AFTER_MAX_MS = 400;
 /** Where the job is there and its workflows are not is a matter of one commit, so most ask about then. */
-const AT_BIRTH_PROBABILITY = 0.7;
-const AT_BIRTH_MAX_MS = 40;
+const AT_SPAWN_PROBABILITY = 0.7;
+const AT_SPAWN_MAX_MS = 40;
 const JUST_AFTER_MAX = 8;
 const QUESTIONS_MAX = 4;
 const MALFORMED_PROBABILITY = 0.25;
@@ -42,9 +42,9 @@ export function drawServiceQuestions(
   if (chance.is(JUST_AFTER_PROBABILITY)) {
     const count = chance.whole(1, JUST_AFTER_MAX);
     for (let number = 1; number <= count; number += 1) {
-      const isAtBirth = chance.is(AT_BIRTH_PROBABILITY);
+      const isAtSpawn = chance.is(AT_SPAWN_PROBABILITY);
       const laterMs = Math.floor(chance.scaled(1, JUST_AFTER_MAX_MS)) - 1;
-      const atMs = submittedAtMs + (isAtBirth ? chance.whole(0, AT_BIRTH_MAX_MS) : laterMs);
+      const atMs = submittedAtMs + (isAtSpawn ? chance.whole(0, AT_SPAWN_MAX_MS) : laterMs);
       steps.push({ atMs, do: 'get', jobId, to });
     }
   }

@@ -1,4 +1,4 @@
-/** Input that is no message at all: reserved names, forged births, frames that are none. */
+/** Input that is no message at all: reserved names, forged spawns, frames that are none. */
 
 import { describe, expect, test } from 'vitest';
 import { contextOf, transitionsOf } from '../scenarios/witness.ts';

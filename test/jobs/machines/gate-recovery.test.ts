@@ -1,7 +1,7 @@
 /** A gate that comes back, with its data or without, and the numbers that keep decisions apart. */
 
 import { expect, test } from 'vitest';
-import { bornGateJob, type GateJobContext } from '../../../machines/jobs/gate-job/record.ts';
+import { type GateJobContext, initialGateJob } from '../../../machines/jobs/gate-job/record.ts';
 import { tookOffice } from '../../../machines/jobs/gate-job/takeover.ts';
 import type { GateJobRebuilt } from '../../../machines/jobs/messages/gate.ts';
 import { gateWorld, RULES, type Saying } from './gate-world.ts';
@@ -149,7 +149,7 @@ test('what is published stays as it is', async () => {
 });
 
 test('a clock that is behind takes nothing of the time that has passed', () => {
-  const born = bornGateJob({
+  const born = initialGateJob({
     jobId: 'j1',
     gateId: 'gate-1',
     gateBoot: 1,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DatacenterRecord } from '../../../machines/jobs/datacenter/context.ts';
-import { bornGateJob, type RuledContext } from '../../../machines/jobs/gate-job/record.ts';
+import { initialGateJob, type RuledContext } from '../../../machines/jobs/gate-job/record.ts';
 import {
   catchUpDueAt,
   fallenSilent,
@@ -27,7 +27,7 @@ function job(
   datacenters: Readonly<Record<string, Partial<DatacenterRecord>>>,
   quorum: Quorum = 'any',
 ): RuledContext {
-  const context = bornGateJob({
+  const context = initialGateJob({
     jobId: 'j1',
     gateId: 'gate-1',
     gateBoot: 1,

@@ -14,10 +14,10 @@ import {
   standing,
   toldWorkflows,
 } from './job-scenes.ts';
-import { BIRTH, type Saying } from './stepper.ts';
+import { type Saying, SPAWN_TYPE } from './stepper.ts';
 import { rules as workflowRules } from './workflow-scenes.ts';
 
-/** Terms of a job that is given its workflows with its birth. */
+/** Terms of a job that is given its workflows with its spawn. */
 const whole = (more: object = {}) => ({
   ids: ['w1', 'w2'],
   dependsOn: { 1: [0] },
@@ -36,7 +36,7 @@ describe('a submission with few workflows', () => {
     const job = assembling(whole());
     expect(standing(job)).toEqual(['submitted', null]);
     expect(job.state).toBe('active');
-    const named = { jobId: 'j1', datacenter: 'A', acceptedAt: BIRTH, rules: workflowRules };
+    const named = { jobId: 'j1', datacenter: 'A', acceptedAt: SPAWN_TYPE, rules: workflowRules };
     expect(job.said()).toMatchObject([
       {
         ...{ to: 'workflow/j1/w1@A', type: 'escapement.spawn' },
@@ -61,7 +61,7 @@ describe('a submission with few workflows', () => {
 
   test('spawns them all the same when it has to await its gate, and tells them later', () => {
     const job = assembling(
-      whole({ gateId: 'gate-1', decisionEpoch: [1, 0], beginsBefore: { term: 3, at: BIRTH } }),
+      whole({ gateId: 'gate-1', decisionEpoch: [1, 0], beginsBefore: { term: 3, at: SPAWN_TYPE } }),
     );
     const births = job.said('escapement.spawn');
     expect(births.map(({ to }) => to)).toEqual(['workflow/j1/w1@A', 'workflow/j1/w2@A']);

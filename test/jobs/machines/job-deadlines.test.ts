@@ -12,7 +12,7 @@ import {
   running,
   standing,
 } from './job-scenes.ts';
-import { BIRTH } from './stepper.ts';
+import { SPAWN_TYPE } from './stepper.ts';
 
 /** The moment at which the job ends by itself, and how. */
 function ends(job: Job, untilMs: number): unknown[] {
@@ -20,7 +20,7 @@ function ends(job: Job, untilMs: number): unknown[] {
   return [...standing(job), endedMs(job)];
 }
 
-/** A workflow that gets further every 5 s, until so many ms after its birth. */
+/** A workflow that gets further every 5 s, until so many ms after its spawn. */
 function progressing(job: Job, untilMs: number): Job {
   for (let at = 5_000; at <= untilMs; at += 5_000) job.until(at).take(progressed());
   return job;
@@ -30,9 +30,9 @@ describe('JB-1 acceptance', () => {
   test('is when all workflows are there, and is what everything counts from', () => {
     const job = accepted();
     expect(job.context).toMatchObject({
-      startedAt: BIRTH,
-      baseAt: BIRTH,
-      lastProgressAt: BIRTH,
+      startedAt: SPAWN_TYPE,
+      baseAt: SPAWN_TYPE,
+      lastProgressAt: SPAWN_TYPE,
       leaderFence: 1,
       status: 'submitted',
     });
@@ -156,7 +156,7 @@ describe('JB-2 progress', () => {
   ])('is %s', (_, event) => {
     const job = running({ timeoutMs: 3_600_000 }).until(100_000);
     job.take(event);
-    expect(job.context.lastProgressAt).toBe(BIRTH + 100_000);
+    expect(job.context.lastProgressAt).toBe(SPAWN_TYPE + 100_000);
     expect(job.deadlines['stuckLimit']).toBe(220_001);
   });
 
@@ -171,7 +171,7 @@ describe('JB-2 progress', () => {
   test('is not the loss of a worker', () => {
     const job = running({ timeoutMs: 3_600_000 }).until(100_000);
     job.take(lost('W'));
-    expect(job.context.lastProgressAt).toBe(BIRTH);
+    expect(job.context.lastProgressAt).toBe(SPAWN_TYPE);
   });
 });
 
@@ -203,7 +203,7 @@ describe('timeouts that only watch', () => {
   test('are recorded and end nothing', () => {
     const job = running({ timeoutMs: 60_000, enforce: false }).until(600_000);
     expect(standing(job)).toEqual(['running', null]);
-    expect(job.context.shadows).toEqual([{ reason: 'overall', at: BIRTH + 60_001 }]);
+    expect(job.context.shadows).toEqual([{ reason: 'overall', at: SPAWN_TYPE + 60_001 }]);
     expect(job.notes('timeout.shadowed')).toHaveLength(1);
     job.take(changed('w1', 'COMPLETED'));
     expect(standing(job)).toEqual(['completed', null]);

@@ -15,14 +15,14 @@ import {
 import type { AddressRef } from '../../../runtime/machine.ts';
 import { inlined, unmark } from '../../../runtime/statechart/tables.ts';
 
-/** When every actor of these tests is born; not 0, which means `never` in some records. */
-export const BIRTH = 1_000_000;
+/** When every actor of these tests is spawned; not 0, which means `never` in some records. */
+export const SPAWN_TYPE = 1_000_000;
 
 export interface Saying {
   readonly to: string;
   readonly type: string;
   readonly isHint: boolean;
-  /** Since birth. */
+  /** Since spawn. */
   readonly atMs: number;
   readonly [field: string]: unknown;
 }
@@ -40,8 +40,8 @@ export class Stepper<TContext = Record<string, unknown>> {
   readonly machine: AnyStateMachine;
   snapshot: AnyMachineSnapshot;
   /** Moved without firing anything, it is the clock of another node. */
-  now = BIRTH;
-  /** Everything that was said since birth. */
+  now = SPAWN_TYPE;
+  /** Everything that was said since spawn. */
   readonly all: Saying[] = [];
   #said: Saying[] = [];
   #notes: Noted[] = [];
@@ -83,9 +83,9 @@ export class Stepper<TContext = Record<string, unknown>> {
     return true;
   }
 
-  /** Lets time pass until `atMs` after birth; each deadline on the way fires at its own moment. */
+  /** Lets time pass until `atMs` after spawn; each deadline on the way fires at its own moment. */
   until(atMs: number): this {
-    const endsAt = BIRTH + atMs;
+    const endsAt = SPAWN_TYPE + atMs;
     for (let due = this.#next(); due !== undefined; due = this.#next()) {
       const [id, { dueAt, event }] = due;
       if (dueAt > endsAt) break;
@@ -98,7 +98,7 @@ export class Stepper<TContext = Record<string, unknown>> {
   }
 
   advance(durationMs: number): this {
-    return this.until(this.now - BIRTH + durationMs);
+    return this.until(this.now - SPAWN_TYPE + durationMs);
   }
 
   /** Writes its record as JSON and reads it again, as a restart does. */
@@ -138,9 +138,12 @@ export class Stepper<TContext = Record<string, unknown>> {
     return this.#asked.splice(0);
   }
 
-  /** Deadlines that wait, by the part of their name that says which, in ms after birth. */
+  /** Deadlines that wait, by the part of their name that says which, in ms after spawn. */
   get deadlines(): Record<string, number> {
-    const waiting = [...this.#timers].map(([id, { dueAt }]) => [id.split('.')[2], dueAt - BIRTH]);
+    const waiting = [...this.#timers].map(([id, { dueAt }]) => [
+      id.split('.')[2],
+      dueAt - SPAWN_TYPE,
+    ]);
     return Object.fromEntries(waiting);
   }
 
@@ -176,7 +179,7 @@ export class Stepper<TContext = Record<string, unknown>> {
   }
 
   #say({ address, isHint }: AddressRef, event: Taken): void {
-    const saying = { ...event, to: address, isHint, atMs: this.now - BIRTH };
+    const saying = { ...event, to: address, isHint, atMs: this.now - SPAWN_TYPE };
     this.all.push(saying);
     this.#said.push(saying);
   }

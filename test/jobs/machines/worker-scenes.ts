@@ -100,7 +100,7 @@ export const region = (worker: WorkerStepper, name: string): unknown =>
 export const heard = (worker: WorkerStepper) =>
   worker.sent().flatMap(({ to, event }) => {
     const { type, accepted, reason, cause, term } = event as unknown as Record<string, unknown>;
-    // The first stop of an attempt comes with the birth of what sees to it.
+    // The first stop of an attempt comes with the spawn of what sees to it.
     if (type === 'escapement.spawn') return [];
     if (type === 'attempt.stop') return [[to, cause]];
     return [[to, type, accepted, ...(reason === undefined ? [] : [reason]), term]];

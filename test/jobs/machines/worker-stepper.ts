@@ -1,7 +1,7 @@
 /**
  * A machine under the hand of a test: events go in, and what it sends and asks for is logged.
  *
- * Time moves only by `advance`, which fires each deadline at its own moment. Zero is its birth.
+ * Time moves only by `advance`, which fires each deadline at its own moment. Zero is its spawn.
  */
 
 import {

@@ -15,7 +15,7 @@ test('a submission that comes again while its job ends gives birth to nothing th
   });
   const answers: Array<Promise<unknown>> = [];
   for (let number = 0; number < 40; number++) {
-    // So much later that each moment of the first one's birth and end is met by a second one.
+    // So much later that each moment of the first one's spawn and end is met by a second one.
     const jobId = `j${number}`;
     cluster.at(6_000 + number * 1_000, () => answers.push(one.submit(job(jobId))));
     cluster.at(6_000 + number * 1_001, () => answers.push(other.submit(job(jobId))));

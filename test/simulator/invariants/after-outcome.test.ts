@@ -1,6 +1,6 @@
 /** Work that begins, and that must not, once a gate has published the outcome of a job. */
 
-import { bornWorkflow } from '../../../machines/jobs/workflow/context.ts';
+import { initialWorkflow } from '../../../machines/jobs/workflow/context.ts';
 import { workflowRules } from '../../../programs/jobs/configuration.ts';
 import { nothingBeginsAfterTheOutcome } from '../../../simulator/jobs/invariants/after-outcome.ts';
 import { fault, sent, turn } from './builders.ts';
@@ -9,7 +9,7 @@ import { EPOCH, JOBS_FACTS, moment, TIMER } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
 
 const WORKFLOW = 'workflow/j1/w1@A';
-const context = bornWorkflow({
+const context = initialWorkflow({
   jobId: 'j1',
   workflowId: 'w1',
   datacenter: 'A',

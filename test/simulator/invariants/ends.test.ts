@@ -24,7 +24,7 @@ const changed = (more: object = {}) => ({
 });
 
 /** As if it had never been. */
-const REBORN = { status: 'submitted', endedAt: null, isAbandoned: undefined } as never;
+const SPAWNED_AGAIN = { status: 'submitted', endedAt: null, isAbandoned: undefined } as never;
 
 describe('one end', () => {
   testVerdicts(oneEnd, {
@@ -38,7 +38,7 @@ describe('one end', () => {
       'given up, and submitted again': () =>
         accepted()
           .turn(60_000, TIMER, { ...ended(moment(60_000), 'cancelled'), isAbandoned: true })
-          .turn(70_000, { type: 'escapement.spawn' }, REBORN)
+          .turn(70_000, { type: 'escapement.spawn' }, SPAWNED_AGAIN)
           .turn(80_000, TIMER, ended(moment(80_000), 'completed')),
       'a disk is lost, and what was on it': () =>
         timedOut()

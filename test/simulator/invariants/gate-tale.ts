@@ -1,6 +1,6 @@
 /** Histories of one job of a gate by hand, as tale.ts has them for a job of a datacenter. */
 
-import { bornGateJob, type GateJobContext } from '../../../machines/jobs/gate-job/record.ts';
+import { type GateJobContext, initialGateJob } from '../../../machines/jobs/gate-job/record.ts';
 import type { DecisionEpoch } from '../../../machines/jobs/messages/fields.ts';
 import { EPOCH, GATE_JOB, moment, Tale } from './tale.ts';
 
@@ -13,7 +13,7 @@ export function gate(
   more: object = {},
   birth: { readonly node: string; readonly isUnseen?: boolean } = G1,
 ): Tale<GateJobContext> {
-  const context = bornGateJob({
+  const context = initialGateJob({
     jobId: 'j1',
     gateId: 'gate-1',
     gateBoot: 1,

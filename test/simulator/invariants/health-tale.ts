@@ -1,7 +1,7 @@
 /** Histories of one worker's health by hand: registered at zero, with one attempt of one job. */
 
 import type { Operation } from '../../../machines/jobs/worker-health/context.ts';
-import { bornWorkerHealth } from '../../../machines/jobs/worker-health/context.ts';
+import { initialWorkerHealth } from '../../../machines/jobs/worker-health/context.ts';
 import type { WorkerHealthContext } from '../../../machines/jobs/worker-health.ts';
 import { healthRules, resolveConfiguration } from '../../../programs/jobs/configuration.ts';
 import { Table } from '../../../runtime/machine.ts';
@@ -21,7 +21,7 @@ export type HealthTale = Tale<WorkerHealthContext>;
 /** Its deadline is at 30 s unless it says otherwise. */
 export function health(more: Partial<WorkerHealthContext> = {}): HealthTale {
   const rules = healthRules(resolveConfiguration());
-  const born = bornWorkerHealth({ workerId: 'W', datacenter: 'A', rules, at: EPOCH });
+  const born = initialWorkerHealth({ workerId: 'W', datacenter: 'A', rules, at: EPOCH });
   const registered = { registration: 1, bootEpoch: 7, deadline: moment(30_000), heard: true };
   const { operations = Table.of<Operation>({ [OPERATION]: { heartbeatSeq: 1 } }), ...rest } = more;
   const tale = new Tale(HEALTH, born, 'unregistered').turn(

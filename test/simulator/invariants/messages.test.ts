@@ -235,7 +235,7 @@ describe('MS-4, messages are bounded', () => {
 });
 
 describe('MS-16 a number for each message, over all lives', () => {
-  /** J1 sends two messages and is born again, seen or not. */
+  /** J1 sends two messages and is spawned again, seen or not. */
   const twice = () => history().add('a-1', actor(J1, 'born'), sent(J1, 7, J2), sent(J1, 8, J2));
 
   test('holds: a later life goes on above the earlier one', () => {

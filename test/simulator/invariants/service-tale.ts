@@ -1,9 +1,9 @@
 /** Histories of one question to a jobs service and its answer, by hand: a job that runs, its workflow and its worker. */
 
 import { workerHealthAddress, workerPoolAddress } from '../../../machines/jobs/addresses.ts';
-import { bornJob } from '../../../machines/jobs/job/context.ts';
+import { initialJob } from '../../../machines/jobs/job/context.ts';
 import { READS } from '../../../machines/jobs/jobs-service.ts';
-import { bornWorkflow } from '../../../machines/jobs/workflow/context.ts';
+import { initialWorkflow } from '../../../machines/jobs/workflow/context.ts';
 import type { HistoryFact } from '../../../simulator/history/history.ts';
 import { commit, history, record, turn } from './builders.ts';
 import { standingAt } from './standing-at.ts';
@@ -16,14 +16,14 @@ const replyTo = 'ask/1@client-1';
 export const stored = (value: unknown, context: object): string =>
   record(1, { snapshot: { value, context } });
 
-const born = { ...bornJob({ ...input(), at: EPOCH }), status: 'running', seq: 2 } as const;
+const born = { ...initialJob({ ...input(), at: EPOCH }), status: 'running', seq: 2 } as const;
 export const job = {
   ...born,
   table: standingAt(born.table, 'r'),
   lastProgressAt: EPOCH + 4_000,
 };
 const workflow = {
-  ...bornWorkflow({
+  ...initialWorkflow({
     ...{ jobId: 'j1', workflowId: 'w1', datacenter: 'A', index: 0, handler: 'h', payload: '' },
     ...{ cores: 1, acceptedAt: EPOCH, rules: {} as never, at: EPOCH },
   }),

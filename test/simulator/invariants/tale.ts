@@ -6,7 +6,7 @@
  * Times are true time since zero in milliseconds; a node's clock is that and `EPOCH`, and its skew.
  */
 
-import { bornJob, type JobContext, type JobInput } from '../../../machines/jobs/job/context.ts';
+import { initialJob, type JobContext, type JobInput } from '../../../machines/jobs/job/context.ts';
 import { jobRules, resolveConfiguration } from '../../../programs/jobs/configuration.ts';
 import type { HistoryFact } from '../../../simulator/history/history.ts';
 import type { JobsFacts } from '../../../simulator/jobs/facts.ts';
@@ -145,7 +145,7 @@ export function accepted(
   const { standing = 'r', ...circumstances } = how;
   const { skewMs = 0 } = circumstances;
   const at = EPOCH + skewMs;
-  const tale = new Tale(JOB, bornJob({ ...input(more), at: at - 10 }), 'assembling');
+  const tale = new Tale(JOB, initialJob({ ...input(more), at: at - 10 }), 'assembling');
   const { table } = tale.context;
   const begun = {
     startedAt: at,

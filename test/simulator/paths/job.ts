@@ -33,7 +33,7 @@ const alone = {
     checkIntervalMs: 50_000,
   },
 };
-/** Births of its workflows, which it has been given with its own. */
+/** Spawns of its workflows, which it has been given with its own. */
 const births = { rules: {}, workflows: [{ handler: 'sleep', payload: 'p', cores: 1 }] };
 /** Its time is not over when that of a hold is. */
 const patient = { timeoutMs: 600_000, ids: ['w1'] };

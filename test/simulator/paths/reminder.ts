@@ -2,9 +2,9 @@
 
 import { reminderMachine } from '../../../machines/reminder.ts';
 import type { PathPlan } from '../../paths/plan.ts';
-import { BORN_AT } from '../../paths/situation.ts';
+import { SPAWNED_AT } from '../../paths/situation.ts';
 
-const input = { until: BORN_AT + 60_000, to: 'note/n1@far', event: { type: 'note.due' } };
+const input = { until: SPAWNED_AT + 60_000, to: 'note/n1@far', event: { type: 'note.due' } };
 
 export const reminderPlan: PathPlan = {
   machine: reminderMachine,

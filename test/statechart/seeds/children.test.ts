@@ -1,5 +1,5 @@
 /**
- * Generated parents whose regions invoke children that end at once: machines that are final at birth or one
+ * Generated parents whose regions invoke children that end at once: machines that are final at spawn or one
  * event later, promises, observables that end early, callbacks that talk as they begin. Several share an id, some
  * have system ids; states are left by history, entered again, gone to by routes; wildcards take what is left.
  * The same under XState and under the runtime, also with a crash after every step.

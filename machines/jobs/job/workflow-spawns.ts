@@ -1,5 +1,5 @@
 /**
- * Births of workflows by their job: those of a small submission come with the job, and pass through its
+ * Spawns of workflows by their job: those of a small submission come with the job, and pass through its
  * outbox instead of being spawned one by one before it begins.
  */
 
@@ -14,27 +14,27 @@ import { viewOf } from './table.ts';
 /** All its workflows are there, or are to be spawned. */
 export interface JobAssembled {
   readonly type: 'job.assembled';
-  readonly births?: WorkflowBirths;
+  readonly births?: WorkflowSpawns;
 }
 
 /** What a job needs to spawn its workflows: the rules of all, and the rest by place in `ids`. */
-export interface WorkflowBirths {
+export interface WorkflowSpawns {
   readonly rules: WorkflowRules;
   readonly workflows: ReadonlyArray<Pick<WorkflowInput, 'handler' | 'payload' | 'cores'>>;
 }
 
-/** Births of the workflows that came with the job; `ready` are those that depend on nothing. */
-export function births(
+/** Spawns of the workflows that came with the job; `ready` are those that depend on nothing. */
+export function spawnsOf(
   context: JobContext,
-  unborn: WorkflowBirths | undefined,
+  unspawned: WorkflowSpawns | undefined,
   ready: ReadonlySet<string> = new Set(),
 ): readonly Saying[] {
-  if (unborn === undefined) return [];
+  if (unspawned === undefined) return [];
   const { jobId, datacenter, startedAt: acceptedAt } = context;
   return viewOf(context.table).ids.map((workflowId, index) => {
-    const work = unborn.workflows[index] as WorkflowBirths['workflows'][number];
+    const work = unspawned.workflows[index] as WorkflowSpawns['workflows'][number];
     const input: WorkflowInput = {
-      ...{ jobId, workflowId, datacenter, index, ...work, acceptedAt, rules: unborn.rules },
+      ...{ jobId, workflowId, datacenter, index, ...work, acceptedAt, rules: unspawned.rules },
       ...(ready.has(workflowId) && { isReady: true }),
     };
     return {

@@ -1,4 +1,4 @@
-/** Births that fail leave nothing behind, not even where somebody lived before. */
+/** Spawns that fail leave nothing behind, not even where somebody lived before. */
 
 import { expect, test } from 'vitest';
 import { enqueueActions, raise, setup } from 'xstate';
