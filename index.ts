@@ -2,7 +2,7 @@
  * Escapement: a runtime for XState v5 statecharts as durable actors.
  *
  * This is the public entry for embedding. Machines import `escapement/machine`, tests import
- * `escapement/testing` and `escapement/simulator`, whoever watches a node `escapement/telemetry`. The
+ * `escapement/testing` and `escapement/simulator`, monitoring is in `escapement/telemetry`. The
  * stores, and the transport within one process, are here too; `escapement/stores` and
  * `escapement/transports` have all of them with their ports, and sockets.
  */

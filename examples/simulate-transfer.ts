@@ -14,7 +14,7 @@ import { to } from '../runtime/machine.ts';
 import { invariant, simulate } from '../simulator/index.ts';
 import { testRuntime } from '../simulator/testing.ts';
 
-/** `amount` is below zero for what is taken; `id` names the booking, whoever asks for it again. */
+/** `amount` is below zero for what is taken; `id` names the booking, no matter who asks for it again. */
 type Booking = { type: 'account.book'; id: string; amount: number; for: string };
 
 type TransferEvent = { type: 'booking.done'; id: string } | { type: 'booking.refused'; id: string };

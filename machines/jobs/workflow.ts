@@ -26,7 +26,7 @@
 
 import type { WorkflowState } from './words.ts';
 import { initialWorkflow } from './workflow/context.ts';
-import { anew, moved, noted, refused, stale, told, unexpected } from './workflow/saying.ts';
+import { moved, noted, reenter, refused, stale, told, unexpected } from './workflow/saying.ts';
 import { workflowSetup } from './workflow/setup.ts';
 
 export type { WorkflowContext, WorkflowEvent, WorkflowInput } from './workflow/context.ts';
@@ -158,7 +158,7 @@ export const workflowMachine = workflowSetup.createMachine({
       states: {
         answerLimit: {
           initial: 'armed',
-          states: { armed: { on: anew('armed'), after: { answerLimit: undispatched } } },
+          states: { armed: { on: reenter('armed'), after: { answerLimit: undispatched } } },
         },
         sending: {
           initial: 'once',
@@ -219,7 +219,7 @@ export const workflowMachine = workflowSetup.createMachine({
         deciding: { always: [{ guard: 'needsPause', target: 'pausing' }, { target: 'requeued' }] },
         pausing: {
           entry: told('FAILED_READY_FOR_RETRY'),
-          on: anew('pausing'),
+          on: reenter('pausing'),
           after: { dispatchPause: 'requeued' },
         },
         requeued: {
@@ -265,15 +265,15 @@ export const workflowMachine = workflowSetup.createMachine({
         },
         awaitingAnswer: {
           entry: ['sendCancel', 'countCancel'],
-          on: anew('awaitingAnswer'),
+          on: reenter('awaitingAnswer'),
           after: {
             cancelAnswerLimit: [{ guard: 'hasCancelsLeft', target: 'pausing' }, unconfirmed],
           },
         },
-        pausing: { on: anew('pausing'), after: { cancelPause: 'awaitingAnswer' } },
+        pausing: { on: reenter('pausing'), after: { cancelPause: 'awaitingAnswer' } },
         confirming: {
           // A cancel that was sent again is answered again; the first answer counts.
-          on: { 'cancel.answered': ignored, ...anew('confirming') },
+          on: { 'cancel.answered': ignored, ...reenter('confirming') },
           after: { confirmLimit: unconfirmed },
         },
       },

@@ -28,7 +28,7 @@ export function exitLines(
   return [
     ...[...grouped(exits).values()].map((group) => {
       const [{ state, to }] = group as [Exit];
-      const where = to === state ? 'itself, anew' : quoted(to);
+      const where = to === state ? 'itself, again' : quoted(to);
       return `  exit      ${quoted(state)} → ${where}: ${causes(group, dueOf)}`;
     }),
     ...lasting.map((path) => `  exit      ${quoted(path)}: nothing ends it`),

@@ -91,7 +91,7 @@ export function supervise(
     } catch (thrown) {
       actor.outbox.rollBack(counter);
       actor.timers.rows.length = 0;
-      actor.stopReason = `it could not begin anew: ${messageOf(thrown)}`;
+      actor.stopReason = `it could not begin again: ${messageOf(thrown)}`;
     }
   }
   // Its deadlines stay in the record, for one that is revived; none of them comes before.

@@ -21,7 +21,7 @@ describe.skipIf(!hasOpenssl())('a certificate of 60 days', () => {
   });
   afterAll(() => authority.close());
 
-  /** Starts so many days before it expires. */
+  /** Starts this many days before it expires. */
   function start(daysBefore: number, warnBeforeMs = 30 * DAY_MS) {
     const clock = new SimulatedClock();
     const said: string[] = [];
@@ -57,7 +57,7 @@ describe.skipIf(!hasOpenssl())('a certificate of 60 days', () => {
     expect(start(-3.5).said).toEqual(['error certificate.expired -4']);
   });
 
-  test('is shown to whoever asks how the node is', () => {
+  test('is shown to anybody who asks how the node is', () => {
     const { watch } = start(45.5);
     expect(watch.view).toEqual({
       expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),

@@ -58,7 +58,7 @@ describe('submit', () => {
     });
   });
 
-  test('with --watch exits by what becomes of the job', async () => {
+  test('with --watch exits by the outcome of the job', async () => {
     const args = ['--workflow', 'one=echo:a:b=c', '--workflow', 'two=echo', '--watch'];
     const good = await submit('watched', ...args);
     expect([good.code, good.err]).toEqual([0, '']);

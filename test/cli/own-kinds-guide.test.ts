@@ -98,7 +98,7 @@ describe('the files of the guide', () => {
 test.each([
   ['escapement start node', 0],
   ['a program of your own', 1],
-] as const)('nothing is lost by nodes of %s, whoever is killed', async (_, section) => {
+] as const)('nothing is lost by nodes of %s, no matter who is killed', async (_, section) => {
   folder = await ShellFolder.create(blocks);
   const lines = Object.fromEntries(NODES.map((name) => [name, linesOf(name)[section]]));
   expect(Object.values(lines)).not.toContain(undefined);
@@ -120,9 +120,9 @@ test.each([
     .finally(() => {
       hasEnded = true;
     })
-    // Whoever waits for it hears of it.
+    // Anybody who waits for it hears of it.
     .catch(() => {});
-  /** Resolves when so many orders are there, or the client has ended. */
+  /** Resolves when this many orders are there, or the client has ended. */
   const progressed = (count: number) =>
     until(
       () => Promise.all(SHOPS.map((port) => walk.ask(port, `/v1/explain/order/${count}@shop`))),

@@ -175,7 +175,7 @@ describe('nodes of own kinds', () => {
 });
 
 describe.skipIf(!hasOpenssl())('nodes of own kinds with certificates', () => {
-  test('let in whoever shows one for a node, and nobody for another role', async () => {
+  test('let in anybody who shows one for a node, and nobody for another role', async () => {
     const authority = certificateAuthority();
     project.write('tls/ca.pem', authority.ca);
     const configure = (name: string, place: string, role: string, text: string) => {

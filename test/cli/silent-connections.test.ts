@@ -55,7 +55,7 @@ describe.skipIf(process.platform !== 'linux')('connections that say nothing', ()
     const { port } = new URL(leader.url);
     for (const host of ['127.0.0.2', '127.0.0.3', '127.0.0.4'])
       for (let count = 0; count < SILENT_PER_ADDRESS; count += 1) hold(Number(port), host);
-    // Who comes now finds the door open: a worker, and whoever hands in work.
+    // Who comes now finds the door open: a worker, and anybody who hands in work.
     await until(
       () => metric(leader, 'escapement_http_connections_silenced_total'),
       (count) => count >= SILENT_PER_ADDRESS,

@@ -35,7 +35,7 @@ describe('signals (H21)', () => {
     expect((await leader.ask('GET', '/v1/jobs/short')).body.workflows[0].attempts).toBe(1);
   });
 
-  test('the end of whoever started it counts as the first, where it is told so', async () => {
+  test('the end of anybody who started it counts as the first, where it is told so', async () => {
     const node = await cluster.serving(manager(cluster.freshData(), ['--exit-with-parent']));
     node.child.stdin?.end();
     expect(await node.ended).toMatchObject({ code: 0, err: '' });

@@ -1,6 +1,6 @@
 /**
  * Nodes as processes, in order: a cluster over real sockets and directories that runs jobs, stands
- * in for whoever is killed, and ends when it is told to.
+ * in for a node that is killed, and ends when it is told to.
  */
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -196,7 +196,7 @@ describe('two processes', () => {
     expect((await first.ask('GET', '/readyz')).status).toBe(200);
   });
 
-  test('of one name on the wire: the one that started later stays (H10)', async () => {
+  test('of one name on the wire: the later one stays (H10)', async () => {
     const leader = await cluster.serving(manager(cluster.freshData()));
     const older = await cluster.serving(worker('A.worker-1', [leader]));
     const first = await leader.said('worker.registered');

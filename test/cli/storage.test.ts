@@ -41,7 +41,7 @@ test('the directory is held for as long as "leaseMs" says, and so is the name', 
   storage.close();
 });
 
-test('whoever would stand by for another place is refused at once', async () => {
+test('anybody who would stand by for another place is refused at once', async () => {
   const data = mkdtempSync(join(tmpdir(), 'escapement-storage-'));
   folders.push(data);
   const store = lmdbStore(data);

@@ -108,7 +108,7 @@ export function testQueries(driver: () => StoreDriver): void {
       expect(behind(rankKey({ queue: 'sleep 1', order: '10' }, 'job/3@A'))[0]).toBe('job/4@A');
     });
 
-    test('loses whoever leaves it or is removed, and has whoever moves at its new place', async () => {
+    test('loses anybody who leaves it or is removed, and has anybody who moves at its new place', async () => {
       const store = await stand();
       const moved = entry({ kind: 'job', rank: { queue: 'sleep 1', order: '1' } });
       const left = entry({ kind: 'job' });

@@ -57,7 +57,7 @@ export class VictimProcess {
       });
       void exited.then((ending) => reject(this.unwanted(ending)));
     });
-    // Whoever waits for something else hears of the end there.
+    // Anybody who waits for something else hears of the end there.
     this.hosts.catch(() => {});
     transport.attach(node, (frame) => this.#post({ frame }));
   }

@@ -238,7 +238,7 @@ describe('a hint for an actor that there is not', () => {
     return heardBy();
   };
 
-  test('is answered by what its kind says, and that goes to whoever sent it', async () => {
+  test('is answered by what its kind says, and that goes to anybody who sent it', async () => {
     const seen: ForeignMessage[] = [];
     const answer = (message: ForeignMessage) => {
       seen.push(message);

@@ -147,7 +147,7 @@ describe('H56: a peer that has proved to be a manager of A', () => {
     expect(expelled).toHaveLength(1);
   });
 
-  test('begins anew when it is let in again', async () => {
+  test('begins again when it is let in again', async () => {
     const { say, heard, expelled, reconnect } = await start(MANAGER);
     await say(envelope({ from: 'speaker/s@B' }));
     await reconnect();

@@ -28,7 +28,7 @@ function filled(name: (number: number) => string, count = 200): Inbox {
   return inbox;
 }
 
-describe('whoever speaks under many names', () => {
+describe('anybody who speaks under many names', () => {
   test.each([
     ['as sessions', (number: number) => `session:${number}@A.worker-1`],
     ['as actors', (number: number) => `x/${number}@A.worker-1`],

@@ -28,7 +28,7 @@ const shelf = setup({
 
 const NODE: PeerIdentity = { role: 'node', place: 'x' };
 
-/** Two nodes that take frames of at most so many bytes from each other. */
+/** Two nodes that take frames of at most this many bytes from each other. */
 async function twoNodes(
   frameBytes: number,
   identityOf: (node: string) => PeerIdentity | undefined = () => NODE,

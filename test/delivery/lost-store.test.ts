@@ -56,7 +56,7 @@ const LOSSES = {
     expect(shop.store.load('speaker/1@shop')).toBeUndefined();
     return shop;
   },
-  'its node began anew with an empty store': async (shop: Place, { shop: open }: World) => {
+  'its node began again with an empty store': async (shop: Place, { shop: open }: World) => {
     await shop.stop();
     return open('shop');
   },

@@ -34,7 +34,7 @@ function start(
   return { peers, frames, errors, connect };
 }
 
-test('of two nodes that claim a place the one with the higher fence is believed, whoever spoke last', () => {
+test('of two nodes that claim a place the one with the higher fence is believed, no matter who spoke last', () => {
   const { peers, connect } = start();
   connect('old');
   connect('new');

@@ -83,7 +83,7 @@ describe.each(['near', 'far'] as const)('a question from %s', (where) => {
     expect(b.runtime.metrics().questionsRefused).toBe(isRefused ? 1 : 0);
   });
 
-  test('is answered in time by whoever keeps it, and refused when it is dropped', async () => {
+  test('is answered in time by anybody who keeps it, and refused when it is dropped', async () => {
     const { a, [where]: asked, openCount } = await twoNodes();
     const kept = watch(asked.ask({ type: 'run', way: 'keep' }, { timeoutMs: 1e9 }));
     await a.settle();

@@ -95,7 +95,7 @@ describe('nobody hears of it', () => {
   });
 });
 
-test('supervision decides what becomes of an actor that fails on the news', async () => {
+test('supervision decides the outcome of an actor that fails on the news', async () => {
   const rt = await testRuntime({
     kinds: KINDS,
     options: { careful: { supervise: { onFailure: 'stop' } } },

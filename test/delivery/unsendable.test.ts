@@ -31,7 +31,7 @@ function wide(count: number): Record<string, number> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
 }
 
-/** An object of so many levels. */
+/** An object of this many levels. */
 function deep(levels: number): object {
   return levels === 1 ? {} : { inner: deep(levels - 1) };
 }

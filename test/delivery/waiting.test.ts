@@ -66,7 +66,7 @@ test('messages to a node that is down are listed and counted, and its silence is
   expect(shop.actor('account/1').getSnapshot().context.got).toBe(2_000);
 });
 
-test('a misspelt place is named with the one that was probably meant', async () => {
+test('a misspelt place is named with the place that was probably meant', async () => {
   const { b, about } = await open();
   const sender = await b.spawn('account/s');
   await sender.send({ type: 'go', to: 'account/1@shpo' });

@@ -26,7 +26,7 @@ describe('an actor of another node', () => {
     expect(shown.can({ type: 'end' })).toBe(true);
   });
 
-  test('is told of once more to whoever comes later, and of its end to all', async () => {
+  test('is told of once more to anybody who comes later, and of its end to all', async () => {
     const { a, b, far, near } = await open();
     const [first, later] = [observer(), observer()];
     far.subscribe(first);

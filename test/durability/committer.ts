@@ -19,7 +19,7 @@ import { EarlyStore } from '../crash/early-store.ts';
 export interface CommitterOptions {
   /** Between two sends, and before one that was refused is followed by the next. */
   readonly pauseMs?: number;
-  /** Every commit also keeps so many bytes more. */
+  /** Every commit also keeps this many bytes more. */
   readonly growBytes?: number;
   /** Give up the rights of root first. */
   readonly asNobody?: boolean;

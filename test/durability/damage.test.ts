@@ -89,7 +89,7 @@ function faultOf(outcome: Outcome, cases: readonly Damage[]): string[] {
   const { refused, records, problems } = outcome;
   if (refused !== undefined) return refused === 'STORE_DAMAGED' ? [] : fault(refused);
   if (records.length > 0) return fault(`${records.length} records, such as ${records[0]}`);
-  // What is not a record may be missing from an open store; whoever verifies it hears of that.
+  // What is not a record may be missing from an open store; anybody who verifies it hears of that.
   const others = [...outcome.queries, ...outcome.history, ...outcome.undelivered];
   return others.length > 0 && problems === 0 ? fault(`untold: ${others[0]}`) : [];
 }

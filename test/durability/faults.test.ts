@@ -188,7 +188,7 @@ function mountSmall(): string | undefined {
   const argv = ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder];
   if (process.getuid?.() !== 0 || spawnSync('mount', argv).status !== 0) return undefined;
   onTestFinished(() => {
-    // Whoever still has something open there does not keep it.
+    // Anybody who still has something open there does not keep it.
     spawnSync('umount', ['-l', folder]);
   });
   return folder;

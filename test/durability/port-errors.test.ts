@@ -53,7 +53,7 @@ test.each(['ENOSPC', 'EIO', 'EROFS', 'EMFILE', 'EDQUOT'])(
   },
 );
 
-test('a store that has failed ends the node, and whoever waits hears of it', async () => {
+test('a store that has failed ends the node, and anybody who waits hears of it', async () => {
   const clock = new SimulatedClock();
   const store = faultyStore(clock);
   const failures: Error[] = [];

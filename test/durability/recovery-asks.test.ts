@@ -18,7 +18,7 @@ async function start() {
   return { nodes, asker, answerer };
 }
 
-test('whoever asks or sends on the node that dies is told at once', async () => {
+test('anybody who asks or sends on the node that dies is told at once', async () => {
   const { nodes, answerer } = await start();
   answerer.dieLater({ heardMax: 0, lastWords: 'written' });
   const one = answerer.rt.runtime.actor('listener/l');

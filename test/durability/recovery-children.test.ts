@@ -37,7 +37,7 @@ test('a promise of a state that was left before the death does not run again', a
   expect(snapshot().value).toBe('idle');
 });
 
-test('of two promises of one state, one after the other, only the one that was left open runs again', async () => {
+test('of two promises of one state, one after the other, only that which was left open runs again', async () => {
   const { shop, nodes, node, send, snapshot } = await startWorkshop();
   await send({ type: 'job.begin', job: 'first' });
   await send({ type: 'job.abandon' });

@@ -125,7 +125,7 @@ async function withoutDeaths(story: readonly Step[], posts: Posts) {
   return outcomeOf(rt.runtime);
 }
 
-/** Returns also how many deaths came to pass: a step may end before so many groups. */
+/** Returns also how many deaths came to pass: a step may end before this many groups. */
 async function withDeaths(story: readonly Step[], posts: Posts) {
   const nodes = new RecoveryNodes();
   const node = await nodes.start(kinds(posts));
@@ -147,7 +147,7 @@ async function withDeaths(story: readonly Step[], posts: Posts) {
       while (nodes.clock.step(endsAt)) await outlive();
       nodes.clock.advanceTo(endsAt);
     } else {
-      // Whoever is told that it may not have been taken sends it again, under the same id.
+      // Anybody who is told that it may not have been taken sends it again, under the same id.
       for (let code = ''; code !== 'taken'; ) {
         const sent = node.rt.actor(does.to).send(eventOf(index, does.hops), { id: `${index}` });
         const ended = codeOf(sent);

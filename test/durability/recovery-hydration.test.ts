@@ -71,7 +71,7 @@ test('when many deadlines were missed, their actors are let go again once they h
   await node.die();
   nodes.clock.advanceBy(120_000);
   await node.comeBack({ limits: { liveActorsMax: 50 } });
-  // All were due at once, and whoever has something to do is in memory.
+  // All were due at once, and anybody who has something to do is in memory.
   expect(node.runtime.counts()).toMatchObject({ deadlines: 0, ready: 0 });
   expect(node.runtime.metrics().turns).toBe(keys.length);
   for (const key of keys.slice(-600)) {

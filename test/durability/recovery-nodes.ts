@@ -103,7 +103,7 @@ export class RecoveryNode<TKinds extends KindMap = Record<string, AnyStateMachin
     await this.store.reopen();
   }
 
-  /** As `die`, after at most so many groups more. */
+  /** As `die`, after at most this many groups more. */
   dieLater(death: Death): void {
     this.store.die(death);
   }

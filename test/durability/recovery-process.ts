@@ -165,7 +165,7 @@ export class RecoveryProcess {
     this.#orders += 1;
     const id = this.#orders;
     this.#child.stdin?.write(`${JSON.stringify({ ...order, id })}\n`);
-    const told = await this.#until(`what became of ${order.what} ${order.address}`, (one) => {
+    const told = await this.#until(`the outcome of ${order.what} ${order.address}`, (one) => {
       return one.event === 'obeyed' && one.id === id;
     });
     if (told.code !== undefined) throw Object.assign(new Error(told.code), { code: told.code });

@@ -88,7 +88,7 @@ describe('after the first process was killed, the second', () => {
     expect(history.at(-1)).toMatchObject({ event: 'alarm.rang', dueAt: armedAt.get('y') });
   });
 
-  test('runs the open promise again with its input, and the one that was left not', async () => {
+  test('runs the open promise again with its input, and not the promise that was left', async () => {
     const runs = site.notes('run').map(({ pid, job }) => [pid === second.pid, job]);
     expect(runs).toEqual([
       [false, 'open'],

@@ -49,7 +49,7 @@ async function ringOf(on: RecoveryProcess, key: string): Promise<Ring> {
   return rings[0] as Ring;
 }
 
-/** Whoever hosts first of those who waited. */
+/** Anybody who hosts first of those who waited. */
 async function successor(waiting: readonly RecoveryProcess[]) {
   return Promise.race(waiting.map(async (one) => ({ next: one, ...(await one.hosts()) })));
 }

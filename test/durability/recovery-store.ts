@@ -22,7 +22,7 @@ export function recoveryDirectory(): string {
 export interface Death {
   /** Groups that are settled as usual before. */
   readonly heardMax: number;
-  /** What becomes of the group after these: on disk without anybody hearing of it, or gone. */
+  /** The outcome of the group after these: on disk without anybody hearing of it, or gone. */
   readonly lastWords: 'written' | 'lost';
 }
 

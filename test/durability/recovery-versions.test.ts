@@ -123,7 +123,7 @@ test('an older release refuses what a newer one wrote, that actor alone, and not
   const logger: Logger = { debug() {}, info() {}, warn() {}, error };
   await node.restart({ ...OLD, logger });
 
-  // The one that was written by the newer release is left alone, whatever comes for it.
+  // The record that was written by the newer release is left alone, whatever comes for it.
   await expect(scan('a')).rejects.toMatchObject({
     code: 'RECORD_NEWER',
     retryable: false,

@@ -13,7 +13,7 @@ import { checkTrace, type TraceVerdict } from './trace.ts';
 import { runCommitter, TRACED_CALLS, whyNotTraced } from './traced.ts';
 
 const COMMITS = 100;
-/** So long that whoever does not wait for a sync is ahead of it, on the fastest disk too. */
+/** So long that anybody who does not wait for a sync is ahead of it, on the fastest disk too. */
 const SLOW_SYNC = 'inject=fdatasync:delay_enter=10000';
 const reason = whyNotTraced();
 

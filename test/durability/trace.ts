@@ -60,7 +60,7 @@ const UNFINISHED = / <unfinished \.\.\.>$/;
 const DESCRIPTOR = /^(\d+)<([^>]*)>/;
 const OPENED = /= (\d+)<([^>]*)>\s*$/;
 const FAILED = /\)\s+= -1 /;
-/** The last path among the arguments is the one that is made; strace puts the directory before a relative one. */
+/** The last path among the arguments is what is made; strace puts the directory before a relative one. */
 const MADE = /(?:AT_FDCWD(?:<([^>]*)>)?, )?"([^"]+)"[^"]*$/;
 const MAKES = new Set(['mkdir', 'mkdirat', 'rename', 'renameat', 'renameat2', 'link', 'linkat']);
 const STANDARD_OUTPUT = '1';

@@ -221,7 +221,7 @@ test('so is a seat of another node in a network of one process', async () => {
   await (await createRuntime({ node: 'b', place: 'shop', transport })).stop();
 });
 
-test('a misspelt option of a socket is refused with the one that was meant', () => {
+test('a misspelt option of a socket is refused with the option that was meant', () => {
   expect(() => websocketTransport({ node: 'a', peer: ['ws://127.0.0.1:9'] } as never)).toThrow(
     'did you mean "peers"',
   );

@@ -68,7 +68,7 @@ describe('a context written by parts', () => {
     );
   });
 
-  test('writes anew what works itself out, frozen or not', () => {
+  test('writes again what works itself out, frozen or not', () => {
     let count = 0;
     const clock = Object.freeze({
       get now() {

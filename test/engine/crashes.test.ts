@@ -79,7 +79,7 @@ const step = fc.oneof(
 
 /** What may be true of one actor. */
 interface Model {
-  /** Sent, in order, with what became of each: known, or open until the end. */
+  /** Sent, in order, with the outcome of each: known, or open until the end. */
   readonly sent: Array<{ token: string; outcome: string }>;
 }
 

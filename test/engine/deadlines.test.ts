@@ -228,7 +228,7 @@ describe('time', () => {
     expect(ats.every((at) => Number.isSafeInteger(at) && at > 0)).toBe(true);
   });
 
-  test('cannot be given by whoever sends', async () => {
+  test('cannot be given by anybody who sends', async () => {
     const { rt, alarm } = await open();
     await alarm.send({ type: 'note', text: 'forged', at: 5 } as never);
     const [[, at] = []] = alarm.getSnapshot().context.log;

@@ -171,12 +171,12 @@ describe('a machine of somebody else', () => {
         '"third" → "closed": "shut"; all of it done',
         '"third" → "locked": any "key.*"',
         '"third.left.open" → "third.left.shut": "go"',
-        '"third.left.open" → itself, anew: "stay"',
+        '"third.left.open" → itself, again: "stay"',
         '"third.right.open" → "third.right.shut": after "patience"',
       ],
     ],
-    ['locked.again', ['"locked" → "closed": "shut"', '"locked" → itself, anew: any "key.*"']],
-    ['closed', ['"closed" → itself, anew: "shut"', '"closed" → "locked": any "key.*"']],
+    ['locked.again', ['"locked" → "closed": "shut"', '"locked" → itself, again: any "key.*"']],
+    ['closed', ['"closed" → itself, again: "shut"', '"closed" → "locked": any "key.*"']],
   ])('in %s', (path, lines) => {
     expect(linesIn(path).sort()).toEqual(lines.sort());
   });

@@ -145,7 +145,7 @@ describe('the pause of a child that failed', () => {
     expect(await codeOf(order.send({ type: 'leave' }))).toBe('ACTOR_ENDED');
   });
 
-  test('ends with the state of the child; one that is invoked anew begins to count anew', async () => {
+  test('ends with the state of the child; one that is invoked again begins to count again', async () => {
     let calls = 0;
     const { rt, order } = await open(
       failing(() => {

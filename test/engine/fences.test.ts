@@ -131,7 +131,7 @@ describe('a fence that a newer holder has raised', () => {
     await rt.spawn('plain/1');
     const one = await rt.spawn('watcher/1');
     void codeOf(one.send({ type: 'tell' }));
-    // The tell's own turn is committed; the one that takes it is refused by the fence.
+    // The tell's own turn is committed; the turn that takes it is refused by the fence.
     rt.clock.runDue();
     await commitElsewhere(behind, 4);
     await rt.advance('2m');

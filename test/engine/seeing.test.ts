@@ -80,7 +80,7 @@ function open(options: Parameters<typeof testRuntime>[0] | object = {}) {
 }
 
 describe('history', () => {
-  test('tells turn by turn what came, from whom, and what became of it', async () => {
+  test('tells turn by turn what came, from whom, and the outcome of it', async () => {
     const rt = await open();
     const startAt = rt.now();
     const one = await rt.spawn('job/1', { input: {} });

@@ -128,7 +128,7 @@ describe('supervision', () => {
     expect(rt.runtime.undelivered()).toHaveLength(7);
   });
 
-  test('restart begins anew from the input of the birth, and everything it asks for happens', async () => {
+  test('restart begins again from the input of the birth, and everything it asks for happens', async () => {
     const { rt, job, announced } = await open({ onFailure: 'restart' });
     await job.send({ type: 'step' });
     await rt.advance(500);
@@ -177,7 +177,7 @@ describe('supervision', () => {
     expect(done).toHaveLength(2);
   });
 
-  test('restart stops an actor that fails too often, or cannot begin anew', async () => {
+  test('restart stops an actor that fails too often, or cannot begin again', async () => {
     const { rt, job } = await open({ onFailure: 'restart', failuresMax: 1, withinMs: 60_000 });
     await codeOf(job.send({ type: 'fail' }));
     expect(job.getSnapshot().status).toBe('active');
@@ -194,7 +194,7 @@ describe('supervision', () => {
     expect(await codeOf(job.send({ type: 'fail' }))).toBe('TURN_FAILED');
     expect(errors).toEqual(['TURN_FAILED']);
     expect(await codeOf(job.send({ type: 'step' }))).toBe('ACTOR_ENDED');
-    // They stay for whoever revives it; none is waited for.
+    // They stay for anybody who revives it; none is waited for.
     expect(rt.runtime.query({ kind: 'job', status: 'stopped' }).actors).toMatchObject([
       { dueAt: null },
     ]);

@@ -71,7 +71,7 @@ describe('a table', () => {
     expect(itemsOf(rt)).toEqual(items(2));
   });
 
-  test('of an actor that is begun anew is the one of its input', async () => {
+  test('of an actor that is begun again is the one of its input', async () => {
     const rt = await open({ options: { supervise: { onFailure: 'restart' } } });
     const stock = await rt.spawn('stock/1', { input: { count: 2 } });
     await stock.send({ type: 'put', name: 'new', count: 2 });
@@ -124,7 +124,7 @@ describe('a table', () => {
     expect(await codeOf(rt.actor('stock/1').send({ type: 'end' }))).toBe('RECORD_INVALID');
   });
 
-  test('is a table to whoever watches from another node, and an object as it is persisted', async () => {
+  test('is a table to anybody who watches from another node, and an object as it is persisted', async () => {
     const clock = new SimulatedClock();
     const network = new LossyNetwork(clock, 1);
     const at = (node: string) =>
@@ -148,7 +148,7 @@ describe('a table', () => {
 describe('a long input', () => {
   const long = 'long '.repeat(1_000);
 
-  test('is written once, and is there for whoever begins anew', async () => {
+  test('is written once, and is there for anybody who begins again', async () => {
     const store = new CountingStore(memoryStore());
     const rt = await open({ store, options: { supervise: { onFailure: 'restart' } } });
     const stock = await rt.spawn('stock/1', { input: { count: 2, text: long } });
@@ -224,7 +224,7 @@ describe('a migration', () => {
 });
 
 describe('what a turn writes', () => {
-  /** Characters and rows of one turn of each kind, of a stock that has so many items. */
+  /** Characters and rows of one turn of each kind, of a stock that has this many items. */
   async function written(count: number) {
     const store = new CountingStore(memoryStore());
     const rt = await open({ store });

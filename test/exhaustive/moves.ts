@@ -131,7 +131,7 @@ export class Moves {
       });
   }
 
-  /** Whoever has nothing to lose is left alone. */
+  /** Anybody who has nothing to lose is left alone. */
   *#crashes(world: World): Generator<Move> {
     if (world.crashes === 0) return;
     for (const who of PLACES) {

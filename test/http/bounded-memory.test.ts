@@ -16,7 +16,7 @@ const codeOf = (call: () => void): string | undefined => {
 };
 
 describe('rates', () => {
-  test('a client has so many requests in a minute, and earns them bit by bit', async () => {
+  test('a client has this many requests in a minute, and earns them bit by bit', async () => {
     const clock = new SimulatedClock();
     const rates = new Rates(clock, 60, 10);
     const spend = (client: string) => codeOf(() => rates.spend(client));
@@ -31,7 +31,7 @@ describe('rates', () => {
     expect(spend('ada')).toBe('tooManyRequests');
   });
 
-  test('beyond so many clients the one that is silent for longest is forgotten', () => {
+  test('beyond this many clients that which is silent for longest is forgotten', () => {
     const rates = new Rates(new SimulatedClock(), 1, 2);
     const spend = (client: string) => codeOf(() => rates.spend(client));
     expect(spend('a')).toBeUndefined();
@@ -52,7 +52,7 @@ describe('rates', () => {
 });
 
 describe('idempotency keys', () => {
-  test('H32 are kept for a time, so many of them, the newest', async () => {
+  test('H32 are kept for a time, this many of them, the newest', async () => {
     const clock = new SimulatedClock();
     const keys = new IdempotencyKeys(clock, 1_000, 3);
     const use = (key: string, digest: string, client = 'ada') =>

@@ -98,7 +98,7 @@ test('a connection that cannot be taken in ends nothing: it is logged, counted a
   await Promise.all(silent.map(({ closed }) => closed));
   expect(told).toEqual([{ event: 'connection.notAccepted', error: 'accept EMFILE', open: 1 }]);
   expect(counts()).toMatchObject({ acceptsFailed: 1_000, connectionsSilenced: 10 });
-  // For a moment whoever comes is refused, then nobody is.
+  // For a moment anybody who comes is refused, then nobody is.
   await (await RawConnection.open(port)).closed;
   now += 1_000;
   await served();

@@ -124,7 +124,7 @@ describe.each([
 });
 
 describe('a server', () => {
-  test('says that it is there, has a place for so many, and gets it back', async () => {
+  test('says that it is there, has a place for this many, and gets it back', async () => {
     const manager = await startManager({ datacenter: 'A' });
     const at = await listen(manager, { limits: { heartbeatMs: 20, watchersMax: 2 } });
     await begin(at, 'j1', 'nobody-has-it');

@@ -201,7 +201,7 @@ describe('H26', () => {
     server.close();
   });
 
-  test('more connections than there may be in all are closed, whoever makes them', async () => {
+  test('more connections than there may be in all are closed, no matter who makes them', async () => {
     const limits = { firstHeadMs: 60_000, connectionsMax: 4 };
     const narrow = await listen(here.manager, { limits });
     const idle = await RawConnection.openMany(narrow.port, 20);

@@ -113,7 +113,7 @@ test('what nobody could take is listed, shown, tried again and dropped', async (
   // The new try has a new place on the list.
   const [, { id }] = await list();
   expect(id).not.toBe(listed[0].id);
-  // Whoever turns the page over what is gone by now misses nothing.
+  // Anybody who turns the page over what is gone by now misses nothing.
   const { undelivered } = (await at.body(`/v1/undelivered?cursor=${listed[0].id}`)).body;
   expect(undelivered).toContainEqual(expect.objectContaining({ id }));
   const one = `/v1/undelivered/${id}`;

@@ -13,7 +13,7 @@ afterAll(() => served.stop());
 const MIB = 1024 * 1024;
 const headers = { 'content-type': 'application/json' };
 
-/** Exactly so many bytes, and so many workflows. */
+/** Exactly this many bytes, and this many workflows. */
 function submission(jobId: string, bytes: number, count: number): string {
   const entry = (index: number, payload: string) =>
     JSON.stringify({ id: `w${index}`, handler: 'nobody-has-it', payload });

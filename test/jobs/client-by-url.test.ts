@@ -73,7 +73,7 @@ describe('a client with an address', () => {
     });
   });
 
-  test('tries all of several addresses, and stays with whoever lets it in', async () => {
+  test('tries all of several addresses, and stays with anybody who lets it in', async () => {
     const url = [nobody, await managerOf('A')];
     const [one, other] = [
       await connect({ url, client: 'ada', token: TOKEN }),

@@ -70,7 +70,7 @@ describe('a cluster', () => {
     expect(isAt(end?.atMs, 300)).toBe(true);
   });
 
-  test('loses a worker that crashes, and gives its work to the one that comes back', async () => {
+  test('loses a worker that crashes, and gives its work to the worker that comes back', async () => {
     await using cluster = await startCluster({ datacenters: { A: { workers: 1 } } });
     await submit(cluster, 600_000, { runs: 60_000 });
     cluster.at(20_000, () => cluster.crash('A.worker-1'));

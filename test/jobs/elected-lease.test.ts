@@ -214,7 +214,7 @@ describe('an elected leader', () => {
     expect(first.claim.isHeld()).toBe(true);
   });
 
-  test('is alone at every moment, whoever is cut off, paused or revoked', async () => {
+  test('is alone at every moment, no matter who is cut off, paused or revoked', async () => {
     const random = new SeededRandom(3);
     const { first, second, advance, leaseStore, log } = await elect();
     for (let round = 0; round < 150; round++) {

@@ -27,7 +27,7 @@ it('JB-13 a node that is no operator is not allowed to extend, at a datacenter a
   });
   const [laptop, ops] = [await connect('laptop', 'A'), await connect('ops', 'A')];
   const [phone, gateOps] = [await connect('phone', 'gate-1'), await connect('gate-ops', 'gate-1')];
-  // As transports name whoever shows the token of ops.
+  // As transports name anybody who shows the token of ops.
   const withToken = await connect('ops~laptop', 'A');
   await laptop.submit({ jobId: 'j1', ...JOB });
   await phone.submit({ jobId: 'j2', ...JOB });

@@ -122,7 +122,7 @@ export class Load {
     const workflows = [{ id: 'one', handler: 'sleep', payload }];
     const requests = this.#requests[client];
     const ask = () => requests.ask('POST', '/v1/jobs', { jobId, timeoutMs, workflows });
-    // No answer: the connection was closed as it was used again. Whoever has an id sends it once more.
+    // No answer: the connection was closed as it was used again. Anybody who has an id sends it once more.
     const asking = ask()
       .then((answer) => (answer.status === 0 ? ask() : answer))
       .then(({ status, headers }) => {

@@ -9,7 +9,7 @@ import { InstalledPackage } from './installed-package.ts';
 let installed: InstalledPackage;
 beforeAll(async () => {
   installed = await InstalledPackage.install();
-  // Whoever tries one has what it is written for, and tsx where it is TypeScript.
+  // Anybody who tries one has what it is written for, and tsx where it is TypeScript.
   for (const name of ['tsx', 'express', 'fastify'])
     symlinkSync(join(ROOT, 'node_modules', name), join(installed.project, 'node_modules', name));
 });

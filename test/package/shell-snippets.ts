@@ -102,7 +102,7 @@ export class ShellFolder {
   };
 }
 
-/** Whoever is in the group of this process. */
+/** Anybody who is in the group of this process. */
 export function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');

@@ -149,7 +149,7 @@ export class PureMachine {
   }
 }
 
-/** As the engine gives it: there to be read, and left out by whoever copies the input. */
+/** As the engine gives it: there to be read, and left out by anybody who copies the input. */
 function withSpawnTime(input: unknown, at: number): unknown {
   if (typeof input !== 'object' || input === null) return input;
   return Object.defineProperty({ ...input }, 'at', { value: at, enumerable: false });

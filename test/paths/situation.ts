@@ -54,7 +54,7 @@ export interface Situation {
   readonly emitted: readonly unknown[];
   readonly taken: readonly string[];
   readonly entered: ReadonlySet<string>;
-  /** Why whoever said something in it was sent away. */
+  /** Why anybody who said something in it was sent away. */
   readonly refusal: ErrorCode | null;
   /** Steps since spawn. */
   readonly steps: number;

@@ -21,7 +21,7 @@ export interface Standing {
   readonly hints: unknown;
   readonly actions: unknown;
   readonly emitted: unknown;
-  /** Why whoever said something was sent away; null when it was taken. */
+  /** Why anybody who said something was sent away; null when it was taken. */
   readonly refusal: unknown;
 }
 

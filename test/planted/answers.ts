@@ -24,7 +24,7 @@ export const answerPlants: readonly Plant[] = [
   {
     id: 'P131',
     area: 'runtime',
-    says: 'Whoever asks for workflows without progress is taken to have said seconds, not milliseconds.',
+    says: 'Anybody who asks for workflows without progress is taken to have said seconds, not milliseconds.',
     edits: [
       {
         file: 'programs/jobs/manager/views.ts',

@@ -6,7 +6,7 @@ export const cleanupPlants: readonly Plant[] = [
   {
     id: 'P43',
     area: 'cleanup',
-    says: 'A timer that is cancelled, or armed anew, stays where it is.',
+    says: 'A timer that is cancelled, or armed again, stays where it is.',
     edits: [
       {
         file: 'runtime/actor/timer-table.ts',

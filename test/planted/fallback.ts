@@ -8,7 +8,7 @@ export const fallbackPlants: readonly Plant[] = [
   {
     id: 'P30',
     area: 'fallback',
-    says: 'Each takeover lets the fallback of a job wait anew.',
+    says: 'Each takeover lets the fallback of a job wait again.',
     edits: [
       {
         file: CONTEXT,

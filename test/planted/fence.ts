@@ -58,7 +58,7 @@ export const fencePlants: readonly Plant[] = [
   {
     id: 'P18',
     area: 'fence',
-    says: 'Whoever was leader is trusted to know by itself that it is not any more: neither workers nor the store look at its number.',
+    says: 'Anybody who was leader is trusted to know by itself that it is not any more: neither workers nor the store look at its number.',
     edits: [
       {
         file: 'machines/jobs/worker/setup.ts',
@@ -80,7 +80,7 @@ export const fencePlants: readonly Plant[] = [
   {
     id: 'P20',
     area: 'fence',
-    says: 'A gate corrects a decision for as long as it is not answered: it is sent anew though nothing has changed.',
+    says: 'A gate corrects a decision for as long as it is not answered: it is sent again though nothing has changed.',
     edits: [
       {
         file: 'machines/jobs/datacenter/setup.ts',

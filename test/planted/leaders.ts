@@ -19,7 +19,7 @@ export const leaderPlants: readonly Plant[] = [
   {
     id: 'P246',
     area: 'runtime',
-    says: 'Whoever has only hints for a place never asks who hosts it, where the greeting of its host got lost.',
+    says: 'Anybody who has only hints for a place never asks who hosts it, where the greeting of its host got lost.',
     edits: [
       {
         file: 'runtime/delivery/hints.ts',

@@ -60,7 +60,7 @@ export const productionPlants: readonly Plant[] = [
   {
     id: 'P111',
     area: 'runtime',
-    says: 'A page of any port of this machine may ask in the name of whoever looks at it.',
+    says: 'A page of any port of this machine may ask in the name of anybody who looks at it.',
     edits: [
       {
         file: 'http/origins.ts',

@@ -13,7 +13,7 @@ import { play } from '../../simulator/jobs/run.ts';
 import { drawPlan } from '../../simulator/jobs/swarm/draw-plan.ts';
 
 export interface PlayedSeed {
-  /** Of a plan the one that stands in it. */
+  /** Of a plan its own seed. */
   readonly seed: number;
   /** The id of the invariant that was broken, or `thrown`; null: the run was clean. */
   readonly invariant: string | null;

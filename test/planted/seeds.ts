@@ -17,7 +17,7 @@ export type Told = PlayedSeed | { readonly undecided: string };
 export interface SeedsOptions {
   readonly folder: string;
   readonly runs: readonly Run[];
-  /** Stops after so many that were not clean. */
+  /** Stops after this many that were not clean. */
   readonly hitsMax: number;
   readonly limitMs: number;
 }

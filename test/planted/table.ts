@@ -11,7 +11,7 @@ import type { Plant } from './plant.ts';
 const HEADER = ['| Plant | What is wrong | Found by |', '| --- | --- | --- |'];
 const NEVER = 'not yet';
 
-/** The text with its table made anew, which is the last thing in it. */
+/** The text with its table made again, which is the last thing in it. */
 export function withTable(
   text: string,
   plants: readonly Plant[],

@@ -34,7 +34,7 @@ export const workPlants: readonly Plant[] = [
   {
     id: 'P162',
     area: 'work',
-    says: 'Handlers of a worker that registers are not looked up: whoever waited before it is not found.',
+    says: 'Handlers of a worker that registers are not looked up: anybody who waited before it is not found.',
     edits: [
       {
         file: 'machines/jobs/worker-pool/steps.ts',

@@ -1,7 +1,7 @@
 /**
  * Logs of the processes of a cluster: their lines, in the order in which they came.
  *
- * Guarantees: a line that is JSON with an `event` is kept with the node that wrote it; so many at
+ * Guarantees: a line that is JSON with an `event` is kept with the node that wrote it; this many at
  * most, the oldest go first. What is no such line is kept as text for the message about a process
  * that ended by itself.
  */

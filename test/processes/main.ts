@@ -2,7 +2,7 @@
  * Plays scenarios and plans of chance on real processes, and compares with the simulator.
  *
  *   npx tsx test/processes/main.ts [NAME ...] [--short]     scenarios of test/conformance; default: all that fit
- *   npx tsx test/processes/main.ts --random N [--seed S]    so many plans of chance
+ *   npx tsx test/processes/main.ts --random N [--seed S]    this many plans of chance
  *
  * Both take --at-once N (default 3), --json, and --program FILE for another compiled command line.
  * Exit codes: 0 all agreed, 1 one did not, 64 wrong usage.

@@ -78,7 +78,7 @@ export class NodeProcess {
       heard('node.listening').then(({ url }) => String(url)),
       closed.then((ending) => Promise.reject(this.unwanted(ending))),
     ]);
-    // Whoever waits for something else hears of the end there.
+    // Anybody who waits for something else hears of the end there.
     this.listening.catch(() => {});
     lines.on('line', (line) => {
       // Failures have an event too, and are what one wants to read.

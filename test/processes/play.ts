@@ -52,7 +52,7 @@ export interface ProcessPlay {
 /** How much longer than the simulator's it may take, on the clock of the processes. */
 const PATIENCE_MS = 12_000;
 const LOOK_MS = 100;
-/** A deadline after the end is waited for when it is not later than so many times the end. */
+/** A deadline after the end is waited for when it is not later than this many times the end. */
 const AFTERMATH_FACTOR = 2;
 
 export async function playOnProcesses(options: PlayOptions): Promise<ProcessPlay> {

@@ -39,7 +39,7 @@ export interface RandomPlan {
   readonly simulated: ScenarioResult;
 }
 
-/** So many plans, of the first seeds from `from` on that are fit. */
+/** This many plans, of the first seeds from `from` on that are fit. */
 export async function drawPlans(count: number, from: number): Promise<readonly RandomPlan[]> {
   const plans: RandomPlan[] = [];
   for (let seed = from; plans.length < count && seed < from + TRIES; seed += 1) {

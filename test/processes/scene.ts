@@ -34,7 +34,7 @@ export interface Call {
 const READY_LIMIT_MS = 60_000;
 const CALL_LIMIT_MS = 20_000;
 const LOOK_MS = 40;
-/** How long whoever asks for an extension waits for its run to begin. */
+/** How long anybody who asks for an extension waits for its run to begin. */
 const RUN_LIMIT_MS = 5_000;
 
 export class ProcessScene {

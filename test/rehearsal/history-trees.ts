@@ -100,7 +100,7 @@ function drawn(levels: number): fc.Arbitrary<Drawn> {
   });
 }
 
-/** True once in so many cases, and false where a case is made smaller. */
+/** True once in this many cases, and false where a case is made smaller. */
 function once(cases: number): fc.Arbitrary<boolean> {
   return fc.nat(cases - 1).map((n) => n === cases - 1);
 }

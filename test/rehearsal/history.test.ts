@@ -89,7 +89,7 @@ describe('a remembered state', () => {
       ['The machine has no state "open.charging.bank"'],
     ],
     [
-      'below one that is remembered alone, which then begins anew',
+      'below one that is remembered alone, which then begins again',
       { history: 'shallow' },
       { history: 'shallow', bank: 'teller' },
       [],

@@ -64,7 +64,7 @@ describe('a disk', () => {
     expect(settled).toEqual(['50 a settled', '50 b settled', '50 c settled', '100 d settled']);
   });
 
-  test('refuses every k-th group of a node, so many, and says why', async () => {
+  test('refuses every k-th group of a node, this many, and says why', async () => {
     const { disk, store, facts, settled, commit, pass } = begin();
     const refusal = disk.refuse({ every: 3, count: 2, reason: 'EDQUOT', node: 'n' });
     const elsewhere = disk.refuse({ node: 'm' });

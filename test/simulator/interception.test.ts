@@ -40,7 +40,7 @@ describe('a rule on messages', () => {
     expect(interception.hits).toBe(2);
   });
 
-  test('loses so many', async () => {
+  test('loses this many', async () => {
     const { got } = await play({ type: 'x.told', count: 1 });
     expect(got.map(([, , counter]) => counter)).toEqual([2, 9, 3]);
   });

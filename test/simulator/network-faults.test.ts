@@ -5,7 +5,7 @@ import { startNodes } from './noting-nodes.ts';
 const everybody = () => true;
 const start = (names: readonly string[]) => startNodes(names, 50, true);
 
-/** Parted from each other: `a` and `b`. */
+/** Disconnected from each other: `a` and `b`. */
 const parting = [[['a'], ['b']]] as const;
 
 describe('a partition', () => {
@@ -82,7 +82,7 @@ describe('a partition', () => {
   });
 });
 
-test('a reset ends connections with what is in flight, and makes them anew', async () => {
+test('a reset ends connections with what is in flight, and makes them again', async () => {
   const { clock, network, log, fates, nodes } = await start(['a', 'b', 'c']);
   nodes[0]?.send('b', 'lost');
   nodes[0]?.send('c', 'kept');
@@ -183,7 +183,7 @@ test('calm ends everything', async () => {
   expect(log).toEqual([`1150 b: ${frame} of a`]);
 });
 
-describe('what becomes of a frame', () => {
+describe('the outcome of a frame', () => {
   test('is said of those to a node that dies before it hears them', async () => {
     const { clock, network, fates, nodes } = await start(['a', 'b']);
     network.freeze('b');

@@ -197,7 +197,7 @@ describe('a copy that outlives its connection', () => {
     }
   });
 
-  test('comes to a later life of the node, from whoever has the name', async () => {
+  test('comes to a later life of the node, from anybody who has the name', async () => {
     const copies = await cross(true, async ({ nodes, join }) => {
       await nodes[0]?.stop();
       await nodes[1]?.stop();

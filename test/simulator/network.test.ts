@@ -160,7 +160,7 @@ describe('a cut', () => {
     expect(log).toEqual(['100 a: down b', '150 a: up b', '150 b: up a']);
   });
 
-  test('that falls silent while a link is made leaves it to be made anew', async () => {
+  test('that falls silent while a link is made leaves it to be made again', async () => {
     const { clock, network, log, join } = await startNodes(['a']);
     await join('b');
     clock.advanceBy(20);

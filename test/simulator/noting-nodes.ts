@@ -13,7 +13,7 @@ export async function startNodes(
   const clock = new SimulatedClock(isDrawn ? { tiebreak: new SeededRandom(7, 'tiebreak') } : {});
   let startedAt = clock.now();
   const log: string[] = [];
-  /** What became of frames: `sent a>b one`. */
+  /** The outcome of frames: `sent a>b one`. */
   const fates: string[] = [];
   const noises: string[] = [];
   const network = simulatedNetwork({

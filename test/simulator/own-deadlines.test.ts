@@ -30,7 +30,7 @@ const hasty = setup({
       states: {
         held: {
           on: { 'booking.confirm': 'confirmed' },
-          // It counts from the booking: whoever is warned late has less time, or none.
+          // It counts from the booking: anybody who is warned late has less time, or none.
           after: { limit: 'gone' },
         },
         confirmed: {},
@@ -65,7 +65,7 @@ function timeOf(event: unknown): number {
 
 const kinds = { booking: hasty };
 
-const hasTime = invariant<typeof kinds>('whoever is warned has time left', (run) => ({
+const hasTime = invariant<typeof kinds>('anybody who is warned has time left', (run) => ({
   turn: (record) => {
     for (const { context, address } of run.actors('booking')) {
       // Clocks that are off may be read at both ends.
@@ -102,7 +102,7 @@ describe('a race at a deadline', () => {
   test('is found within a few seeds, long after the last step', async () => {
     const report = await booking();
     const [failure] = report.failures;
-    expect(failure?.invariant).toBe('whoever is warned has time left');
+    expect(failure?.invariant).toBe('anybody who is warned has time left');
     expect(failure?.plan.nemeses.length).toBeGreaterThan(0);
     expect(failure?.atMs).toBeGreaterThan(600_000);
   });
@@ -127,7 +127,7 @@ describe('a race at a deadline', () => {
 
 /** As `hasTime`, by clocks that may jump. */
 const hasTimeByTheWall = invariant<typeof kinds>(
-  'whoever is warned has time by the wall',
+  'anybody who is warned has time by the wall',
   (run) => ({
     turn: (record) => {
       for (const { context, address } of run.actors('booking'))

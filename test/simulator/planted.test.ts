@@ -74,7 +74,7 @@ describe('planted bugs', () => {
 
   test('are all in the table of the readme, as they are here', () => {
     const text = readFileSync(README, 'utf8');
-    // Whoever formats it may give its columns their widths.
+    // Anybody who formats it may give its columns their widths.
     const plain = (table: string): string => table.replace(/ +/g, ' ').replace(/-+/g, '-');
     expect(plain(withTable(text, PLANTS, []))).toBe(plain(text));
   });

@@ -56,7 +56,7 @@ test.each([
   ['workflow', workflowPlan, ['answerLimit']],
 ] as const)('%s', (_, plan, ofALength) => {
   const drawing = plan.machine.config as Drawing;
-  const anew = new Set<string>();
+  const again = new Set<string>();
   const seen = new Set<string>();
   for (const { snapshot, at, deadlines } of situationsOf(plan)) {
     const drawn = [...drawnDeadlines(drawing, stateText(snapshot.value))].sort();
@@ -68,11 +68,11 @@ test.each([
       expect(timers.rows.map(({ id }) => id).sort()).toEqual(drawn);
       expect(armed).toMatchObject({ id: lost.id, event: { type: lost.id } });
       expect(armed?.dueAt).toBeGreaterThanOrEqual(lost.dueAt);
-      if (armed?.dueAt !== lost.dueAt) anew.add(nameOf(lost.id));
+      if (armed?.dueAt !== lost.dueAt) again.add(nameOf(lost.id));
       seen.add(lost.id);
     }
   }
   const { timers } = outlineOf(plan.machine);
   expect(timers.filter((id) => !seen.has(id) && id !== TWIN)).toEqual([]);
-  expect([...anew].sort()).toEqual(ofALength);
+  expect([...again].sort()).toEqual(ofALength);
 });

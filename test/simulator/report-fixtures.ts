@@ -9,7 +9,7 @@ import { play, type Run } from '../../simulator/jobs/run.ts';
 export const noNewLeader: JobsInvariant = {
   id: 'XX-1',
   kind: 'safety',
-  says: 'No place is led anew.',
+  says: 'No place is led again.',
   watch: (_, verdict) => {
     const led = new Set<string>();
     return {

@@ -151,7 +151,7 @@ describe('a machine', () => {
     },
   });
 
-  test('is made anew by provide, with methods of its own that can be replaced', () => {
+  test('is made again by provide, with methods of its own that can be replaced', () => {
     const copy = machine.provide({});
     expect(copy).not.toBe(machine);
     expect(copy.root).not.toBe(machine.root);

@@ -238,7 +238,7 @@ describe.skipIf(process.platform !== 'linux')('processes that stop and go', () =
   });
 });
 
-/** Resolves with the one that was told last that it holds. */
+/** Resolves with the process that was told last that it holds. */
 function holderAmong(processes: readonly OwnerProcess[]): Promise<OwnerProcess> {
   return eventually(() => {
     const holders = processes.filter((one) => one.isAlive && one.events().at(-1) === 'acquired');

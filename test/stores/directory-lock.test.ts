@@ -69,7 +69,7 @@ describe('between processes', () => {
       primary.hears('acquired'),
       primary.hears('refused'),
     ]);
-    // Whoever comes at the same moment may find the lock taken before its owner has said who it is.
+    // Anybody who comes at the same moment may find the lock taken before its owner has said who it is.
     const owner = new RegExp(`in use by (process ${acquired.pid} on|another process)`);
     expect(refused).toMatchObject({
       code: 'STORE_LOCKED',

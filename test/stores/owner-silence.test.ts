@@ -3,7 +3,7 @@ import { OwnerSilence } from '../../stores/directory/owner-silence.ts';
 
 const beat = (mark: string) => ({ mark, record: undefined });
 
-test('adds up while nothing changes, and begins anew with each beat', () => {
+test('adds up while nothing changes, and begins again with each beat', () => {
   const silence = new OwnerSilence(100);
   const looks: [string, number][] = [
     ['1', 50],

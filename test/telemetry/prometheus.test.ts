@@ -37,7 +37,7 @@ test('says every metric, in the format and nothing else', async () => {
   await runtime.stop();
 });
 
-test('names no actor, whoever chose the names', async () => {
+test('names no actor, no matter who chose the names', async () => {
   const runtime = await busyRuntime('shop-1');
   const before = prometheusText(runtime);
   for (let index = 0; index < 100; index += 1) await runtime.spawn(`order/client-${index}`);

@@ -86,7 +86,7 @@ test('a failed turn and a refused commit have an error', async () => {
   await runtime.stop();
 });
 
-test('a chain of messages is one trace, each turn the child of the one that sent it', async () => {
+test('a chain of messages is one trace, each turn the child of its sender', async () => {
   sdk.register();
   const runtime = await createRuntime({ kinds });
   for (const key of ['a', 'b', 'c']) await runtime.spawn(`relay/${key}`);

@@ -144,7 +144,7 @@ describe('a nonce', () => {
 });
 
 describe('a queue of diallers', () => {
-  test('lets so many go on, in order, without those who left', () => {
+  test('lets this many go on, in order, without those who left', () => {
     const began: string[] = [];
     const queue = new DialQueue(2);
     const leave = ['a', 'b', 'c', 'd', 'e'].map((name) => queue.enter(() => began.push(name)));

@@ -219,7 +219,7 @@ describe('H40 a flood', () => {
 });
 
 describe('H41 a peer that never reads', () => {
-  test('is parted from when the buffer stays full; until then frames are dropped', async () => {
+  test('is disconnected from when the buffer stays full; until then frames are dropped', async () => {
     const raw = await attack({ overflowMs: 20, closeMs: 20, peerBufferBytesMax: 2 ** 20 });
     raw.socket.pause();
     const text = 'x'.repeat(500_000);
@@ -233,7 +233,7 @@ describe('H41 a peer that never reads', () => {
     await expectUnharmed();
   });
 
-  test('is parted from when nothing leaves for too long', async () => {
+  test('is disconnected from when nothing leaves for too long', async () => {
     const raw = await attack({ drainMs: 40, closeMs: 20 });
     raw.socket.pause();
     const text = 'x'.repeat(500_000);

@@ -46,7 +46,7 @@ async function speak({ socket, write }: RawLink, word: string): Promise<void> {
   await answered;
 }
 
-test('a connection ends after so many silent intervals in a row, and only then', async () => {
+test('a connection ends after this many silent intervals in a row, and only then', async () => {
   const intervals = fc.array(fc.boolean(), { minLength: 1, maxLength: 14 });
   await fc.assert(
     fc.asyncProperty(intervals, fc.integer({ min: 1, max: 4 }), async (isHeard, missedMax) => {

@@ -125,7 +125,7 @@ describe('a peer that is lost', () => {
     await a.until(() => a.count('up b') === 2);
   });
 
-  test('is dialled at once when it was the one that had dialled', async () => {
+  test('is dialled at once when it had dialled itself', async () => {
     let portOfB: number | undefined;
     const proxy = await proxyOf(() => portOfB);
     const limits = { redialMinMs: 5, redialMaxMs: 600_000 };

@@ -165,7 +165,7 @@ describe('a secret for each role', () => {
   });
 });
 
-test('whoever was dialled is asked for, too', async () => {
+test('anybody who was dialled is asked for, too', async () => {
   const asked: object[] = [];
   const refusal = await meet(
     { secret: SECRET },

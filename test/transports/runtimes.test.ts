@@ -64,7 +64,7 @@ test('calls from one process to an actor of the other resolve, with their answer
   expect(await far.ask({ type: 'count' })).toBe(1);
 });
 
-test('large messages that are more than the buffer holds arrive, and are no fault of whoever sent them', async () => {
+test('large messages that are more than the buffer holds arrive, and are no fault of anybody who sent them', async () => {
   const { a, b, heard } = await twoRuntimes({
     peerFrameBytesMax: 16 * 1024,
     peerBufferBytesMax: 2 ** 18,

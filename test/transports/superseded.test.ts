@@ -152,7 +152,7 @@ describe('H10 two nodes of one name that are peers of each other', () => {
   test.each([
     ['the second dials the first', true],
     ['the first dials the second', false],
-  ])('only the one that was started second hears of it: %s', async (_, isSecondDialling) => {
+  ])('only the second to start hears of it: %s', async (_, isSecondDialling) => {
     const [early, late] = [heard(), heard()];
     const starts = [
       { bootEpoch: 1, onNamesake: early.onNamesake },

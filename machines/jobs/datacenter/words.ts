@@ -89,7 +89,7 @@ export function isAgainst({ context: { limits }, event }: Args): boolean {
   return reportIn(event) !== null || event.figures.sinceProgressMs > limits.allStuckThresholdMs;
 }
 
-/** The gate knows how things are. How fast words are is measured anew by the answer to a question. */
+/** The gate knows how things are. How fast words are is measured again by the answer to a question. */
 export function caughtUp(args: Args): Partial<DatacenterRecord> {
   const { event } = args;
   const known = { contactSince: event.at, metAt: null, question: null };

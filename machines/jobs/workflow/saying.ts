@@ -36,5 +36,5 @@ export const stale = {
 export const unexpected = [{ guard: 'isCurrent', ...refused }, stale] as const;
 
 /** The limit of the state begins again, now. */
-export const anew = (state: string) =>
+export const reenter = (state: string) =>
   ({ 'clock.wentBack': { target: state, reenter: true } }) as const;

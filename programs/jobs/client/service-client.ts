@@ -33,14 +33,14 @@ const FINAL: ReadonlySet<JobStatus> = new Set<JobStatus>([
   'timedOut',
 ]);
 export const DEFAULT_TIMEOUT_MS = 30_000;
-/** Time for the answer of a desk that has taken a question, before it is asked again; the last one goes on. */
+/** Time for the answer of a jobs service that has taken a question, before it is asked again; the last one goes on. */
 const PATIENCE_MS = [1_000, 2_000, 4_000, 5_000];
 /** A jobs service answers the last part of a large job when all of it is stored. */
 const TAKING_IN_MS = [10_000];
 /** Longer than the jobs service waits with a watch, or with a cancel. */
 const LONG_PATIENCE_MS = [25_000];
 
-/** A desk that is away as long is asked with another question. */
+/** A jobs service that is away as long is asked with another question. */
 const LONGEST_WAIT_MS = 3_600_000;
 /** A question that was lost is asked again after so long: several in a row are no storm. */
 const LOST_PAUSE_MS = 100;
@@ -62,7 +62,7 @@ export interface ServiceLine {
     question: Question,
     options: {
       readonly timeoutMs: number;
-      /** From when the desk has taken the question. */
+      /** From when the jobs service has taken the question. */
       readonly answerMs: number;
       readonly signal?: AbortSignal;
     },
@@ -234,7 +234,7 @@ export class ServiceClient implements JobsClient {
   }
 
   /**
-   * Asks until there is an answer, or the time is up. What no desk has taken yet is not asked again: copies would
+   * Asks until there is an answer, or the time is up. What no jobs service has taken yet is not asked again: copies would
    * only queue up behind it.
    */
   async #ask<TAnswer>(

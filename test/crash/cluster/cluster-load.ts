@@ -2,7 +2,7 @@
  * A steady load of jobs over HTTP, each of a kind that has one right end whatever is killed.
  *
  * A submission is sent again under the same id until somebody answers; only then is it promised.
- * So many are on their way at most, and so many in a second.
+ * This many are on their way at most, and this many in a second.
  */
 
 import type { NewJob } from '../../../programs/jobs/client.ts';

@@ -42,7 +42,7 @@ export class Takeovers {
   kill(node: string, at: number, standsBy: boolean): void {
     const place = placeOf(node);
     const waiting = this.#killed.get(place);
-    // Whoever stood by has died as well before it hosted the place.
+    // Anybody who stood by has died as well before it hosted the place.
     if (waiting !== undefined) waiting.standsBy = false;
     if (this.#hosts.get(place) !== node) return;
     this.#hosts.delete(place);

@@ -20,7 +20,7 @@ const KINDS = { careful, listener };
 const RECEIVERS = ['listener/l@b', 'listener/nobody@b', 'listener/near@a', 'listener/nobody@a'];
 const SENDERS = ['careful/0', 'careful/1'] as const;
 
-/** Whoever is on another node may not say these numbers to a listener of `b`. */
+/** Anybody who is on another node may not say these numbers to a listener of `b`. */
 const isRefused = (number: unknown) => typeof number === 'number' && number % 3 === 0;
 const admit = ({ event }: ForeignMessage) =>
   isRefused(event['number']) ? 'every third one' : undefined;

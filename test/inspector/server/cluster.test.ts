@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const node of open.splice(0)) await node.close();
 });
 
-/** Nodes by their names, each of the role, with so many orders in a place of its own. */
+/** Nodes by their names, each of the role, with this many orders in a place of its own. */
 async function nodes(roles: Readonly<Record<string, PeerRole>>, orders: number) {
   const network = inProcessNetwork();
   const claimOf = (node: string) => ({ node, role: roles[node] as PeerRole, place: node });

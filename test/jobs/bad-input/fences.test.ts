@@ -69,7 +69,7 @@ describe('a decision of the gate', () => {
     });
     expect(rejections('staleLeaderFence')).toBe(1);
 
-    // Rule 6: an epoch below the one that is known.
+    // Rule 6: an epoch below the known one.
     expect(await gate.send(GATE_JOB, JOB, declared(2, [0, 9]))).toBeUndefined();
     expect(lastAnswer(gate, 'status.corrected')).toMatchObject({
       correction: 'staleDecision',

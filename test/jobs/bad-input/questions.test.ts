@@ -84,7 +84,7 @@ describe.each([
     for (const byMs of [0, -1, 0.5, 5_184_000_001, Number.NaN]) {
       const call = client.extend('j1', { byMs, by: 'ann' }).catch((thrown) => ({
         accepted: false,
-        // What JSON cannot carry is no number for whoever gets it.
+        // What JSON cannot carry is no number for anybody who gets it.
         reason: thrown.code === 'SENDER_REFUSED' ? 'invalid' : thrown.code,
       }));
       expect(await cluster.time.during(call), String(byMs)).toMatchObject({

@@ -39,7 +39,7 @@ export class RawPeer {
   readonly #receipts: Receipt[] = [];
   /** By sender and receiver: the counter of the last message. */
   readonly #last = new Map<string, number>();
-  /** Above all that whoever had the name before has sent, from a moment on: those would be known already. */
+  /** Above all that anybody who had the name before has sent, from a moment on: those would be known already. */
   #count = 4_000_000_000_000;
 
   constructor(cluster: Cluster, node: string, places: ReadonlyArray<readonly [string, number]>) {
@@ -77,7 +77,7 @@ export class RawPeer {
     this.#broadcast(encodeFrame([envelope], []));
     await this.#cluster.time.runFor(300);
     const receipt = this.#receipts.find((one) => one.counter === counter && one.to === to);
-    if (receipt === undefined) throw new Error(`Nobody said what became of ${envelope}.`);
+    if (receipt === undefined) throw new Error(`Nobody said the outcome of ${envelope}.`);
     if (receipt.error === undefined) this.#last.set(pair, counter);
     return receipt.error;
   }
@@ -111,7 +111,7 @@ export class RawPeer {
       .map(({ event }) => event);
   }
 
-  /** To everybody: whoever does not host the place says so, and does not count. */
+  /** To everybody: anybody who does not host the place says so, and does not count. */
   #broadcast(frame: string): void {
     for (const peer of this.#transport.peers()) this.#transport.send(peer, frame);
   }
@@ -136,5 +136,5 @@ export class RawPeer {
   }
 }
 
-/** Nodes that do not host the receiver say so; the one that does says what counts. */
+/** Nodes that do not host the receiver say so; the node that does says what counts. */
 const isAboutUs = ({ error }: Receipt): boolean => error?.code !== 'NOT_HOSTED';

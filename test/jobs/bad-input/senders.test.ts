@@ -131,7 +131,7 @@ describe('what nobody may say', () => {
     expect(contextOf(cluster, GATE_JOB)).toMatchObject({ outcome: null });
     const [ack] = manager.heardBy('job/j1@B', 'ack.received');
     expect(ack).toMatchObject({ accepted: false, reason: 'notTarget', ackOf: 'final.reported' });
-    // Nor may it speak for the one that is.
+    // Nor may it speak for a gate that is.
     const forA = await manager.send('job/j1@B', GATE_JOB, FINAL);
     expect(forA?.code).toBe('SENDER_REFUSED');
   });

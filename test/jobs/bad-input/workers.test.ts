@@ -257,7 +257,7 @@ describe('a result', () => {
 });
 
 describe('a worker', () => {
-  test('H53: that has begun anew is not spoken for by its life before', async () => {
+  test('H53: that has begun again is not spoken for by its life before', async () => {
     const { cluster, worker } = await withWorker();
     const register = (bootEpoch: number) =>
       worker.hint(`worker/${bootEpoch}@${WORKER}`, 'worker-pool/main@A', {

@@ -1,7 +1,7 @@
 /**
  * Stores on real disks for a cluster: one LMDB directory for each place that asks for one.
  *
- * The disk takes real time and the simulated clock does not wait by itself, so whoever moves it asks
+ * The disk takes real time and the simulated clock does not wait by itself, so anybody who moves it asks
  * `isBusy` first. A node that comes back reads its files again: nothing of the store before is in
  * memory. Two managers of one datacenter cannot share a directory while both run.
  */
@@ -56,7 +56,7 @@ export class Disks {
     return busy.map(([place]) => `the disk of ${place}`).join(', ');
   }
 
-  /** From now on the process of a place has so many groups to live; what follows is never heard of. */
+  /** From now on the process of a place has this many groups to live; what follows is never heard of. */
   kill(place: string, death: Death): void {
     this.#stores.get(place)?.die(death);
   }

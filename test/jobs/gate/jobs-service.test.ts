@@ -133,7 +133,7 @@ describe('an extension', () => {
     });
   });
 
-  test('goes to the one that is named', async () => {
+  test('goes to the named one', async () => {
     const { stage, client } = await running({ 'jobExtend.requested': granted });
     const asked = { byMs: 60_000, by: 'ada', datacenter: 'A' };
     const answer = await stage.during(client.extend('j1', asked));

@@ -242,7 +242,7 @@ describe('datacenters and gates that are away', () => {
     expectEnd(cluster, 'gate-1', 600, { status: 'timedOut', reason: 'overall' });
   });
 
-  test('10.7.6: a decision under the fence of a dead leader is refused, corrected and made anew', async () => {
+  test('10.7.6: a decision under the fence of a dead leader is refused, corrected and made again', async () => {
     const datacenters = { A: { managers: 2, workers: 1, isAppointed: true } };
     const script = { runs: 'never', progressEvery: 'never' } as const;
     await using played = await play({ datacenters }, { timeoutMs: 600_000 }, script);

@@ -105,7 +105,7 @@ export class GateStage {
     );
   }
 
-  /** Lets the job of a datacenter say something to whomever. */
+  /** Lets the job of a datacenter say something to any actor. */
   async say(name: string, to: string, event: object, from = 'job/j1'): Promise<void> {
     const { runtime } = this.datacenter(name);
     const speaker = await runtime.spawn(from as 'job/j1', { ifAbsent: true });

@@ -124,7 +124,7 @@ describe('declaring', () => {
 });
 
 describe('a decision that is refused', () => {
-  test('is made anew for those who have not obeyed, with the fence that is known now', async () => {
+  test('is made again for those who have not obeyed, with the fence that is known now', async () => {
     const world = await declared();
     await world.acknowledge('B');
     await world.correct('A', 'running', { ...rejected([1, 1], 2), locallyTimedOut: true });
@@ -175,7 +175,7 @@ describe('a decision that is refused', () => {
     expect(world.state).toBe('declaring');
   });
 
-  test('is made anew as soon as any message tells a higher fence', async () => {
+  test('is made again as soon as any message tells a higher fence', async () => {
     const world = await declared();
     await world.acknowledge('B');
     await world.say('C', 'leader.transferred', { term: 2, leaderFence: 2 });

@@ -102,7 +102,7 @@ describe('cancelling', () => {
     expect(world.heard('A', 'cancel.requested')).toHaveLength(1);
   });
 
-  test('is never taken back: a new leader is told anew', async () => {
+  test('is never taken back: a new leader is told again', async () => {
     const world = await gateWorld({ targets: ['A'] });
     await world.job.ask(cancel);
     await world.correct('A', 'running', {

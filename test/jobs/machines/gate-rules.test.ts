@@ -162,7 +162,7 @@ test('the first rule that is due gives the reason', () => {
   expect(dueReason(everything, 300_000)).toBe('datacenterTimeout');
 });
 
-test('the next silence is that of whoever was heard longest ago, or asked', () => {
+test('the next silence is that of the one heard longest ago, or asked', () => {
   const context = job({
     A: { ...running, lastSeenAt: 50_000 },
     B: { ...running, lastSeenAt: 40_000 },
@@ -193,7 +193,7 @@ describe('a datacenter that the gate catches up with', () => {
     ['nor where it is the only one', { A: { ...stuck, ...behind } }, 'any', false],
     ['one that is stuck elsewhere counts', { A: { ...running, ...behind }, B: stuck }, 'any', true],
     [
-      'it may have more credit than whoever is overdue',
+      'it may have more credit than anybody who is overdue',
       { A: { ...running, ...behind }, B: overall },
       'any',
       false,

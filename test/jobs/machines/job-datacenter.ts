@@ -72,7 +72,7 @@ export class Datacenter {
     this.#startedAt = runtime.now();
   }
 
-  /** Lets time pass until so many seconds after the beginning. */
+  /** Lets time pass until this many seconds after the beginning. */
   async until(seconds: number): Promise<void> {
     await this.runtime.advance(this.#startedAt + seconds * 1_000 - this.runtime.now());
   }
@@ -169,7 +169,7 @@ export class Datacenter {
     );
   }
 
-  /** As whoever lives elsewhere; waits until everything that follows has happened. */
+  /** As anybody who lives elsewhere; waits until everything that follows has happened. */
   async send(address: string, event: Sent): Promise<void> {
     await this.runtime.actor(address as `job/${string}`).send(event as never);
     await this.runtime.settle();

@@ -20,7 +20,7 @@ function ends(job: Job, untilMs: number): unknown[] {
   return [...standing(job), endedMs(job)];
 }
 
-/** A workflow that gets further every 5 s, until so many ms after its spawn. */
+/** A workflow that gets further every 5 s, until this many ms after its spawn. */
 function progressing(job: Job, untilMs: number): Job {
   for (let at = 5_000; at <= untilMs; at += 5_000) job.until(at).take(progressed());
   return job;
@@ -129,7 +129,7 @@ describe('JB-3 queueing', () => {
     expect(ends(job, 600_000)).toEqual(['timedOut', 'stuck', 120_001]);
   });
 
-  test('stuck is off while no attempt is out, and begins anew with the next dispatch', () => {
+  test('stuck is off while no attempt is out, and begins again with the next dispatch', () => {
     const job = running({ timeoutMs: 3_600_000 });
     expect(job.deadlines['stuckLimit']).toBe(120_001);
     job.until(100_000).take(changed('w1', 'PENDING', { run: 2 }));

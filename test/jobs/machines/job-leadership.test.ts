@@ -167,7 +167,7 @@ describe('a takeover by a clock that is behind or ahead', () => {
     expect(waiting.deadlines['fallbackLimit']).toBe(390_002);
   });
 
-  test('elapsed time never decreases, whoever leads', () => {
+  test('elapsed time never decreases, no matter who leads', () => {
     const skew = fc.integer({ min: -50_000, max: 50_000 });
     fc.assert(
       fc.property(
@@ -210,7 +210,7 @@ describe('LD-7 a gate that knows of a later leader', () => {
     expect(job.said()).toEqual([]);
   });
 
-  test('is told the end anew under that one', () => {
+  test('is told the end again under that one', () => {
     const job = atGate();
     job.take(changed('w1', 'COMPLETED'));
     fresh(job).take({ ...stale, ackOf: 'final.reported' });

@@ -33,7 +33,7 @@ describe('WP-6 workflows that ask for a worker', () => {
     expect(ready(job)).toEqual([]);
   });
 
-  test('are so many of each handler and number of cores: who waits for one worker keeps no other idle', () => {
+  test('are this many of each handler and number of cores: who waits for one worker keeps no other idle', () => {
     const lanes = many(40).map((_, index) => (index < 30 ? 0 : 1));
     const job = accepted({ ids: many(40), lanes });
     expect(ready(job)).toEqual([...many(16), ...many(40).slice(30)]);

@@ -16,7 +16,7 @@ import { rules, told } from './worker-health-scenes.ts';
 import { dispatch, input, welcome } from './worker-scenes.ts';
 
 const FEW = 10;
-/** The numbers of rows and of messages may have so many digits more, in each place where they stand. */
+/** The numbers of rows and of messages may have this many digits more, in each place where they stand. */
 const DIGITS = 12;
 
 type Event = { readonly type: string };
@@ -65,7 +65,7 @@ const SCENES: readonly Scene[] = [
   },
 ];
 
-/** Characters and rows that each of the events writes, where so many are there already. */
+/** Characters and rows that each of the events writes, where this many are there already. */
 async function written(scene: Scene, count: number) {
   const store = new CountingStore(memoryStore());
   const machine = { worker: workerMachine, 'worker-health': workerHealthMachine }[scene.kind];
@@ -111,7 +111,7 @@ describe('what an event writes', () => {
 });
 
 describe('what a change of one workflow writes', () => {
-  /** Characters and rows of each change, in a job of so many. */
+  /** Characters and rows of each change, in a job of this many. */
   async function changes(count: number) {
     const store = new CountingStore(memoryStore());
     const rt = await testRuntime({ kinds: { job: jobMachine }, store });

@@ -139,7 +139,7 @@ describe('WF-8 attempts that a worker no longer has', () => {
 describe('takeover', () => {
   const acquired = { type: 'leadership.acquired', fence: TERM + 1 };
 
-  test('gives the worker its deadline anew, keeps counts, and says who leads and what it knows', () => {
+  test('gives the worker its deadline again, keeps counts, and says who leads and what it knows', () => {
     const health = holding([W1, W2]);
     ask(health, W1, 0.1);
     fresh(health).until(40_000).take(acquired);

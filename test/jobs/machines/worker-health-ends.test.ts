@@ -62,7 +62,7 @@ describe('WH-7 the end of an operation', () => {
     expect(health.until(35_001).state).toBe('suspect');
   });
 
-  test('never puts the deadline off, whoever decided it', () => {
+  test('never puts the deadline off, no matter who decided it', () => {
     const health = holding(['j1/w1#1']);
     health.until(20_000).take(ended('j1/w1#1'));
     expect(deadlineOf(health)).toBe(30_000);

@@ -244,7 +244,7 @@ describe('WH-4 the answer', () => {
     expect(answersOf(health.said())).toHaveLength(1);
   });
 
-  test('is given once, to whoever asked last, when the question comes again in between', () => {
+  test('is given once, to anybody who asked last, when the question comes again in between', () => {
     const health = holding([W1]);
     const request = asked(W1, 0.1);
     health.take(request);

@@ -150,7 +150,7 @@ describe('WH-8 suspect', () => {
     expect(health.until(60_001).state).toBe('evicted');
   });
 
-  test('keeps its attempts, and takes the one that was on its way to it', () => {
+  test('keeps its attempts, and takes that which was on its way to it', () => {
     const health = holding(['j1/w1#1']).until(31_000);
     health.take(placed('j1/w2#1'));
     expect([...health.context.operations.keys()]).toEqual(['j1/w1#1', 'j1/w2#1']);

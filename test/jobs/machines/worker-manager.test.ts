@@ -109,7 +109,7 @@ describe('a worker that stops', () => {
     expect(worker.snapshot).toMatchObject({ status: 'done', output: { refusal: null } });
   });
 
-  test('says that it takes nothing more, again to whoever asks it all the same', () => {
+  test('says that it takes nothing more, again to anybody who asks it all the same', () => {
     const worker = holding(1).take(stop);
     const event = { handlers: [], attempts: [{ attemptId: 'w1#1' }] };
     const leaving = { to: POOL, isHint: true, event };

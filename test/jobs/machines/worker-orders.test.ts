@@ -161,7 +161,7 @@ describe('an announcement', () => {
     expect(heard(worker)).toEqual([answer(true, 4)]);
   });
 
-  test('that is made again in other pages begins anew', () => {
+  test('that is made again in other pages begins again', () => {
     const worker = holding(2).take(announced({ pages: 3, attempts: ['j1/w1#1'] }));
     worker.take(announced({ pages: 2, attempts: ['j1/w2#1'] })).sent();
     worker.take(announced({ page: 2, pages: 2 }));
@@ -173,7 +173,7 @@ describe('an announcement', () => {
     expect(heard(worker)).toEqual([answer(false, 3)]);
   });
 
-  test('of a later one begins anew', () => {
+  test('of a later one begins again', () => {
     const worker = holding(2).take(announced({ pages: 2 }));
     worker.take(announced({ term: 5, pages: 2, attempts: ['j1/w1#1'] })).sent();
     worker.take(announced({ term: 5, page: 2, pages: 2 }));

@@ -173,7 +173,7 @@ test('between two turns nothing that waits would fit on a worker that may be use
   );
 });
 
-test('of those that want the same, whoever was accepted first runs first, however few are in memory', () => {
+test('of those that want the same the first accepted runs first, however few are in memory', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 5 }),

@@ -31,7 +31,7 @@ describe('WP-3 the order of the queue', () => {
     ]);
   });
 
-  test('is the order of placing, whoever asked first', () => {
+  test('is the order of placing, no matter who asked first', () => {
     const pool = poolOf({ W1: 2 });
     pool.take(requested('busy', { cores: 2 }));
     pool.take(requested('young', { jobId: 'j2', acceptedAt: 9_000 }));
@@ -71,7 +71,7 @@ describe('WP-6 what the pool has in memory', () => {
   const many = (count: number, from = 0): string[] =>
     Array.from({ length: count }, (_, index) => `w${from + index}`);
 
-  /** A worker that is busy, and so many that wait in the order of their names. */
+  /** A worker that is busy, and this many that wait in the order of their names. */
   function backlog(count: number, queueMax: number): Pool {
     const pool = poolOf({ W1: 1 }, queueMax);
     pool.take(requested('busy', { acceptedAt: 1 }));
@@ -235,7 +235,7 @@ describe('WP-6 what the pool has in memory', () => {
     expect(placed(pool)).toEqual(['w0#2→W1']);
   });
 
-  test('is as large as whoever leads says', () => {
+  test('is as large as anybody who leads says', () => {
     const pool = backlog(6, 8);
     pool.take({ type: 'limits.told', queueMax: 3 });
     expect(pool.context.queueMax).toBe(3);

@@ -17,7 +17,7 @@ type Taken = { readonly type: string; readonly [field: string]: unknown };
 type Row = ReturnType<typeof asWaiting> & { readonly lane: string };
 
 /**
- * A pool whose searches are answered from an index of all who wait: whoever asks stands in it until he is
+ * A pool whose searches are answered from an index of all who wait: anybody who asks stands in it until he is
  * granted something or withdraws. `answers` off, a search stays unanswered until `answer`.
  */
 export class Pool extends Stepper<WorkerPoolContext> {
@@ -128,7 +128,7 @@ export const changed = (pool: Pool, workerId: string, more: object = {}) => ({
   ...more,
 });
 
-/** A pool with workers of so many cores each, all heard. */
+/** A pool with workers of this many cores each, all heard. */
 export function poolOf(cores: Readonly<Record<string, number>>, queueMax = 256): Pool {
   const pool = newPool(queueMax);
   for (const [workerId, coresTotal] of Object.entries(cores)) {

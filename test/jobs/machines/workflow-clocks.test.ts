@@ -36,7 +36,7 @@ describe('a new leader whose clock is an hour behind that of the one before', ()
     expect(workflow.context).toMatchObject({ unconfirmed: true });
   });
 
-  test('waits for the stop after an answered cancel, and for the end of a pause, anew', () => {
+  test('waits for the stop after an answered cancel, and for the end of a pause, again', () => {
     const confirming = cancelling();
     confirming.take(cancelAnswered(confirming));
     ledAnew(confirming).advance(15_001);

@@ -74,7 +74,7 @@ describe('WF-6 dispatch', () => {
     expect(workflow.state).toBe('FAILED_READY_FOR_RETRY');
   });
 
-  test('failures in a row begin anew once it runs', () => {
+  test('failures in a row begin again once it runs', () => {
     const workflow = pausing().advance(1_000);
     workflow.take(granted(workflow));
     workflow.take(answered(workflow));

@@ -12,14 +12,14 @@ import { startOnDisks } from './on-disks.ts';
 interface Place {
   readonly node: string;
   readonly place: string;
-  /** From when on the process has only so many groups to live. */
+  /** From when on the process has only this many groups to live. */
   readonly dyingAtMs: number;
 }
 
 interface Death {
   /** Groups that it still hears of. */
   readonly heardMax: number;
-  /** What becomes of the one after them. */
+  /** The outcome of the one after them. */
   readonly lastWords: 'written' | 'lost';
 }
 

@@ -59,7 +59,7 @@ describe('a gate that comes back', () => {
     expect(counters.total('timeout_fence_token_rejections_total')).toBe(0);
   });
 
-  test('while it declares settles at the limit that stood, and still tells whoever is away', async () => {
+  test('while it declares settles at the limit that stood, and still tells anybody who is away', async () => {
     const { cluster, down } = await startOnDisks(TWO);
     await cluster.begin('gate-1', { jobId: 'j1', timeoutMs: 600_000, workflows: STUCK_AT_A });
     cluster.at(140_000, () => cluster.network.cut(B, 'gate-1'));

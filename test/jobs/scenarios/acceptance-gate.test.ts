@@ -57,7 +57,7 @@ test('10.7.2 one datacenter is stuck, and the gate ends the job in all of them',
   expect(cluster.recorder.errors()).toEqual([]);
 });
 
-test('10.7.6 a decision that echoes the fence of a dead leader is refused, and made anew', async () => {
+test('10.7.6 a decision that echoes the fence of a dead leader is refused, and made again', async () => {
   const datacenters = { A: { managers: 2, workers: 1, isAppointed: true } };
   await using cluster = await startCluster({ gates: 1, datacenters });
   await submit(cluster, 600, { runs: 'never', progressEvery: 'never' });

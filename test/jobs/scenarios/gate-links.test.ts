@@ -134,7 +134,7 @@ test('S21 a decision that is lost on three ways to one datacenter reaches it at 
   expect(timesOf(cluster, 'timeout.declared')).toHaveLength(1);
 });
 
-test('S23 a takeover does not begin the wait for the gate anew', async () => {
+test('S23 a takeover does not begin the wait for the gate again', async () => {
   const datacenters = { A: { managers: 2, workers: 1, isAppointed: true } };
   await using cluster = await startCluster({ gates: 1, datacenters });
   await submit(cluster, 200, { runs: 'never' });

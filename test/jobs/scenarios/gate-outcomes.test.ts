@@ -23,7 +23,7 @@ const endIn = (cluster: Cluster, datacenter: string) =>
   endsOf(cluster).filter(({ node }) => node.startsWith(`${datacenter}.`));
 const gateJob = (cluster: Cluster) => contextOf<GateJobContext>(cluster, 'gate-job/j1@gate-1');
 
-/** A completes, B fails, each when it is its turn; what becomes of C is the test's affair. */
+/** A completes, B fails, each when it is its turn; the outcome of C is the test's affair. */
 async function threeEnds(order: readonly string[], config: object) {
   const cluster = await startCluster({ gates: 1, datacenters: { A: ONE, B: ONE, C: ONE }, config });
   cluster.network.intercept({

@@ -163,7 +163,7 @@ describe('reports of a timeout', () => {
 });
 
 describe('a report of a used-up budget is deferred while another datacenter has more credit', () => {
-  /** Asks for so many grants at each of them, from 10 on: 30 s, then 15 s. */
+  /** Asks for this many grants at each of them, from 10 on: 30 s, then 15 s. */
   async function extended(grants: Readonly<Record<string, number>>, scripts: Scripts = {}) {
     const cluster = await begun(['A', 'B'], scripts, { seconds: 300 });
     for (const [datacenter, count] of Object.entries(grants))

@@ -44,7 +44,7 @@ test('S53 a manager restored from an old copy goes above the term that its worke
     .map(({ fields }) => fields['reason']);
   const { term } = contextOf(cluster, 'worker-health/A.worker-1@A') as { readonly term: number };
   expect(term).toBeGreaterThan(highest);
-  // A worker brings no manager down: what it is told by is a term above the one that it knows.
+  // A worker brings no manager down: what it is told by is a term above that which it knows.
   expect(stepsDown).toEqual([]);
   expect(runtime.fence).toBeLessThan(highest);
   const last = turns.filter(({ event }) => event.type === 'leader.announced').at(-1);

@@ -99,7 +99,7 @@ describe('a datacenter', () => {
     expect(woken.map(({ message }) => message)).toEqual(['no longer hosting', 'leader.lost']);
   });
 
-  test('S47 gives the work of a worker that began anew to its new life at once', async () => {
+  test('S47 gives the work of a worker that began again to its new life at once', async () => {
     await using cluster = await startCluster({ datacenters: { A: { workers: 1 } } });
     await begin(cluster, 600_000, { runs: 60_000 });
     cluster.at(20_000, () => cluster.crash('A.worker-1'));

@@ -108,7 +108,7 @@ describe('a datacenter with as much as may wait', () => {
     expect(await submitAll(cluster, client, ['b'])).toMatchObject([{ accepted: true }]);
   });
 
-  test('keeps a share for whoever does not flood it', async () => {
+  test('keeps a share for anybody who does not flood it', async () => {
     const cluster = await start({ backlogWorkflowsMax: 20 });
     const flooder = await cluster.connect('A');
     const modest = await cluster.connect('A', 'modest');

@@ -94,7 +94,7 @@ export function watchSent(runtime: {
 
 /**
  * A process that goes on under the name of a node that is gone: it claims no place, and says what it
- * is told to, in the name of whomever it is told to.
+ * is told to, in the name of any actor.
  */
 export async function strayNode(cluster: Cluster, node: string) {
   cluster.passport.admit(node, undefined);

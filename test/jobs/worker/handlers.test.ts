@@ -235,7 +235,7 @@ describe('shell', () => {
     await expect.poll(() => pids.filter(isAlive)).toEqual([]);
   });
 
-  test('is over with its command, whoever holds the output open', async () => {
+  test('is over with its command, no matter who holds the output open', async () => {
     expect(await run('setsid sleep 3 & echo done')).toBe('done\n');
   });
 });

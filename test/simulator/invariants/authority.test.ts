@@ -39,8 +39,8 @@ describe('authority', () => {
 
   testVerdicts(onlyLeaderDecides, {
     good: {
-      'the one that wrote it': timedOut,
-      'the one that shows late what it wrote in time': () => {
+      'its writer': timedOut,
+      'a worker that shows late what it wrote in time': () => {
         const tale = accepted().turn(60_001, TIMER, overdue(60_001), { isUnseen: true });
         const late = turn(JOB, {
           turn: 4,

@@ -53,7 +53,8 @@ describe('a gate that was restarted', () => {
           .turn(71_100, credit, {}, from(3))
           .turn(80_000, { ...ACQUIRED, fence: 3 }, restarted(3), G1)
           .turn(100_001, TIMER, decided([3, 1], 'overall', 100_001), DECLARING),
-      'takes the end of whoever was silent': () => silentThen().turn(101_010, final, {}, from(3)),
+      'takes the end of anybody who was silent': () =>
+        silentThen().turn(101_010, final, {}, from(3)),
     },
     bad: {
       'declares while the credit is on its way': () =>
@@ -65,7 +66,7 @@ describe('a gate that was restarted', () => {
         }),
       'declares before anybody is heard': () =>
         back().turn(75_000, TIMER, decided([2, 1], 'overall', 75_000), DECLARING),
-      'declares while the end of whoever was silent is on its way': () =>
+      'declares while the end of anybody who was silent is on its way': () =>
         silentThen().turn(101_005, TIMER, decided([1, 1], 'overall', 101_005), DECLARING),
     },
   });
@@ -115,7 +116,7 @@ describe('a job that has ended', () => {
   });
 });
 
-describe('a report of whoever has ended the job', () => {
+describe('a report of anybody who has ended the job', () => {
   const at = (event: Word, elapsedMs: number): Word => ({
     ...event,
     figures: { ...event.figures, elapsedMs },

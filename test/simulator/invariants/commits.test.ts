@@ -188,12 +188,12 @@ describe('MS-13, who was deposed writes nothing', () => {
     expect(howOften(deposedIsRefused, story)).toBe(3);
   });
 
-  test('holds: shards are apart, and a lost disk begins anew', () => {
+  test('holds: shards are apart, and a lost disk begins again', () => {
     expect(whatBroke(deposedIsRefused, led().add('b-1', commit('B', 1)))).toEqual([]);
-    const anew = led()
+    const again = led()
       .add('', fault('diskLost', { place: 'A' }))
       .add('a-1', commit('A', 1));
-    expect(whatBroke(deposedIsRefused, anew)).toEqual([]);
+    expect(whatBroke(deposedIsRefused, again)).toEqual([]);
   });
 
   test.each<[string, Story]>([

@@ -17,7 +17,7 @@ import { testVerdicts } from './verdicts.ts';
 
 const RULES = healthRules(resolveConfiguration());
 const asked = (n: number) => ({ requestId: `r${n}`, progress: n / 10 });
-/** So many grants, one a second. */
+/** This many grants, one a second. */
 const granted = (count: number) => {
   const tale = health();
   for (let n = 1; n <= count; n += 1) grants(tale, n * 1_000, asked(n));
@@ -32,7 +32,7 @@ describe('how much', () => {
   testVerdicts(halvesEachGrant, {
     good: {
       'five times': () => granted(5),
-      'anew after it was suspect and is heard again': () =>
+      'again after it was suspect and is heard again': () =>
         grants(beats(suspect(), 90_000, ['w1#1'], forgotten), 91_000, asked(3)),
       'on after a takeover of one that was suspect': () =>
         grants(
@@ -56,7 +56,7 @@ describe('how much', () => {
       'a half too early': () => grants(health(), 1_000, {}, { ms: 15_000 }),
       'half of what is configured, as its record has it': () =>
         grants(health({ rules: { ...RULES, baseDeadlineMs: 15_000 } }), 1_000, {}, { ms: 15_000 }),
-      'anew because the record has lost the attempt for a moment': () =>
+      'again because the record has lost the attempt for a moment': () =>
         grants(
           granted(1)
             .turn(1_400, { type: 'told' }, { operations: Table.of() })
@@ -66,7 +66,7 @@ describe('how much', () => {
         ),
       'never halved': () => grants(granted(1), 2_000, asked(2), { ms: 30_000 }),
       'less than the least': () => grants(granted(4), 9_000, asked(6), { ms: 900 }),
-      'a heartbeat begins it anew': () =>
+      'a heartbeat begins it again': () =>
         grants(beats(granted(1), 1_500, ['w1#1'], forgotten), 2_000, asked(2)),
     },
   });

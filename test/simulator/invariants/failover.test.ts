@@ -107,7 +107,7 @@ describe('a takeover', () => {
       },
     },
     bad: {
-      'it begins anew': wrong({ startedAt: moment(100_000), baseAt: moment(100_000) }),
+      'it begins again': wrong({ startedAt: moment(100_000), baseAt: moment(100_000) }),
       'it falls behind': wrong({ baseAt: moment(20_000) }),
       'it runs ahead': wrong({ baseAt: moment(-60_000) }),
     },

@@ -103,7 +103,7 @@ describe('not for ever', () => {
     },
     bad: {
       'it waits on': waited(500_000),
-      'each failover begins anew': () =>
+      'each failover begins again': () =>
         reported()
           .turn(200_000, ACQUIRED, takenOver(moment(200_000), 2))
           .turn(500_001, FALLBACK, fallsBack(500_001)),

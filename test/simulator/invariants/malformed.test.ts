@@ -44,7 +44,7 @@ test.each(WRONG)('TS-9 is broken: a malformed %s is accepted', (field, body) => 
   expect(broken(story)).toEqual([`A malformed ${field} was accepted`]);
 });
 
-test('TS-9 holds: whoever has no room need not look, and nobody knows what was not answered', () => {
+test('TS-9 holds: anybody who has no room need not look, and nobody knows what was not answered', () => {
   const body = { ...right, timeoutMs: 0 };
   for (const reason of ['overloaded', 'notLeader'])
     expect(broken(submitted(body, { reason }))).toEqual([]);

@@ -42,7 +42,7 @@ describe('turns', () => {
     ]);
   });
 
-  test('of a store that went back begin anew', () => {
+  test('of a store that went back begin again', () => {
     expect(followed(history().add('a-1', took(5), took(3), took(4)))).toEqual([
       '5 - -',
       '3 - -',

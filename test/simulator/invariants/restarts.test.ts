@@ -50,7 +50,7 @@ describe('MS-6, an actor goes on from its record', () => {
         .add('a-2', turn(J1, { turn: 5 })),
     ],
     [
-      'an actor that is removed begins anew',
+      'an actor that is removed begins again',
       crashed().add('a-2', commit('A', 2, { [J1]: null }), goneOn(1), turn(J1, { turn: 1 })),
     ],
   ])('holds: %s', (_, story) => {

@@ -53,7 +53,7 @@ const report = (leaderFence: number, type = 'timeout.reported') => ({
 describe('decisions', () => {
   testVerdicts(decisionEpochRises, {
     good: {
-      'made anew': () =>
+      'made again': () =>
         gate()
           .turn(600_001, TIMER, decided([1, 1]), G1)
           .turn(600_100, corrected(3), decided([1, 2]), G1),
@@ -73,7 +73,7 @@ describe('decisions', () => {
         gate()
           .turn(600_001, TIMER, decided([1, 1]), G1)
           .turn(600_100, TIMER, decided([1, 1], 'datacenterTimeout'), G1),
-      'made anew under the same epoch': () =>
+      'made again under the same epoch': () =>
         gate()
           .turn(600_001, TIMER, decided([1, 1]), G1)
           .says(JOB, declared(1))
@@ -197,7 +197,7 @@ describe('decisions', () => {
 
   testVerdicts(staleIsMadeGood, {
     good: {
-      'it is made anew and obeyed': {
+      'it is made again and obeyed': {
         told: () => {
           const { decision, job } = contradicted();
           return merged(
@@ -207,7 +207,7 @@ describe('decisions', () => {
         },
         endedAtMs: 900_000,
       },
-      'it was made anew before that, and is obeyed': {
+      'it was made again before that, and is obeyed': {
         told: () => {
           const { decision, job } = contradicted(true);
           return merged(decision, job.turn(600_200, declared(2, [1, 2]), obeyed(600_200, [1, 2])));
@@ -230,7 +230,7 @@ describe('decisions', () => {
         },
         endedAtMs: 900_000,
       },
-      'it was made anew before that, and nothing follows': {
+      'it was made again before that, and nothing follows': {
         told: () => {
           const { decision, job } = contradicted(true);
           return merged(decision, job);

@@ -116,7 +116,7 @@ export class Tale<TContext> {
     return this;
   }
 
-  /** Anything else, whenever and whoever. */
+  /** Anything else, at any time and by anybody. */
   at(atMs: number, node: string, ...facts: readonly HistoryFact[]): this {
     this.story.at(atMs).add(node, ...facts);
     return this;

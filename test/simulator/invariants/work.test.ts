@@ -96,7 +96,7 @@ describe('cores', () => {
         asks(pool(), 5).says(WORKFLOW, granted(3)).says(WORKFLOW, granted(2)),
       'more than there are, one after the other': () =>
         asks(asks(pool(), 5).says(WORKFLOW, granted(4)), 6).says(WORKFLOW, granted(1)),
-      'more, of a registration that is told anew after a turn that was not seen': () =>
+      'more, of a registration that is told again after a turn that was not seen': () =>
         unseen()
           .says(HEALTH, told())
           .turn(12, registered)

@@ -26,7 +26,7 @@ import { type Told, testVerdicts } from './verdicts.ts';
 
 const LOST = { type: 'worker.lost', registration: 1 };
 const GONE = { operations: Table.of<Operation>(), creditedJobs: [] };
-const anew = (tale: HealthTale = health()) =>
+const again = (tale: HealthTale = health()) =>
   tale.turn(20_000, { type: 'registration.told' }, { ...GONE, registration: 2, bootEpoch: 8 });
 const suspect = (atMs: number) =>
   health().turn(atMs, { type: 'xstate.after.deadlineLimit' }, {}, { state: SUSPECT });
@@ -125,7 +125,7 @@ describe('attempts', () => {
   const OTHER = 'workflow/j1/w2@A';
   testVerdicts(losesExactlyTheGone, {
     good: {
-      'all of a registration that is replaced': () => anew().says(WORKFLOW, LOST),
+      'all of a registration that is replaced': () => again().says(WORKFLOW, LOST),
       'all of one that is evicted': () =>
         suspect(30_001)
           .turn(60_002, { type: 'xstate.after.evictionLimit' }, GONE, { state: EVICTED })
@@ -149,7 +149,7 @@ describe('attempts', () => {
           .says(OTHER, LOST),
     },
     bad: {
-      'one of a replaced registration stays': () => anew(),
+      'one of a replaced registration stays': () => again(),
       'one of an evicted registration stays': () =>
         suspect(30_001).turn(60_002, { type: 'xstate.after.evictionLimit' }, GONE, {
           state: EVICTED,
@@ -169,7 +169,7 @@ describe('attempts', () => {
         beats(health(), 5_000, ['w1#1']).says(WORKFLOW, attemptLost),
       'one that was taken after the heartbeat left is lost': () =>
         beats(health(), 5_000, [], {}, { event: { heartbeatSeq: 1 } }).says(WORKFLOW, attemptLost),
-      'another worker`s is lost': () => anew().says(WORKFLOW, LOST).says(OTHER, LOST),
+      'another worker`s is lost': () => again().says(WORKFLOW, LOST).says(OTHER, LOST),
       'all are lost by one heartbeat': () => beats(health(), 5_000, ['w1#1']).says(WORKFLOW, LOST),
     },
   });
@@ -179,7 +179,7 @@ describe('workflows', () => {
   const slot = { workerId: 'W', registration: 1, bootEpoch: 7, cores: 1 };
   const running = { jobId: 'j1', workflowId: 'w1', slot } as unknown as WorkflowContext;
   const workflow = () => new Tale(WORKFLOW, running, 'RUNNING').turn(5, { type: 'slot.granted' });
-  const told = () => anew().says(WORKFLOW, LOST);
+  const told = () => again().says(WORKFLOW, LOST);
   /** Two tales of one run, in the order of their times. */
   const both = (one: { readonly story: Story }, other: { readonly story: Story }): Told => ({
     records: [...one.story.records, ...other.story.records]

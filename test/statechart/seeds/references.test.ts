@@ -112,7 +112,7 @@ function added(by: number): unknown {
   return assign({ n: ({ context }: Any) => context.n + by });
 }
 
-/** Tells whoever its input names, whatever it is told. */
+/** Tells the actor that its input names, whatever it is told. */
 function acting(spec: Member): unknown {
   return fromCallback(({ input, self, system, receive, sendBack }: Any) => {
     receive((event: Any) => {
