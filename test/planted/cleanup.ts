@@ -70,8 +70,8 @@ export const cleanupPlants: readonly Plant[] = [
     edits: [
       {
         file: 'programs/jobs/worker/run.ts',
-        find: '      .catch(failed)\n',
-        replace: '',
+        find: '      return failed(thrown);\n',
+        replace: '      throw thrown;\n',
       },
       {
         file: 'programs/jobs/worker/run.ts',

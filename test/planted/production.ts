@@ -190,7 +190,7 @@ export const productionPlants: readonly Plant[] = [
     edits: [
       {
         file: 'programs/jobs/worker/run.ts',
-        find: '        this.signal.throwIfAborted();\n',
+        find: '      if (this.#stopReason !== undefined) throw this.#stopReason;\n',
         replace: '',
       },
     ],

@@ -48,7 +48,9 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
       'of map-reduce runs, which the swarm of the jobs system does not play; test/mapreduce has their edges',
       [
         'programs/mapreduce/control.ts REQUEST_LENGTH_MAX',
+        'programs/mapreduce/failed-items.ts FAILED_ITEMS_MAX',
         'programs/mapreduce/items.ts ID_LENGTH_MAX',
+        'programs/mapreduce/json-stream.ts CHUNK_BYTES',
         'programs/mapreduce/monitor.ts QUEUE_MAX',
         'programs/mapreduce/output-watch.ts LINE_LENGTH_MAX',
         'programs/mapreduce/placeholders.ts VALUE_BYTES_MAX',
