@@ -42,7 +42,8 @@ const EMPTY_NAMES = new Set(
 const EMPTY_WORDS = /(^|-)(utils?|helpers?|common|misc)(-|$)/;
 
 /** A header begins with the noun or verb that a reader would search for. */
-const QUESTION_WORD = /^\/\*\*[\s*]*(What|How|Who|Whom|Whose|Whether|Which|Where|When|Why)\b/;
+const QUESTION_WORD =
+  /^\/\*\*[\s*]*(What|How|Who|Whom|Whose|Whether|Which|Where|When|Why|After|Before|By|For|From|In|Of|That|With)\b/;
 
 /** Words for which the field has plainer ones; written in parts, so that this list is none of them. */
 const PRIVATE_WORDS = new RegExp(

@@ -29,6 +29,7 @@
  * The rules are in gate-job/rules.ts.
  */
 
+import { initialGateJob } from './gate-job/context.ts';
 import {
   again,
   againIfAway,
@@ -49,10 +50,9 @@ import {
   tellUntold,
   untaken,
 } from './gate-job/edges.ts';
-import { initialGateJob } from './gate-job/record.ts';
 import { gateJobSetup } from './gate-job/setup.ts';
 
-export type { GateJobContext, GateJobInput, GateJobSubmission } from './gate-job/record.ts';
+export type { GateJobContext, GateJobInput, GateJobSubmission } from './gate-job/context.ts';
 export type { GateJobEvent } from './gate-job/setup.ts';
 
 export const gateJobMachine = gateJobSetup.createMachine({

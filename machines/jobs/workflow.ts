@@ -26,7 +26,7 @@
 
 import type { WorkflowState } from './words.ts';
 import { initialWorkflow } from './workflow/context.ts';
-import { moved, noted, reenter, refused, stale, told, unexpected } from './workflow/saying.ts';
+import { moved, noted, reenter, refused, stale, told, unexpected } from './workflow/edges.ts';
 import { workflowSetup } from './workflow/setup.ts';
 
 export type { WorkflowContext, WorkflowEvent, WorkflowInput } from './workflow/context.ts';

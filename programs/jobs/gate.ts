@@ -7,7 +7,7 @@
 
 import { createRuntime } from '../../create-runtime.ts';
 import { jobsServiceAddress } from '../../machines/jobs/addresses.ts';
-import { chartsOf } from '../../machines/jobs/gate-job/record.ts';
+import { chartsOf } from '../../machines/jobs/gate-job/context.ts';
 import { type GateJobContext, gateJobMachine } from '../../machines/jobs/gate-job.ts';
 import { jobsServiceMachine, READS } from '../../machines/jobs/jobs-service.ts';
 import type { LogEvent } from '../../machines/jobs/log-events.ts';

@@ -1,5 +1,5 @@
 /**
- * After a pause, a suspension or a takeover: who still hosts catches up, who does not stays silent.
+ * Ends of pauses, suspensions and takeovers: a node that still hosts catches up, another stays silent.
  *
  * How the lease is looked at before anything else is proven by test/jobs/elected-lease.test.ts.
  */

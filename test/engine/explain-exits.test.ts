@@ -1,5 +1,5 @@
 /**
- * For every state of every machine `explain` names what can end it, from the definition of the machine alone:
+ * Exits that `explain` names for every state of every machine, from the definition of the machine alone:
  * those of the project and of its examples, and machines of others that end their states in every way.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Losing a place and getting it back: by the lease, by the store's fence, by a crash.
+ * Fences: a place is lost and got back, by the lease, by the store's fence, by a crash.
  * What was not durable is gone, nobody is told otherwise, and machines that want to know
  * hear of each takeover first and once.
  */

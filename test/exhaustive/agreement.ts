@@ -2,7 +2,7 @@
  * Agreement of the gate and a datacenter, which must hold in every world, whatever is still under way.
  */
 
-import { recordOf } from '../../machines/jobs/gate-job/record.ts';
+import { recordOf } from '../../machines/jobs/gate-job/context.ts';
 import type { GateJobContext } from '../../machines/jobs/gate-job.ts';
 import { compareEpochs } from '../../machines/jobs/job/context.ts';
 import type { JobContext } from '../../machines/jobs/job.ts';

@@ -1,8 +1,8 @@
 /** Invariants of every turn of a gate's job. Ids are those of docs/spec/invariants.md. */
 
 import { isUnderWay } from '../../machines/jobs/datacenter.ts';
+import { recordOf, targets } from '../../machines/jobs/gate-job/context.ts';
 import { globalOutcome, type LocalEnd } from '../../machines/jobs/gate-job/global-outcome.ts';
-import { recordOf, targets } from '../../machines/jobs/gate-job/record.ts';
 import type { GateJobContext } from '../../machines/jobs/gate-job.ts';
 import type { Finding, SeenTurn } from './actor-states.ts';
 

@@ -6,7 +6,7 @@
  * datacenter takes the job in one step, with its workflow, however late, and once.
  */
 
-import { dispatchDueAt } from '../../machines/jobs/gate-job/record.ts';
+import { dispatchDueAt } from '../../machines/jobs/gate-job/context.ts';
 import type { JobContext } from '../../machines/jobs/job.ts';
 import type { ActorState, Finding } from './actor-states.ts';
 import { type Cast, DATACENTERS, JOB_ID, ZERO } from './cast.ts';

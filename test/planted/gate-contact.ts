@@ -99,7 +99,7 @@ export const gateContactPlants: readonly Plant[] = [
     says: 'A gate reckons the hold of a datacenter from its last progress, not from the message that told it.',
     edits: [
       {
-        file: 'machines/jobs/datacenter/words.ts',
+        file: 'machines/jobs/datacenter/steps.ts',
         find: 'figures.holdMs === 0 ? 0 : saidAt + figures.holdMs',
         replace: 'figures.holdMs === 0 ? 0 : saidAt - figures.sinceProgressMs + figures.holdMs',
       },
@@ -173,7 +173,7 @@ export const gateContactPlants: readonly Plant[] = [
     says: 'A gate takes an answer for news, however long it was on its way.',
     edits: [
       {
-        file: 'machines/jobs/datacenter/words.ts',
+        file: 'machines/jobs/datacenter/steps.ts',
         find: '<= ROUND_TRIP_MS || !isHeldUp(args)',
         replace: '>= 0 * ROUND_TRIP_MS',
       },

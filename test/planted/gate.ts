@@ -2,7 +2,7 @@
 
 import type { Plant } from './plant.ts';
 
-const DECIDING = 'machines/jobs/gate-job/deciding.ts';
+const DECIDING = 'machines/jobs/gate-job/decisions.ts';
 
 export const gatePlants: readonly Plant[] = [
   {

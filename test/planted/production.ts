@@ -254,7 +254,7 @@ export const productionPlants: readonly Plant[] = [
     says: 'Of several datacenters that a gate tells at once it keeps another number than it sent: what they answer is taken for older than that.',
     edits: [
       {
-        file: 'machines/jobs/gate-job/deciding.ts',
+        file: 'machines/jobs/gate-job/decisions.ts',
         find: '    const epoch = epochOf(context, record);\n    counter',
         replace: '    const epoch = epochOf({ ...context, counter }, record);\n    counter',
       },

@@ -11,7 +11,7 @@ const ENDS = 'machines/jobs/job/ends.ts';
 const HEALTH = 'machines/jobs/worker-health/context.ts';
 const STEPS = 'machines/jobs/job/steps.ts';
 const TABLE = 'machines/jobs/job/workflows.ts';
-const WORDS = 'machines/jobs/datacenter/words.ts';
+const WORDS = 'machines/jobs/datacenter/steps.ts';
 
 export const recordPlants: readonly Plant[] = [
   {

@@ -89,7 +89,7 @@ export const trackRecordPlants: readonly Plant[] = [
     says: 'A gate that comes back before a late datacenter takes the job tells it to drop the job under the number of its decision, which is refused each time.',
     edits: [
       {
-        file: 'machines/jobs/gate-job/deciding.ts',
+        file: 'machines/jobs/gate-job/decisions.ts',
         find: "decision === null || record?.run === 'late' ? nextEpoch",
         replace: "decision === null || record?.run === 'refused' ? nextEpoch",
       },

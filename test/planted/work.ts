@@ -63,7 +63,7 @@ export const workPlants: readonly Plant[] = [
     says: 'A gate counts out a datacenter that has too much to do, and ends a job that it has accepted.',
     edits: [
       {
-        file: 'machines/jobs/gate-job/record.ts',
+        file: 'machines/jobs/gate-job/context.ts',
         find: 'Math.min(again + limitMs, submittedAt + terms.timeoutMs)',
         replace: '0 * again * submittedAt * terms.timeoutMs',
       },

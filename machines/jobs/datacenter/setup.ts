@@ -5,7 +5,7 @@
 import { assign, setup } from 'xstate';
 import type { Args, DatacenterContext, DatacenterEvent, GateLimits } from './context.ts';
 import * as decision from './decision.ts';
-import * as words from './words.ts';
+import * as words from './steps.ts';
 
 export const datacenterSetup = setup({
   types: {

@@ -6,9 +6,9 @@ import { and, not } from 'xstate';
 import type { LogEvent, LogEventName } from '../log-events.ts';
 import type { CancelAnswer } from '../messages/client.ts';
 import type { GateReason } from '../words.ts';
-import { lateUntold, unacknowledged, untold } from './deciding.ts';
+import type { GateJobContext } from './context.ts';
+import { lateUntold, unacknowledged, untold } from './decisions.ts';
 import { logEventOf } from './log-events.ts';
-import type { GateJobContext } from './record.ts';
 import type { GateJobEvent } from './setup.ts';
 
 type Args = { readonly context: GateJobContext; readonly event: GateJobEvent };

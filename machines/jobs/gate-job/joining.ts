@@ -6,7 +6,7 @@
  * does a gate that was away, because it asked nobody meanwhile.
  */
 
-import { dispatchDueAt, type GateJobContext, withSteps } from './record.ts';
+import { dispatchDueAt, type GateJobContext, withSteps } from './context.ts';
 
 /** A deadline that is seen that much later was over while nobody was there to ask. */
 const AWAY_MS = 1_000;

@@ -1,10 +1,10 @@
 /** Notes of a gate about the messages and decisions of one job, for logs and counters. */
 
 import type { DatacenterMessage } from '../datacenter/context.ts';
-import { isOutcome } from '../datacenter/words.ts';
+import { isOutcome } from '../datacenter/steps.ts';
 import type { LogEvent } from '../log-events.ts';
-import { type GateJobContext, recordOf } from './record.ts';
-import { verdictOn } from './taking.ts';
+import { verdictOn } from './admission.ts';
+import { type GateJobContext, recordOf } from './context.ts';
 
 /** Notes on a message that is worth a line, made before it is taken. */
 export function logEventsOn(

@@ -11,10 +11,10 @@
 
 import { knob } from '../../../runtime/base/knob.ts';
 import type { DatacenterRecord } from '../datacenter/context.ts';
-import { LATE_MS } from '../datacenter/words.ts';
+import { LATE_MS } from '../datacenter/steps.ts';
 import { isUnderWay } from '../datacenter.ts';
 import type { GateReason, Quorum } from '../words.ts';
-import { type Datacenters, type GateJobContext, type RuledContext, running } from './record.ts';
+import { type Datacenters, type GateJobContext, type RuledContext, running } from './context.ts';
 
 /** The gate knows how things are there, or that nobody can tell it. */
 const isCaughtUp = ({ contact }: DatacenterRecord): boolean => contact !== 'catchingUp';

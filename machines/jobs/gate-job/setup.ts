@@ -17,8 +17,17 @@ import type {
   SubmissionResumed,
 } from '../messages/gate.ts';
 import type { LeadershipAcquired, MessageRefused } from '../messages/local.ts';
-import { answering, carryOut } from '../step.ts';
+import { answering, carryOut, stepActions } from '../step.ts';
 import type { GateReason } from '../words.ts';
+import {
+  dispatchDueAt,
+  type GateJobContext,
+  type GateJobInput,
+  type RuledContext,
+  running,
+  targets,
+  withStep,
+} from './context.ts';
 import {
   cancelled,
   contradicting,
@@ -33,17 +42,8 @@ import {
   untold,
   withdrawn,
   withLateEvent,
-} from './deciding.ts';
+} from './decisions.ts';
 import { askedAnew, dispatchClosed, isDispatchOver, wasAway } from './joining.ts';
-import {
-  dispatchDueAt,
-  type GateJobContext,
-  type GateJobInput,
-  type RuledContext,
-  running,
-  targets,
-  withStep,
-} from './record.ts';
 import * as rules from './rules.ts';
 import * as steps from './steps.ts';
 import { ruled, tookOffice } from './takeover.ts';
@@ -84,6 +84,8 @@ function rulesOf(context: GateJobContext): RuledContext {
 const until = (deadlineAt: number, args: Args): number =>
   Math.max(0, deadlineAt + 1 - momentOf(args));
 
+const { on, at } = stepActions<GateJobContext, GateJobEvent>();
+
 export const gateJobSetup = setup({
   types: {
     context: {} as GateJobContext,
@@ -112,18 +114,11 @@ export const gateJobSetup = setup({
     dropParts: enqueueActions(({ context, enqueue }) =>
       carryOut(enqueue, steps.dropParts(context)),
     ),
-    takeSubmissionAnswer: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'submission.answered');
-      carryOut(enqueue, steps.takeSubmissionAnswer(context, event, event.at));
-    }),
-    takeReport: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, REPORTS);
-      carryOut(enqueue, steps.takeReport(context, event, event.at));
-    }),
-    takeAck: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'ack.received');
-      carryOut(enqueue, steps.takeAck(context, event, event.at));
-    }),
+    takeSubmissionAnswer: on('submission.answered', (context, event) =>
+      steps.takeSubmissionAnswer(context, event, event.at),
+    ),
+    takeReport: on(REPORTS, (context, event) => steps.takeReport(context, event, event.at)),
+    takeAck: on('ack.received', (context, event) => steps.takeAck(context, event, event.at)),
     takeRefusal: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'message.refused');
       const datacenter = steps.endedAt(event);
@@ -134,9 +129,7 @@ export const gateJobSetup = setup({
       assertEvent(event, 'status.found');
       return withStep(context, event.datacenter, event);
     }),
-    askSilent: enqueueActions(({ context, event, enqueue }) =>
-      carryOut(enqueue, steps.askSilent(rulesOf(context), event.at)),
-    ),
+    askSilent: at((context, now) => steps.askSilent(rulesOf(context), now)),
     askUnasked: enqueueActions((args) =>
       carryOut(args.enqueue, steps.askUnasked(args.context, momentOf(args))),
     ),

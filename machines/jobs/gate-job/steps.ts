@@ -9,11 +9,17 @@ import type { LogEvent } from '../log-events.ts';
 import type { AckReceived, SubmissionAnswered } from '../messages/gate.ts';
 import type { MessageRefused } from '../messages/local.ts';
 import type { Saying, Step } from '../step.ts';
-import { order, told, withLateEvent } from './deciding.ts';
+import { acknowledgement, raised, taken } from './admission.ts';
+import {
+  type GateJobContext,
+  type RuledContext,
+  recordOf,
+  withStep,
+  withSteps,
+} from './context.ts';
+import { order, told, withLateEvent } from './decisions.ts';
 import { isLateEnd, logEventOf, logEventsOn } from './log-events.ts';
-import { type GateJobContext, type RuledContext, recordOf, withStep, withSteps } from './record.ts';
 import { fallenSilent, heardBefore, missing, unasked } from './rules.ts';
-import { acknowledgement, raised, taken } from './taking.ts';
 
 /**
  * A report is acknowledged whatever it is worth; a progress report as it came, without guarantee, but for

@@ -6,8 +6,8 @@
  */
 
 import type { RulesGiven } from '../messages/gate.ts';
+import { type Datacenters, type GateJobContext, running, withSteps } from './context.ts';
 import { askedAnew } from './joining.ts';
-import { type Datacenters, type GateJobContext, running, withSteps } from './record.ts';
 
 /** Times of the record move together to where the new clock is behind the old one. */
 export function tookOffice(

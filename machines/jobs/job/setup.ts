@@ -6,7 +6,7 @@ import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Spawned } from '../../../runtime/machine.ts';
 import type { LogEvent } from '../log-events.ts';
 import type { CancelRequested, TimeoutDeclared } from '../messages/gate.ts';
-import { carryOut } from '../step.ts';
+import { carryOut, stepActions } from '../step.ts';
 import type { LocalReason } from '../words.ts';
 import {
   budgetDue,
@@ -52,6 +52,8 @@ const ofDecision =
   ({ context, event }: Args): boolean =>
     isOfGate(event) && isSo(context, event);
 
+const { on, at } = stepActions<JobContext, JobEvent>();
+
 export const jobSetup = setup({
   types: {
     context: {} as JobContext,
@@ -66,9 +68,7 @@ export const jobSetup = setup({
       const { births } = (event as unknown as { readonly input: JobInput }).input;
       if (births !== undefined) enqueue.raise({ type: 'job.assembled', births, at });
     }),
-    begin: enqueueActions(({ context, event, enqueue }) => {
-      carryOut(enqueue, steps.begin(context, event.at));
-    }),
+    begin: at(steps.begin),
     release: enqueueActions(({ context, event, enqueue }) => {
       carryOut(enqueue, steps.release(context, spawnsIn(event)));
     }),
@@ -76,9 +76,7 @@ export const jobSetup = setup({
     spawnWaiting: enqueueActions(({ context, event, enqueue }) => {
       carryOut(enqueue, { says: spawnsOf(context, spawnsIn(event)) });
     }),
-    giveUp: enqueueActions(({ context, event, enqueue }) => {
-      carryOut(enqueue, ends.giveUp(context, event.at));
-    }),
+    giveUp: at(ends.giveUp),
     /** A job that is not accepted yet has nothing to say to anybody. */
     learnLeader: assign(({ context, event }) => {
       assertEvent(event, 'leadership.acquired');
@@ -90,9 +88,7 @@ export const jobSetup = setup({
       const { at: _, ...heldDecision } = event;
       return { heldDecision };
     }),
-    takeHeld: enqueueActions(({ context, event, enqueue }) => {
-      carryOut(enqueue, decisions.takeHeld(context, event.at));
-    }),
+    takeHeld: at(decisions.takeHeld),
     answerUnaccepted: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, ['cancel.requested', 'job.extend']);
       const step =
@@ -101,21 +97,13 @@ export const jobSetup = setup({
           : decisions.answerUnaccepted(event);
       carryOut(enqueue, step);
     }),
-    abandon: enqueueActions(({ context, event, enqueue }) => {
-      carryOut(enqueue, ends.abandon(context, event.at));
-    }),
-    takeChange: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'workflow.changed');
-      carryOut(enqueue, steps.takeChange(context, event));
-    }),
+    abandon: at(ends.abandon),
+    takeChange: on('workflow.changed', steps.takeChange),
     keepProgress: assign(({ context, event }) => {
       assertEvent(event, 'workflow.progressed');
       return steps.takeProgress(context, event);
     }),
-    loseWorker: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'worker.lost');
-      carryOut(enqueue, steps.loseWorker(context, event));
-    }),
+    loseWorker: on('worker.lost', steps.loseWorker),
     credit: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'extension.credited');
       const isDecided = context.timeoutReportedAt !== null || context.endedAt !== null;
@@ -130,29 +118,13 @@ export const jobSetup = setup({
         credit.extend(context, event, endedAt !== null ? 'alreadyFinal' : isReported),
       );
     }),
-    takeOver: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'leadership.acquired');
-      carryOut(enqueue, steps.takeOver(context, event));
-    }),
-    takeOverEnded: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'leadership.acquired');
-      carryOut(enqueue, steps.takeOverEnded(context, event));
-    }),
-    timeOut: enqueueActions(({ context, event, enqueue }, { reason }: Due) => {
-      carryOut(enqueue, ends.timeOut(context, reason, event.at));
-    }),
-    reportTimeout: enqueueActions(({ context, event, enqueue }, { reason }: Due) => {
-      carryOut(enqueue, ends.reportTimeout(context, reason, event.at));
-    }),
-    shadow: enqueueActions(({ context, event, enqueue }, { reason }: Due) => {
-      carryOut(enqueue, ends.shadow(context, reason, event.at));
-    }),
-    fallBack: enqueueActions(({ context, event, enqueue }) => {
-      carryOut(enqueue, ends.fallBack(context, event.at));
-    }),
-    report: enqueueActions(({ context, event, enqueue }) => {
-      carryOut(enqueue, gate.report(context, event.at));
-    }),
+    takeOver: on('leadership.acquired', steps.takeOver),
+    takeOverEnded: on('leadership.acquired', steps.takeOverEnded),
+    timeOut: at((context, now, { reason }: Due) => ends.timeOut(context, reason, now)),
+    reportTimeout: at((context, now, { reason }: Due) => ends.reportTimeout(context, reason, now)),
+    shadow: at((context, now, { reason }: Due) => ends.shadow(context, reason, now)),
+    fallBack: at(ends.fallBack),
+    report: at(gate.report),
     announce: enqueueActions(({ context, event, enqueue }) => {
       carryOut(enqueue, gate.report(context, event.at, true));
     }),
@@ -166,46 +138,24 @@ export const jobSetup = setup({
         says: gate.correction(context, event.at, 'requested', null, event.nonce),
       });
     }),
-    obey: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'timeout.declared');
-      carryOut(enqueue, decisions.obey(context, event));
-    }),
-    refuse: enqueueActions(({ context, event, enqueue }, { why }: { why: gate.Refusal }) => {
-      assertEvent(event, ['timeout.declared', 'cancel.requested']);
-      carryOut(enqueue, decisions.refuse(context, event, why));
-    }),
-    cancel: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'cancel.requested');
-      carryOut(enqueue, decisions.cancel(context, event));
-    }),
-    joinCancel: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'cancel.requested');
-      carryOut(enqueue, decisions.joinCancel(context, event));
-    }),
-    refuseCancel: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'cancel.requested');
-      carryOut(enqueue, decisions.refuseCancel(context, event));
-    }),
-    conclude: enqueueActions(({ context, event, enqueue }) => {
-      carryOut(enqueue, ends.conclude(context, event.at));
-    }),
-    windUp: enqueueActions(({ context, event, enqueue }) => {
-      carryOut(enqueue, ends.windUp(context, event.at));
-    }),
+    obey: on('timeout.declared', decisions.obey),
+    refuse: on(
+      ['timeout.declared', 'cancel.requested'],
+      (context, event, { why }: { why: gate.Refusal }) => decisions.refuse(context, event, why),
+    ),
+    cancel: on('cancel.requested', decisions.cancel),
+    joinCancel: on('cancel.requested', decisions.joinCancel),
+    refuseCancel: on('cancel.requested', decisions.refuseCancel),
+    conclude: at(ends.conclude),
+    windUp: at(ends.windUp),
     answerCancelAskers: enqueueActions(({ context, enqueue }) => {
       carryOut(enqueue, { next: { cancelAskers: [] }, says: ends.cancelled(context) });
     }),
     tellFinal: enqueueActions(({ context, event, enqueue }) => {
       if (!context.isFinalKnown) carryOut(enqueue, { says: gate.finalStatus(context, event.at) });
     }),
-    takeAck: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'ack.received');
-      carryOut(enqueue, decisions.takeAck(context, event));
-    }),
-    takeRefusal: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'message.refused');
-      carryOut(enqueue, steps.takeRefusal(context, event));
-    }),
+    takeAck: on('ack.received', decisions.takeAck),
+    takeRefusal: on('message.refused', steps.takeRefusal),
   },
   guards: {
     isLocal: ({ context }) => isLocal(context),

@@ -7,7 +7,7 @@ import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Spawned } from '../../../runtime/machine.ts';
 import type { LogEvent } from '../log-events.ts';
 import type { DenialReason, ExtensionRequested } from '../messages/worker.ts';
-import { carryOut } from '../step.ts';
+import { carryOut, stepActions } from '../step.ts';
 import type { WorkerState } from '../words.ts';
 import type { WorkerHealthContext, WorkerHealthEvent, WorkerHealthInput } from './context.ts';
 import * as extensions from './extensions.ts';
@@ -29,6 +29,8 @@ const isRequest = (
   event: WorkerHealthEvent,
 ): event is ExtensionRequested & { readonly at: number } => event.type === 'extension.requested';
 
+const { on, at } = stepActions<WorkerHealthContext, WorkerHealthEvent>();
+
 export const workerHealthSetup = setup({
   types: {
     context: {} as WorkerHealthContext,
@@ -48,77 +50,36 @@ export const workerHealthSetup = setup({
     tellStanding: enqueueActions(({ context, enqueue }) =>
       carryOut(enqueue, { says: [steps.tellPool(context)] }),
     ),
-    takeAnswer: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'announce.answered');
-      carryOut(enqueue, steps.takeAnswer(context, event));
-    }),
+    takeAnswer: on('announce.answered', steps.takeAnswer),
     learnTerm: assign(({ context, event }) => {
       assertEvent(event, 'leadership.acquired');
       return { term: Math.max(event.fence, context.term) };
     }),
-    takeRegistration: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'registration.told');
-      carryOut(enqueue, steps.takeRegistration(context, event));
-    }),
-    takeHeartbeat: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'heartbeat.received');
-      carryOut(enqueue, steps.takeHeartbeat(context, event));
-    }),
-    askToRegister: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'heartbeat.received');
-      carryOut(enqueue, steps.askToRegister(context, event));
-    }),
-    recover: enqueueActions(({ context, event, enqueue }) =>
-      carryOut(enqueue, steps.recover(context, event.at)),
+    takeRegistration: on('registration.told', steps.takeRegistration),
+    takeHeartbeat: on('heartbeat.received', steps.takeHeartbeat),
+    askToRegister: on('heartbeat.received', steps.askToRegister),
+    recover: at(steps.recover),
+    evict: at((context, now, { reason }: { reason: EvictionReason }) =>
+      steps.evict(context, now, reason),
     ),
-    evict: enqueueActions(({ context, event, enqueue }, { reason }: { reason: EvictionReason }) =>
-      carryOut(enqueue, steps.evict(context, event.at, reason)),
+    takeOver: on('leadership.acquired', (context, { fence, at }) =>
+      steps.takeOver(context, fence, at),
     ),
-    takeOver: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'leadership.acquired');
-      carryOut(enqueue, steps.takeOver(context, event.fence, event.at));
-    }),
-    takeAttempt: enqueueActions(({ context, event, enqueue }, { isLost }: { isLost: boolean }) => {
-      assertEvent(event, 'attempt.placed');
-      carryOut(enqueue, steps.takeAttempt(context, event, isLost));
-    }),
-    beginAttempt: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'attempt.running');
-      carryOut(enqueue, steps.beginAttempt(context, event));
-    }),
-    endAttempt: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'attempt.ended');
-      carryOut(enqueue, steps.endAttempt(context, event));
-    }),
-    answerAgain: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'extension.requested');
-      carryOut(enqueue, extensions.answerAgain(context, event));
-    }),
-    keepAsker: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'extension.requested');
-      carryOut(enqueue, extensions.keepAsker(context, event));
-    }),
-    dropOutdated: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'extension.requested');
-      carryOut(enqueue, extensions.dropOutdated(context, event));
-    }),
-    deny: enqueueActions(({ context, event, enqueue }, { reason }: { reason: DenialReason }) => {
-      assertEvent(event, 'extension.requested');
-      carryOut(enqueue, extensions.deny(context, event, reason));
-    }),
+    takeAttempt: on('attempt.placed', (context, event, { isLost }: { isLost: boolean }) =>
+      steps.takeAttempt(context, event, isLost),
+    ),
+    beginAttempt: on('attempt.running', steps.beginAttempt),
+    endAttempt: on('attempt.ended', steps.endAttempt),
+    answerAgain: on('extension.requested', extensions.answerAgain),
+    keepAsker: on('extension.requested', extensions.keepAsker),
+    dropOutdated: on('extension.requested', extensions.dropOutdated),
+    deny: on('extension.requested', (context, event, { reason }: { reason: DenialReason }) =>
+      extensions.deny(context, event, reason),
+    ),
     countDenial: assign({ denials: ({ context }) => context.denials + 1 }),
-    grant: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'extension.requested');
-      carryOut(enqueue, extensions.grant(context, event));
-    }),
-    settleCredit: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'credit.answered');
-      carryOut(enqueue, extensions.settleCredit(context, event));
-    }),
-    takeRefusal: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'message.refused');
-      carryOut(enqueue, extensions.takeRefusal(context, event));
-    }),
+    grant: on('extension.requested', extensions.grant),
+    settleCredit: on('credit.answered', extensions.settleCredit),
+    takeRefusal: on('message.refused', extensions.takeRefusal),
     forgetJob: assign(({ context, event }) => {
       assertEvent(event, 'credit.closed');
       return { creditedJobs: context.creditedJobs.filter((jobId) => jobId !== event.jobId) };

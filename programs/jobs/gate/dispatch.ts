@@ -7,9 +7,9 @@
  */
 
 import { jobsServiceAddress } from '../../../machines/jobs/addresses.ts';
-import { isOutcome, UNREACHABLE } from '../../../machines/jobs/datacenter/words.ts';
+import { isOutcome, UNREACHABLE } from '../../../machines/jobs/datacenter/steps.ts';
+import { dispatchDueAt } from '../../../machines/jobs/gate-job/context.ts';
 import { wasAway } from '../../../machines/jobs/gate-job/joining.ts';
-import { dispatchDueAt } from '../../../machines/jobs/gate-job/record.ts';
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
 import type { SubmissionAnswer } from '../../../machines/jobs/messages/client.ts';
 import type {

@@ -6,7 +6,7 @@
  */
 
 import { jobsServiceAddress } from '../../../machines/jobs/addresses.ts';
-import { runningNames } from '../../../machines/jobs/gate-job/deciding.ts';
+import { runningNames } from '../../../machines/jobs/gate-job/decisions.ts';
 import type {
   CancelAnswer,
   ClientCancelRequested,

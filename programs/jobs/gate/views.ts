@@ -7,7 +7,7 @@
 
 import { jobsServiceAddress } from '../../../machines/jobs/addresses.ts';
 import type { DatacenterRecord } from '../../../machines/jobs/datacenter/context.ts';
-import { running, targets } from '../../../machines/jobs/gate-job/record.ts';
+import { running, targets } from '../../../machines/jobs/gate-job/context.ts';
 import { overallDueAt } from '../../../machines/jobs/gate-job/rules.ts';
 import type { GateJobContext } from '../../../machines/jobs/gate-job.ts';
 import type {

@@ -1,6 +1,6 @@
 /** The outcome of a job of several datacenters: what it follows from, and that it stays. */
 
-import type { GateOutcome } from '../../../machines/jobs/gate-job/record.ts';
+import type { GateOutcome } from '../../../machines/jobs/gate-job/context.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type { HistoryRecord } from '../../history.ts';
 import type { JobsInvariant } from '../facts.ts';

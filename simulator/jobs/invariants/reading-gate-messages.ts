@@ -7,7 +7,7 @@
  */
 
 import type { DatacenterMessage } from '../../../machines/jobs/datacenter/context.ts';
-import { UNREACHABLE } from '../../../machines/jobs/datacenter/words.ts';
+import { UNREACHABLE } from '../../../machines/jobs/datacenter/steps.ts';
 import type {
   AckReceived,
   FinalReported,

@@ -6,12 +6,12 @@
  */
 
 import type { DatacenterRecord } from '../../../machines/jobs/datacenter/context.ts';
-import type { GateJobContext } from '../../../machines/jobs/gate-job/record.ts';
+import type { GateJobContext } from '../../../machines/jobs/gate-job/context.ts';
 import type { Outcome, Reason } from '../../../machines/jobs/words.ts';
 import type { TakenTurn } from './reading-turns.ts';
 
 export type { DatacenterRecord } from '../../../machines/jobs/datacenter/context.ts';
-export type { GateJobContext } from '../../../machines/jobs/gate-job/record.ts';
+export type { GateJobContext } from '../../../machines/jobs/gate-job/context.ts';
 export type GateTurn = TakenTurn<GateJobContext>;
 
 /** It has the job and has not ended it. */

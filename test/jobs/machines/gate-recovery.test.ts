@@ -1,7 +1,7 @@
 /** A gate that comes back, with its data or without, and the numbers that keep decisions apart. */
 
 import { expect, test } from 'vitest';
-import { type GateJobContext, initialGateJob } from '../../../machines/jobs/gate-job/record.ts';
+import { type GateJobContext, initialGateJob } from '../../../machines/jobs/gate-job/context.ts';
 import { tookOffice } from '../../../machines/jobs/gate-job/takeover.ts';
 import type { GateJobRebuilt } from '../../../machines/jobs/messages/gate.ts';
 import { gateWorld, RULES, type Saying } from './gate-world.ts';

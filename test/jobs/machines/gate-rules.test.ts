@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DatacenterRecord } from '../../../machines/jobs/datacenter/context.ts';
-import { initialGateJob, type RuledContext } from '../../../machines/jobs/gate-job/record.ts';
+import { initialGateJob, type RuledContext } from '../../../machines/jobs/gate-job/context.ts';
 import {
   catchUpDueAt,
   fallenSilent,

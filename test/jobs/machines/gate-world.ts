@@ -3,7 +3,7 @@
  * virtual time, and at each datacenter an actor in the place of its job that writes down what it hears.
  */
 
-import type { GateJobSubmission } from '../../../machines/jobs/gate-job/record.ts';
+import type { GateJobSubmission } from '../../../machines/jobs/gate-job/context.ts';
 import { gateJobMachine } from '../../../machines/jobs/gate-job.ts';
 import type { LogEvent } from '../../../machines/jobs/log-events.ts';
 import type { JobTerms } from '../../../machines/jobs/messages/client.ts';

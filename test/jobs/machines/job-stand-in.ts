@@ -1,5 +1,5 @@
 /**
- * In the place of a datacenter's job: writes down what a gate says to it, and says what it is told to.
+ * Stand-in for a datacenter's job: writes down what a gate says to it, and says what it is told to.
  */
 
 import { enqueueActions, setup } from 'xstate';

@@ -1,6 +1,6 @@
 /** Histories of one job of a gate by hand, as tale.ts has them for a job of a datacenter. */
 
-import { type GateJobContext, initialGateJob } from '../../../machines/jobs/gate-job/record.ts';
+import { type GateJobContext, initialGateJob } from '../../../machines/jobs/gate-job/context.ts';
 import type { DecisionEpoch } from '../../../machines/jobs/messages/fields.ts';
 import { EPOCH, GATE_JOB, moment, Tale } from './tale.ts';
 

@@ -1,7 +1,7 @@
 /** Outcome of a job of a gate, and that it stays so; agreement of gate and datacenters in the end. */
 
 import { describe } from 'vitest';
-import type { GateJobContext, GateOutcome } from '../../../machines/jobs/gate-job/record.ts';
+import type { GateJobContext, GateOutcome } from '../../../machines/jobs/gate-job/context.ts';
 import {
   agreesInTheEnd,
   decisionsArrive,

@@ -1,7 +1,7 @@
 /** Decisions and messages that are not what they were: never obeyed, always answered. */
 
 import { describe } from 'vitest';
-import type { GateJobContext } from '../../../machines/jobs/gate-job/record.ts';
+import type { GateJobContext } from '../../../machines/jobs/gate-job/context.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type { DecisionEpoch } from '../../../machines/jobs/messages/fields.ts';
 import { Table } from '../../../runtime/machine.ts';

@@ -4,7 +4,7 @@
  * with timeouts that only watch.
  */
 
-import type { GateJobContext } from '../../../machines/jobs/gate-job/record.ts';
+import type { GateJobContext } from '../../../machines/jobs/gate-job/context.ts';
 import { overallDueAt } from '../../../machines/jobs/gate-job/rules.ts';
 import { gateJobMachine } from '../../../machines/jobs/gate-job.ts';
 import type { PathPlan } from '../../paths/plan.ts';

@@ -13,7 +13,7 @@ import {
   type GateLimits,
   UNHEARD,
 } from '../datacenter/context.ts';
-import { charactersOf } from '../datacenter/words.ts';
+import { charactersOf } from '../datacenter/steps.ts';
 import { chartOf, isUnderWay, stepped } from '../datacenter.ts';
 import type { JobTerms } from '../messages/client.ts';
 import type { DecisionEpoch } from '../messages/fields.ts';

@@ -12,8 +12,6 @@ import { isUnderWay } from '../datacenter.ts';
 import type { DecisionEpoch } from '../messages/fields.ts';
 import type { CancelRequested, TimeoutDeclared } from '../messages/gate.ts';
 import type { GateReason } from '../words.ts';
-import { type GlobalEnd, globalOutcome, type LocalEnd, NO_DATACENTER } from './global-outcome.ts';
-import { dispatchClosed } from './joining.ts';
 import {
   type DatacenterResults,
   type Datacenters,
@@ -23,7 +21,9 @@ import {
   running,
   targets,
   withSteps,
-} from './record.ts';
+} from './context.ts';
+import { type GlobalEnd, globalOutcome, type LocalEnd, NO_DATACENTER } from './global-outcome.ts';
+import { dispatchClosed } from './joining.ts';
 import { detailOf, isAnyDue } from './rules.ts';
 
 /** The last ones are kept. */

@@ -1,5 +1,5 @@
 /**
- * Notes and moves of the chart in workflow.ts: what happens to a workflow, and that a limit begins
+ * Edges of the chart in workflow.ts that stand in more than one of its states, and what each logs; a limit begins
  * again.
  */
 

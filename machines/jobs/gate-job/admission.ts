@@ -6,10 +6,10 @@
  */
 
 import type { DatacenterMessage } from '../datacenter/context.ts';
-import { isOldReport, isOutcome } from '../datacenter/words.ts';
+import { isOldReport, isOutcome } from '../datacenter/steps.ts';
 import type { DecisionEpoch } from '../messages/fields.ts';
 import type { AckReceived } from '../messages/gate.ts';
-import { type Datacenters, type GateJobContext, recordOf, withStep } from './record.ts';
+import { type Datacenters, type GateJobContext, recordOf, withStep } from './context.ts';
 
 /** `late`: from a datacenter that took the job when it was too late. */
 export type Verdict = 'taken' | 'duplicate' | 'staleFence' | 'notTarget' | 'late';
