@@ -108,7 +108,7 @@ export class JobsOfGates {
       job.fullUntil = Math.max(job.fullUntil, takenAt);
     else if (isLimit || context.outcome !== null)
       for (const [name, one] of job.datacenters)
-        // Whoever speaks in this turn is counted by what it says.
+        // Anybody who speaks in this turn is counted by what it says.
         if (one.phase === 'asked' && name !== datacenter) one.phase = 'out';
     noteDecision(job, turn);
     const one = job.datacenters.get(datacenter);
