@@ -118,7 +118,7 @@ export const gateContactPlants: readonly Plant[] = [
           "'progress.reported': caughtUp,\n            'timeout.reported': caughtUp,\n            'leader.transferred': caughtUp,\n            'final.reported': caughtUp,\n            'status.corrected': caughtUp,",
       },
     ],
-    plan: 'written-GA-12.json',
+    suite: 'test/jobs/machines/datacenter.test.ts',
   },
   {
     id: 'P231',
