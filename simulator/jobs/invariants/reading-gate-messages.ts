@@ -107,8 +107,8 @@ export class JobsOfGates {
     if (isBack || (isNewHolder && isUndecided && isAnyAsked(job)))
       job.fullUntil = Math.max(job.fullUntil, takenAt);
     else if (isLimit || context.outcome !== null)
+      // Anybody who speaks in this turn is counted by what it says.
       for (const [name, one] of job.datacenters)
-        // Anybody who speaks in this turn is counted by what it says.
         if (one.phase === 'asked' && name !== datacenter) one.phase = 'out';
     noteDecision(job, turn);
     const one = job.datacenters.get(datacenter);
