@@ -64,6 +64,18 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
+    // Asked for by `--coverage`: the product alone, by what its own process ran.
+    coverage: {
+      provider: 'v8',
+      include: [
+        '*.ts',
+        '{cli,http,inspector,machines,programs,reading,runtime}/**/*.ts',
+        '{simulator,stores,telemetry,testing,transports}/**/*.ts',
+      ],
+      exclude: ['*.config.ts', 'inspector/page/**'],
+      reporter: ['text-summary', 'json-summary'],
+      reportsDirectory: 'test/.tmp/coverage',
+    },
   },
 });
 

@@ -43,7 +43,7 @@ const EMPTY_WORDS = /(^|-)(utils?|helpers?|common|misc)(-|$)/;
 
 /** A header begins with the noun or verb that a reader would search for. */
 const QUESTION_WORD =
-  /^\/\*\*[\s*]*(What|How|Who|Whom|Whose|Whether|Which|Where|When|Why|After|Before|By|For|From|In|Of|That|With)\b/;
+  /^\/\*\*[\s*]*(What|How|Who|Whom|Whose|Whether|Which|Where|When|Why|After|Before|By|For|From|In|Of|That|With)(?= )/;
 
 /** Words for which the field has plainer ones; written in parts, so that this list is none of them. */
 const PRIVATE_WORDS = new RegExp(

@@ -139,7 +139,18 @@ describe('a plan file', () => {
     expect(failure.message).toMatch(message);
   });
 
-  test('tells of ten mistakes and counts the others', () => {
+  test('tells line and column: of a value, of the parent of a missing one, of broken JSON', () => {
+    const text = planText({ ...planOf(), steps: [{ atMs: '0', do: 'heal' } as never] });
+    const at = text.indexOf('"atMs": "0"');
+    const line = text.slice(0, at).split('\n').length;
+    const column = at - text.lastIndexOf('\n', at);
+    expect(failureOf(text).message).toContain(`plan.json:${line}:${column}: steps[0].atMs: `);
+    expect(failureOf('{\n  "version": 1\n}').message).toMatch(/^plan\.json:1:1: /);
+    expect(failureOf('{\n  "version": }').message).toMatch(/^plan\.json:2:14: is no JSON/);
+    expect(failureOf('{').message).toMatch(/^plan\.json:1:2: is no JSON/);
+  });
+
+  test('tells of ten issues and counts the others', () => {
     const steps = Array.from({ length: 30 }, () => ({ atMs: -1e99, do: 'heal' }));
     const lines = failureOf(changed({ steps })).message.split('\n');
     expect(lines).toHaveLength(11);

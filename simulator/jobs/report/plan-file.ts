@@ -2,12 +2,15 @@
  * A plan as a file: written so that people can read it, and read so that it can be trusted.
  *
  * Guarantees: of a plan that is returned the version, the shape, the sizes, the configuration and the
- * names were checked; otherwise one error says what is wrong where. What the parameters of a fault
- * mean its kind alone knows, and says when it is played.
+ * names were checked; otherwise one error says what is wrong where, with line and column. What the
+ * parameters of a fault mean its kind alone knows, and says when it is played.
  */
 
 import { resolveConfiguration } from '../../../programs/jobs/configuration.ts';
+import { Issues, positionsIn } from '../../../reading/issues.ts';
 import { type SchemaIssue, schemaIssues, whatOf } from '../../../reading/schema.ts';
+import { readSource } from '../../../reading/source.ts';
+import { placesIn } from '../../../reading/value.ts';
 import { excerpt, messageOf, RuntimeError } from '../../../runtime/base/errors.ts';
 import { kindOfNemesis } from '../../faults.ts';
 import { checkBounds } from '../../simulation.ts';
@@ -20,7 +23,7 @@ import { strangersIn } from './strangers.ts';
 
 /** Characters of a plan file. */
 export const PLAN_LENGTH_MAX = 16 * 1_048_576;
-/** Mistakes that one error tells of. */
+/** Issues that one error tells of. */
 const TOLD_MAX = 10;
 
 /** `release`: of Escapement, which plays it again as it was. */
@@ -42,37 +45,83 @@ export function readPlan(
   fileName: string,
   { release, isForced = false }: ReadOptions = {},
 ): Plan {
-  const fail = (...whats: readonly string[]): never => {
-    const told = whats.slice(0, TOLD_MAX).map((what) => `${fileName}: ${what}`);
-    const more = whats.length - told.length;
+  const fail = (...issues: ReadonlyArray<PlanIssue>): never => {
+    const first = issues.slice(0, TOLD_MAX);
+    const placeOf = placesOf(text, first);
+    const told = first.map(({ path, what, offset }) => {
+      const named = path === undefined ? what : `${path}: ${what}`;
+      return `${fileName}${placeOf(path, offset)}: ${named}`;
+    });
+    const more = issues.length - told.length;
     if (more > 0) told.push(`${fileName}: and ${more} more.`);
     throw new RuntimeError('PLAN_INVALID', told.join('\n'));
   };
   if (text.length > PLAN_LENGTH_MAX)
-    fail(`a plan has at most ${PLAN_LENGTH_MAX.toLocaleString('en-GB')} characters.`);
+    fail({
+      what: `a plan has at most ${PLAN_LENGTH_MAX.toLocaleString('en-GB')} characters.`,
+    });
   const written = parsed(text, fail);
   const value = isForced && isMap(written) ? { ...written, version: PLAN_VERSION } : written;
   const { version, release: writer } = isMap(value) ? value : {};
   const force = 'With --force it is played all the same, and may come to another run';
   if (version !== undefined && version !== PLAN_VERSION)
-    fail(
-      `a plan of another version, ${excerpt(version)}; this release plays version ${PLAN_VERSION}. ${force}.`,
-    );
+    fail({
+      what: `a plan of another version, ${excerpt(version)}; this release plays version ${PLAN_VERSION}. ${force}.`,
+    });
   if (!isForced && writer !== undefined && release !== undefined && writer !== release)
-    fail(`a plan of another release, ${excerpt(writer)}; this is ${release}. ${force}.`);
+    fail({ what: `a plan of another release, ${excerpt(writer)}; this is ${release}. ${force}.` });
   const checked = planSchema.safeParse(value);
-  if (!checked.success) return fail(...schemaIssues(planSchema, checked.error).map(sentenceOf));
+  if (!checked.success) return fail(...schemaIssues(planSchema, checked.error).map(planIssue));
   // As it was in the file, with its keys in their order: the same run.
   const plan = value as Plan;
-  const mistakes = mistakesIn(plan);
-  return mistakes.length > 0 ? fail(...mistakes) : plan;
+  const issues = issuesIn(plan);
+  return issues.length > 0 ? fail(...issues) : plan;
 }
 
-function parsed(text: string, fail: (what: string) => never): unknown {
+interface PlanIssue {
+  /** Left out where the whole file is meant. */
+  readonly path?: string;
+  readonly what: string;
+  /** Where in the text, when no value is there to tell it. */
+  readonly offset?: number;
+}
+
+/** Line and column of issues, as `:12:5`; empty where the whole file is meant, or the text is too long to look. */
+function placesOf(
+  text: string,
+  issues: readonly PlanIssue[],
+): (path: string | undefined, offset: number | undefined) => string {
+  const position = positionsIn(text);
+  const offsets = issues.some(({ path }) => path !== undefined) ? offsetsIn(text) : new Map();
+  return (path, offset) => {
+    let name = path?.replaceAll(/\[(\d+)\]/g, '.$1');
+    // What is missing is told where it should stand.
+    while (name !== undefined && name !== '' && !offsets.has(name))
+      name = name.slice(0, Math.max(0, name.lastIndexOf('.')));
+    const at = offset ?? (name === '' && offsets.size > 0 ? 0 : offsets.get(name ?? ''));
+    if (at === undefined) return '';
+    const { line, column } = position(at);
+    return `:${line}:${column}`;
+  };
+}
+
+function offsetsIn(text: string): ReadonlyMap<string, number> {
+  try {
+    const source = readSource(text, new Issues(text, '', 'PLAN_INVALID'));
+    return new Map(source === undefined ? [] : placesIn(source));
+  } catch {
+    return new Map();
+  }
+}
+
+function parsed(text: string, fail: (issue: PlanIssue) => never): unknown {
   try {
     return JSON.parse(text);
   } catch (thrown) {
-    return fail(`is no JSON: ${messageOf(thrown)}`);
+    const what = messageOf(thrown);
+    const [, position] = / at position (\d+)/.exec(what) ?? [];
+    const offset = position === undefined ? text.length : Number(position);
+    return fail({ what: `is no JSON: ${what}`, offset });
   }
 }
 
@@ -80,8 +129,8 @@ function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function sentenceOf(issue: SchemaIssue): string {
-  return `${pathOf(issue.path)}: ${whatOf(issue)}`;
+function planIssue(issue: SchemaIssue): PlanIssue {
+  return { path: pathOf(issue.path), what: whatOf(issue) };
 }
 
 function pathOf(path: readonly PropertyKey[]): string {
@@ -90,28 +139,32 @@ function pathOf(path: readonly PropertyKey[]): string {
   return text === '' ? 'the plan' : text.slice(0, 200);
 }
 
-function mistakesIn(plan: Plan): readonly string[] {
-  const mistakes: string[] = [];
+function issuesIn(plan: Plan): readonly PlanIssue[] {
+  const issues: PlanIssue[] = [];
   const nodes = nodesOf(plan.topology).length;
   if (nodes > SCENARIO_LIMITS.nodesMax)
-    mistakes.push(`topology: there are ${nodes} nodes, and at most ${SCENARIO_LIMITS.nodesMax}.`);
+    issues.push({
+      path: 'topology',
+      what: `there are ${nodes} nodes, and at most ${SCENARIO_LIMITS.nodesMax}.`,
+    });
   const ids = plan.nemeses.map(({ id }) => id);
-  if (new Set(ids).size < ids.length) mistakes.push('nemeses: two have the same id.');
+  if (new Set(ids).size < ids.length)
+    issues.push({ path: 'nemeses', what: 'two have the same id.' });
   for (const [index, { kind }] of plan.nemeses.entries())
-    collect(mistakes, `nemeses[${index}].kind`, () => kindOfNemesis(JOBS_MENU, kind));
-  collect(mistakes, 'config', () => resolveConfiguration(plan.config));
-  collect(mistakes, 'bounds', () => checkBounds(plan.bounds ?? {}));
+    collect(issues, `nemeses[${index}].kind`, () => kindOfNemesis(JOBS_MENU, kind));
+  collect(issues, 'config', () => resolveConfiguration(plan.config));
+  collect(issues, 'bounds', () => checkBounds(plan.bounds ?? {}));
   // Names mean nothing where there are too many nodes to look at.
-  if (mistakes.length === 0)
+  if (issues.length === 0)
     for (const { path, name } of strangersIn(plan))
-      mistakes.push(`${path}: ${excerpt(name)} is not in the topology.`);
-  return mistakes;
+      issues.push({ path, what: `${excerpt(name)} is not in the topology.` });
+  return issues;
 }
 
-function collect(mistakes: string[], path: string, check: () => unknown): void {
+function collect(issues: PlanIssue[], path: string, check: () => unknown): void {
   try {
     check();
   } catch (thrown) {
-    mistakes.push(`${path}: ${messageOf(thrown)}`);
+    issues.push({ path, what: messageOf(thrown) });
   }
 }
