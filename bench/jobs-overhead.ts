@@ -12,7 +12,15 @@
 import { closedLoop } from './closed-loop.ts';
 import { startTracking, startUntracking } from './jobs-manager.ts';
 import { type JobsSystem, startSystem, until } from './jobs-system.ts';
-import { collectGarbage, median, quantile, rangeOf, rounded, summary } from './rounds.ts';
+import {
+  collectGarbage,
+  median,
+  medianInterval,
+  quantile,
+  rangeOf,
+  rounded,
+  summary,
+} from './rounds.ts';
 import type { Field, Measured, MeasureOptions, Range } from './suite.ts';
 
 const CONCURRENT = 1_000;
@@ -29,7 +37,6 @@ const QUICK_BLOCKS = 2;
 const TIMEOUT_MS = 3_600_000;
 const RUNNING_LIMIT_MS = 120_000;
 const GOAL_PERCENT = 5;
-const CONFIDENCE = 0.95;
 
 export const jobsOverhead: Field = {
   name: 'overheadPercent',
@@ -99,26 +106,6 @@ function measured(
 function verdictOf([lower, upper]: Range): 'met' | 'missed' | 'inconclusive' {
   if (upper - lower > GOAL_PERCENT) return 'inconclusive';
   return upper < GOAL_PERCENT ? 'met' : 'missed';
-}
-
-/**
- * Between which two of the values, counted from both ends, the median lies with at least that
- * confidence, whatever the distribution. Too few values: all of them.
- */
-function medianInterval(values: readonly number[]): Range {
-  const sorted = Float64Array.from(values).sort();
-  const count = sorted.length;
-  // The share of samples in which fewer than `rank` of `count` values lie below the median.
-  let rank = 0;
-  let share = 0.5 ** count;
-  let below = share;
-  while (below <= (1 - CONFIDENCE) / 2) {
-    rank += 1;
-    share = (share * (count - rank + 1)) / rank;
-    below += share;
-  }
-  const from = Math.max(rank, 1) - 1;
-  return [sorted[from] as number, sorted[count - 1 - from] as number];
 }
 
 /** A system that holds a thousand jobs while it is measured: for each that begins beyond them the first is let go. */

@@ -7,6 +7,7 @@ import { Host } from '../programs/mapreduce/host.ts';
 import {
   followRun,
   inputOf,
+  type Prepared,
   prepare,
   type RunOptions,
   startRun,
@@ -24,6 +25,7 @@ export async function runOnce(
   { items, shell, map, timeout }: Work,
   look: (host: Host, runId: string) => unknown = () => {},
   options: RunOptions = {},
+  change: (prepared: Prepared) => Prepared = (prepared) => prepared,
 ): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'escapement-bench-mapreduce-'));
   const file = join(folder, 'workflow.yml');
@@ -40,7 +42,7 @@ export async function runOnce(
   );
   const host = await Host.open({ data: join(folder, 'data'), ...options });
   try {
-    const prepared = prepare(file);
+    const prepared = change(prepare(file));
     const begin = performance.now();
     const runId = await startRun(host, prepared, inputOf(prepared), options);
     await followRunQuietly(host, runId);

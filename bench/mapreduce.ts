@@ -6,11 +6,12 @@
 
 import { mapReduceItems } from './mapreduce-items.ts';
 import { mapReduceLateness } from './mapreduce-lateness.ts';
+import { mapReduceOverhead } from './mapreduce-overhead.ts';
 import { mapReduceTracked } from './mapreduce-tracked.ts';
 import type { Suite } from './suite.ts';
 
 export const mapreduce: Suite = {
   name: 'mapreduce',
   about: 'commands for many items, bounded in time',
-  fields: [mapReduceItems, mapReduceLateness, mapReduceTracked],
+  fields: [mapReduceItems, mapReduceOverhead, mapReduceLateness, mapReduceTracked],
 };

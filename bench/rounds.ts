@@ -14,6 +14,8 @@ export interface Case {
   run(): Promise<number> | number;
 }
 
+const CONFIDENCE = 0.95;
+
 export type Samples = Readonly<Record<string, readonly number[]>>;
 
 export async function interleave(
@@ -55,6 +57,26 @@ export function quantile(values: readonly number[], q: number): number {
   const position = (sorted.length - 1) * q;
   const below = sorted[Math.floor(position)] as number;
   return below + ((sorted[Math.ceil(position)] as number) - below) * (position % 1);
+}
+
+/**
+ * Between which two of the values, counted from both ends, the median lies with at least that
+ * confidence, whatever the distribution. Too few values: all of them.
+ */
+export function medianInterval(values: readonly number[]): Range {
+  const sorted = Float64Array.from(values).sort();
+  const count = sorted.length;
+  // The share of samples in which fewer than `rank` of `count` values lie below the median.
+  let rank = 0;
+  let share = 0.5 ** count;
+  let below = share;
+  while (below <= (1 - CONFIDENCE) / 2) {
+    rank += 1;
+    share = (share * (count - rank + 1)) / rank;
+    below += share;
+  }
+  const from = Math.max(rank, 1) - 1;
+  return [sorted[from] as number, sorted[count - 1 - from] as number];
 }
 
 export function rangeOf(values: readonly number[]): Range {

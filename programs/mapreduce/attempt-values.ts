@@ -3,7 +3,6 @@
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { AgentParams } from '../../machines/mapreduce/map-agent/setup.ts';
 import { VALUE_BYTES_MAX, type Values } from './placeholders.ts';
 import type { Plan } from './plan.ts';
@@ -17,7 +16,6 @@ export function ownVariables(
   { agentId, attempt, role, itemIndex }: AgentParams,
   mark: { readonly name: string; readonly value: string },
 ): Variables {
-  const path = folder.makeAgent(agentId);
   const common = {
     [mark.name]: mark.value,
     ESCAPEMENT_RUN_ID: runId,
@@ -27,7 +25,7 @@ export function ownVariables(
   if (role === 'reduce') return { ...common, ESCAPEMENT_RESULTS_FILE: folder.resultsPath };
   if (role === 'setup') return common;
   const { itemId, value } = items.at(itemIndex);
-  const file = join(path, 'item.json');
+  const file = folder.agentFile(agentId, 'item.json');
   writeFileSync(file, JSON.stringify(value), { mode: 0o600 });
   return { ...common, ESCAPEMENT_ITEM_ID: itemId, ESCAPEMENT_ITEM_FILE: file };
 }

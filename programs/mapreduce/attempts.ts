@@ -50,6 +50,8 @@ export interface Running {
 type SignalName = Parameters<ProcessGroups['signal']>[1];
 type CleanupResult = { readonly branch: string | null; readonly patch: string | null } | null;
 
+/** A command that ends sooner is told of once, by its end. After a crash it is found by its mark in either case. */
+const SPAWNED_TOLD_AFTER_MS = 100;
 const MARK = 'ESCAPEMENT_ATTEMPT_MARK';
 
 export class Attempts {
@@ -165,10 +167,13 @@ export class Attempts {
     const key = keyOf(params);
     this.#running.set(key, [...(this.#running.get(key) ?? []), running]);
     const { group, startTicks = null } = command;
-    if (group !== undefined)
-      this.#tell(params, { type: 'command.spawned', index, group, startTicks });
+    const cancelNews = clock.schedule(clock.now() + SPAWNED_TOLD_AFTER_MS, () => {
+      if (group !== undefined)
+        this.#tell(params, { type: 'command.spawned', index, group, startTicks });
+    });
     void command.ended.then((end) => {
       idle.close();
+      cancelNews();
       const isQuota = end.exitCode !== 0 && (stdout.hasMatched || stderr.hasMatched);
       this.#ended(plan, running, end, isQuota);
     });

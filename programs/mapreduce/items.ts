@@ -20,6 +20,8 @@ export interface Item {
 const ID_LENGTH_MAX = 128;
 const CHUNK_CHARACTERS = 65_536;
 const LINE_FEED = 10;
+const RECENT_MAX = 1_000;
+const RECENT_BYTES_MAX = 1_000;
 
 /** Checks a JSONPath. @throws {RuntimeError} INPUT_INVALID */
 export function checkPath(jsonPath: string): void {
@@ -195,6 +197,8 @@ export class ItemFile {
   readonly #descriptor: number;
   /** Where each line begins, and where the last one ends. */
   readonly #offsets: Float64Array;
+  /** Small items that were asked for last: each is, several times while it is at work. */
+  readonly #recent = new Map<number, Item>();
 
   /** @throws the system's error when there is no such file */
   constructor(path: string) {
@@ -207,13 +211,20 @@ export class ItemFile {
   }
 
   at(index: number): Item {
+    const known = this.#recent.get(index);
+    if (known !== undefined) return known;
     const [begin, end] = [this.#offsets[index], this.#offsets[index + 1]];
     if (begin === undefined || end === undefined)
       throw new RangeError(`There is no item ${index}.`);
     const bytes = Buffer.alloc(end - begin);
     readSync(this.#descriptor, bytes, 0, bytes.length, begin);
     const [itemId, value] = JSON.parse(bytes.toString()) as [string, unknown];
-    return { itemId, value };
+    const item = { itemId, value };
+    if (bytes.length > RECENT_BYTES_MAX) return item;
+    const [oldest] = this.#recent.keys();
+    if (this.#recent.size >= RECENT_MAX && oldest !== undefined) this.#recent.delete(oldest);
+    this.#recent.set(index, item);
+    return item;
   }
 
   close(): void {

@@ -2,7 +2,7 @@
  * Folder of a run: what belongs to it and is no state. The workflow and the items as they were at its start,
  * what commands have printed, patches, results.
  *
- *   runs/<run>/workflow.yml · items.jsonl · results.json · agents/<agent>/0.out, 0.err, item.json, …
+ *   runs/<run>/workflow.yml · items.jsonl · results.json · agents/<agent>.0.out, <agent>.item.json, …
  */
 
 import {
@@ -45,25 +45,20 @@ export class RunFolder {
   }
 
   make(): void {
-    mkdirSync(this.path, { recursive: true, mode: 0o700 });
+    mkdirSync(join(this.path, 'agents'), { recursive: true, mode: 0o700 });
   }
 
   readWorkflow(): string {
     return readFileSync(this.workflowPath, 'utf8');
   }
 
-  agentPath(agentId: string): string {
-    return join(this.path, 'agents', agentId);
-  }
-
-  makeAgent(agentId: string): string {
-    const path = this.agentPath(agentId);
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    return path;
+  /** A file of an attempt. Its files lie beside those of all others: a folder for each would cost more than they do. */
+  agentFile(agentId: string, name: string): string {
+    return join(this.path, 'agents', `${agentId}.${name}`);
   }
 
   outputPath(agentId: string, index: number, stream: 'out' | 'err'): string {
-    return join(this.agentPath(agentId), `${index}.${stream}`);
+    return this.agentFile(agentId, `${index}.${stream}`);
   }
 
   /** What a command has printed and was kept; nothing where it printed nothing. Not UTF-8 is U+FFFD. */
