@@ -51,11 +51,14 @@ export class StoredRuns {
 
   /** Rows of the items that were begun, by index. */
   items(runId: string): ReadonlyMap<number, ItemRow> {
+    const rows = this.#table(runId, 'items');
+    return new Map(Array.from(rows, ([index, row]) => [Number(index), row as ItemRow]));
+  }
+
+  *#table(runId: string, name: string): Iterable<readonly [key: string, row: unknown]> {
     const address = `mapreduce/${runId}@${this.#place}`;
     const text = this.#store.load(address);
-    if (text === undefined) return new Map();
-    const rows = storedRows(text, this.#store.rows(address), 'items');
-    return new Map(Array.from(rows, ([index, row]) => [Number(index), row as ItemRow]));
+    if (text !== undefined) yield* storedRows(text, this.#store.rows(address), name);
   }
 
   agent(runId: string, agentId: string): StoredActor<MapAgentContext> | undefined {
@@ -80,8 +83,8 @@ export class StoredRuns {
 
   /** Agents of a run that have not ended. */
   *activeAgents(runId: string): Iterable<StoredActor<MapAgentContext>> {
-    for (const [table, agentId] of this.#store.rows(`mapreduce/${runId}@${this.#place}`)) {
-      const found = table === 'agents' ? this.agent(runId, agentId) : undefined;
+    for (const [agentId] of this.#table(runId, 'agents')) {
+      const found = this.agent(runId, agentId);
       if (found !== undefined) yield found;
     }
   }
