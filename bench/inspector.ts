@@ -2,7 +2,7 @@
  * The inspector suite: what it costs a node, and whether what it says is right.
  *
  * Cost is the CPU of this process for each turn, with and without an inspector, in rounds that take turns. The page's
- * own figures need a browser.
+ * own figures are taken in a Chromium of this machine (inspector-page.ts).
  */
 
 import { createServer, request } from 'node:http';
@@ -23,6 +23,7 @@ import {
   workflowMachine,
 } from '../machines/index.ts';
 import { exitFigures } from './inspector-exits.ts';
+import { PAGE_FIELDS } from './inspector-page.ts';
 import { verdicts } from './inspector-verdicts.ts';
 import type { Field, Measured, MeasureOptions, Suite } from './suite.ts';
 
@@ -50,6 +51,7 @@ export const inspector: Suite = {
       15,
       'open',
     ),
+    ...PAGE_FIELDS,
     {
       name: 'whyVerdictsRight',
       about: 'verdicts of why that are the known cause of a simulated timeout, in %',

@@ -71,7 +71,7 @@ export async function writeReport(
   });
   output.progress(undefined);
   if (report === undefined) return false;
-  const names = writeFiles(report, folder);
+  const names = [...writeFiles(report, folder), ...(await writePage(report, folder))];
   for (const line of report.lines) output.line(printable(line));
   output.line(`files: ${printable(folder)}: ${names.join(', ')}`);
   return true;
@@ -85,6 +85,20 @@ function writeFiles({ files }: FailureReport, folder: string): readonly string[]
     writeFileSync(join(folder, name), text, { flag: 'wx' });
   return Object.keys(files);
 }
+
+/** The run in the inspector's page, in one file; nothing where the page is not built. */
+async function writePage({ plan }: FailureReport, folder: string): Promise<readonly string[]> {
+  const { findPage } = await import('../../inspector/static-files.ts');
+  if (findPage() === undefined) return [];
+  const { singleFile } = await import('../../inspector/single-file.ts');
+  const { linesOfRun } = await import('../../inspector/recording/simulated.ts');
+  const { play } = await import('../../simulator/index.ts');
+  const { history } = await play(plan, { invariants: [] });
+  const lines = linesOfRun(`${plan.name}, seed ${plan.seed}`, history.records);
+  writeFileSync(join(folder, PAGE), singleFile(lines), { flag: 'wx' });
+  return [PAGE];
+}
+const PAGE = 'inspector.html';
 
 /** Number of names that may be taken: far more than anybody looks at. */
 const NUMBER_MAX = 10_000;

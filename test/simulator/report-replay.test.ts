@@ -19,6 +19,7 @@ import { ownVersion } from '../../cli/own-version.ts';
 import { Output } from '../../cli/render/output.ts';
 import { type ReplayOptions, replayPlan } from '../../cli/simulate/replay.ts';
 import { writeReport } from '../../cli/simulate/report.ts';
+import { findPage } from '../../inspector/static-files.ts';
 import type { HistoryRecord } from '../../simulator/history/history.ts';
 import { jobsInvariants } from '../../simulator/jobs/invariants/index.ts';
 import type { Plan } from '../../simulator/jobs/plan.ts';
@@ -123,6 +124,7 @@ describe('the report of a plan on disk', () => {
     expect(await writeReport({ ...options, invariants }, output)).toBe(true);
     expect(readdirSync(into).sort()).toEqual([
       'history.jsonl',
+      ...(findPage() === undefined ? [] : ['inspector.html']),
       'original-plan.json',
       'plan.json',
       'report.txt',

@@ -180,16 +180,19 @@ export function useDefinition(kind: string, hash?: string) {
     let isWanted = true;
     definitionOf(kind, hash).then(
       (definition) => {
-        if (isWanted) found.value = definition;
+        if (!isWanted) return;
+        found.value = definition;
+        error.value = undefined;
       },
       (thrown: Error) => {
-        error.value = thrown.message;
+        if (isWanted) error.value = thrown.message;
       },
     );
     return () => {
       isWanted = false;
     };
-  }, [kind, hash]);
+    // A node that was away is asked again when it is back.
+  }, [kind, hash, generation.value]);
   return { definition: found.value?.kind === kind ? found.value : undefined, error: error.value };
 }
 

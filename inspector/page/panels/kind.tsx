@@ -26,9 +26,9 @@ export function KindPanel() {
     2_000,
   );
   const { definition, error: noChart } = useDefinition(kind);
-  if (noChart !== undefined)
+  if (noChart !== undefined && definition === undefined)
     return (
-      <Empty title={`There is no kind ${plain(kind)} here`}>
+      <Empty title={`There is no chart of ${plain(kind)}`}>
         <p>{noChart}</p>
       </Empty>
     );

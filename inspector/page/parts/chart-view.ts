@@ -18,13 +18,15 @@ export function firstView(
   layout: ChartLayout,
   frame: HTMLElement | null,
   active: ReadonlySet<string>,
+  focus?: string,
 ): View {
   const whole = fitted(layout, frame);
   if (whole.scale >= READABLE || frame === null) return whole;
   const lit = layout.boxes.filter(
     ({ sketch: { state, children } }) => active.has(state.id) && children.length === 0,
   );
-  const [box = layout.boxes[0]] = lit;
+  const chosen = layout.boxes.find(({ sketch: { state } }) => state.id === focus);
+  const [box = layout.boxes[0]] = chosen === undefined ? lit : [chosen];
   if (box === undefined) return whole;
   const { clientWidth, clientHeight } = frame;
   const scale = READABLE;

@@ -3,7 +3,7 @@
  * collapsed by hand.
  */
 
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { pictureOf } from '../../drawing/picture.ts';
 import type { ChartLayout } from '../../drawing/places.ts';
@@ -34,7 +34,6 @@ export function Chart(props: ChartProps) {
   const { definition, active = [], taken = [], deadlines = [], words } = props;
   const frame = useRef<HTMLDivElement>(null);
   const built = useRef<{ elements: ChartElements; countdowns: Countdowns } | undefined>(undefined);
-  const layout = useSignal<ChartLayout | undefined>(undefined);
   const collapsed = useSignal<ReadonlySet<string>>(
     new Set(
       definition.states.length > STATES_AT_ONCE ? collapsible(definition, new Set(active)) : [],
@@ -42,28 +41,7 @@ export function Chart(props: ChartProps) {
   );
   const view = useSignal<View>({ scale: 1, x: 0, y: 0 });
   const isTouched = useRef(false);
-  const isDrawn = useSignal(false);
-  const hash = definition.hash;
-
-  useEffect(() => {
-    const { clientWidth = 800, clientHeight = 600 } = frame.current ?? {};
-    let isWanted = true;
-    // A better layout may take a moment: boxes can be read meanwhile.
-    const soon = setTimeout(() => {
-      layout.value = boxesOf(definition, collapsed.value);
-    }, BOXES_AFTER_MS);
-    void layoutOf(definition, collapsed.value, clientWidth / Math.max(1, clientHeight))
-      .catch(() => boxesOf(definition, collapsed.value))
-      .then((found) => {
-        clearTimeout(soon);
-        if (isWanted) layout.value = found;
-        if (isWanted) isDrawn.value = true;
-      });
-    return () => {
-      isWanted = false;
-      clearTimeout(soon);
-    };
-  }, [hash, collapsed.value]);
+  const { layout, isDrawn } = useLayout(definition, collapsed, frame);
 
   const draw = (): void => {
     const canvas = frame.current?.querySelector('.canvas');
@@ -71,7 +49,13 @@ export function Chart(props: ChartProps) {
     const elements = buildChart(pictureOf(layout.value, measureText));
     canvas.replaceChildren(elements.svg);
     built.current = { elements, countdowns: new Countdowns(elements) };
-    if (!isTouched.current) view.value = firstView(layout.value, frame.current, new Set(active));
+    if (!isTouched.current)
+      view.value = firstView(
+        layout.value,
+        frame.current,
+        new Set(active),
+        leadingState(definition, deadlines),
+      );
   };
   useLayoutEffect(draw, [layout.value]);
   useLayoutEffect(() => {
@@ -143,6 +127,36 @@ export function Chart(props: ChartProps) {
   );
 }
 
+/** The layout of what is not collapsed: boxes while the better one takes its time. */
+function useLayout(
+  definition: ChartDefinition,
+  collapsed: Signal<ReadonlySet<string>>,
+  frame: { readonly current: HTMLDivElement | null },
+) {
+  const layout = useSignal<ChartLayout | undefined>(undefined);
+  const isDrawn = useSignal(false);
+  useEffect(() => {
+    const { clientWidth = 800, clientHeight = 600 } = frame.current ?? {};
+    let isWanted = true;
+    // A better layout may take a moment: boxes can be read meanwhile.
+    const soon = setTimeout(() => {
+      layout.value = boxesOf(definition, collapsed.value);
+    }, BOXES_AFTER_MS);
+    void layoutOf(definition, collapsed.value, clientWidth / Math.max(1, clientHeight))
+      .catch(() => boxesOf(definition, collapsed.value))
+      .then((found) => {
+        clearTimeout(soon);
+        if (isWanted) layout.value = found;
+        if (isWanted) isDrawn.value = true;
+      });
+    return () => {
+      isWanted = false;
+      clearTimeout(soon);
+    };
+  }, [definition.hash, collapsed.value]);
+  return { layout, isDrawn };
+}
+
 interface ToolsProps {
   readonly scale: number;
   readonly zoom: (factor: number) => void;
@@ -178,6 +192,20 @@ function Tools({ scale, zoom, fit, hides, onHide }: ToolsProps) {
       )}
     </div>
   );
+}
+
+/** State whose deadline leads on first: a rhythm that only begins again says less. */
+function leadingState(
+  { transitions }: ChartDefinition,
+  deadlines: readonly Deadline[],
+): string | undefined {
+  const leads = deadlines.filter((deadline) =>
+    transitions.some(
+      ({ id, source, targets }) =>
+        deadline.transitions.includes(id) && targets.some((target) => target !== source),
+    ),
+  );
+  return leads.toSorted((one, other) => one.dueAt - other.dueAt)[0]?.state;
 }
 
 /** Compound states without an active one in them, the outermost of each. */

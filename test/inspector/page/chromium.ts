@@ -5,11 +5,11 @@
  * not with CI=true.
  */
 
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { chromium } from 'playwright-core';
 import type { TestProject } from 'vitest/node';
 import { compiledProgram } from '../../kit/compiled.ts';
+import { CHROMIUM_ARGUMENTS, chromiumPath } from './chromium-path.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -20,17 +20,9 @@ declare module 'vitest' {
   }
 }
 
-const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 /** A name that is not of this machine, and leads here all the same: what a hostile name server does. */
 export const FOREIGN_NAME = 'foreign.test';
-const ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-dev-shm-usage',
-  `--host-resolver-rules=MAP ${FOREIGN_NAME} 127.0.0.1`,
-];
-
-export const chromiumPath = (): string | undefined => PATHS.find((path) => existsSync(path));
+const ARGUMENTS = [...CHROMIUM_ARGUMENTS, `--host-resolver-rules=MAP ${FOREIGN_NAME} 127.0.0.1`];
 
 export default async function setup({ provide }: TestProject) {
   provide('pageFolder', join(dirname(dirname(compiledProgram())), 'inspector', 'dist'));
