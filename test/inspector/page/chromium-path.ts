@@ -1,5 +1,5 @@
 /**
- * Where a Chromium of this machine is, and how it is started without a screen.
+ * Path of a Chromium of this machine, and the arguments that start it without a screen.
  */
 
 import { existsSync } from 'node:fs';
