@@ -15,7 +15,7 @@
  * looks for such ones.
  */
 
-import { timeText } from '../base/json-cache.ts';
+import { inOnePiece, timeText } from '../base/json-cache.ts';
 import { knob } from '../base/knob.ts';
 import { ownerOf, Shares } from './inbox-shares.ts';
 
@@ -54,6 +54,8 @@ interface Mark {
   movedAt: number;
   /** The sender's name as JSON, made once. */
   readonly name: string;
+  /** The mark as it stands in the record behind another one, made once for each change; empty until then. */
+  text: string;
 }
 
 /** Inbox as stored: `{ sender: [high, at, …above] }`. */
@@ -71,7 +73,7 @@ export class Inbox {
     if (stored === undefined) return inbox;
     const rows = Object.entries(stored).sort(([, a], [, b]) => (a[1] ?? 0) - (b[1] ?? 0));
     for (const [sender, [high = 0, at = 0, ...above]] of rows)
-      inbox.#marks.set(sender, { high, at, movedAt: at, above, name: JSON.stringify(sender) });
+      inbox.#marks.set(sender, markOf(sender, high, at, above));
     return inbox;
   }
 
@@ -126,7 +128,7 @@ export class Inbox {
     let mark = this.#marks.get(sender);
     if (mark === undefined) {
       if (!this.#hasRoom(sender, at, rules)) return false;
-      mark = { high: 0, above: [], at, movedAt: at, name: JSON.stringify(sender) };
+      mark = markOf(sender, 0, at, []);
       this.#marks.set(sender, mark);
       this.#shares?.add(sender);
     } else if (at - mark.movedAt > rules.limits.dedupRetentionMs / 8) {
@@ -136,6 +138,7 @@ export class Inbox {
       mark.movedAt = at;
     }
     mark.at = at;
+    mark.text = '';
     this.#shares?.heard(sender);
     if (after !== undefined || counter === mark.high + 1) mark.high = counter;
     else mark.above.push(counter);
@@ -190,16 +193,25 @@ export class Inbox {
     return marks.map(([sender]) => sender);
   }
 
-  /** JSON text, empty without marks. */
+  /** JSON text, empty without marks. With each turn: what has not changed is not put together again. */
   encode(): string {
-    if (this.#marks.size === 0) return '';
-    let text = '{';
-    for (const { name, high, at, above } of this.#marks.values()) {
-      if (text.length > 1) text += ',';
-      text += `${name}:[${high},${timeText(at)}${above.length > 0 ? `,${above.join(',')}` : ''}]`;
+    let text = '';
+    for (const mark of this.#marks.values()) {
+      if (mark.text === '') mark.text = textOf(mark);
+      text = text === '' ? `{${mark.text.slice(1)}` : text + mark.text;
     }
-    return `${text}}`;
+    return text === '' ? '' : `${text}}`;
   }
+}
+
+function markOf(sender: string, high: number, at: number, above: number[]): Mark {
+  return { high, above, at, movedAt: at, name: JSON.stringify(sender), text: '' };
+}
+
+function textOf({ name, high, at, above }: Mark): string {
+  return inOnePiece(
+    `,${name}:[${high},${timeText(at)}${above.length > 0 ? `,${above.join(',')}` : ''}]`,
+  );
 }
 
 /** Moves what has become contiguous, or is below it, out of the window. */

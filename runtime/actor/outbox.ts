@@ -10,6 +10,7 @@
  */
 
 import type { RuntimeError } from '../base/errors.ts';
+import { timeText } from '../base/json-cache.ts';
 import { knob } from '../base/knob.ts';
 import type { Cancel } from '../ports/clock.ts';
 
@@ -112,6 +113,8 @@ export class Outbox {
   /** Number of rows in all lanes. */
   size = 0;
   readonly #lanes = new Map<string, Lane>();
+  /** Texts of all rows, one behind the other, as long as rows come to new lanes only. */
+  #encoded: string | undefined;
 
   constructor(counter = 0, stored: StoredOutbox = [], since?: number) {
     this.counter = counter;
@@ -136,6 +139,7 @@ export class Outbox {
     const lane = this.#lanes.get(to);
     const index = lane?.indexOf(counter) ?? -1;
     if (lane === undefined || index < 0) return undefined;
+    this.#encoded = undefined;
     const row = lane.rows[index];
     if (index === 0) lane.rows.shift();
     else lane.rows.splice(index, 1);
@@ -148,6 +152,7 @@ export class Outbox {
   /** Takes back what was added after the row of this counter; none of it has left. */
   rollBack(counter: number): void {
     this.counter = counter;
+    this.#encoded = undefined;
     for (const lane of [...this.#lanes.values()]) {
       while ((lane.rows.at(-1)?.counter ?? 0) > counter) {
         lane.rows.pop();
@@ -169,14 +174,12 @@ export class Outbox {
   /** JSON text, empty without rows. */
   encode(): string {
     if (this.size === 0) return '';
-    let text = '[';
-    for (const { to, rows } of this.#lanes.values()) {
-      // An address has nothing in it that JSON would escape.
-      const receiver = `,"${to}",`;
-      for (const row of rows)
-        text += `${text.length > 1 ? ',[' : '['}${row.counter}${receiver}${row.text}${row.at === undefined ? '' : `,${row.at}`}]`;
+    if (this.#encoded === undefined) {
+      let text = '';
+      for (const { rows } of this.#lanes.values()) for (const row of rows) text = joined(text, row);
+      this.#encoded = text;
     }
-    return `${text}]`;
+    return `[${this.#encoded}]`;
   }
 
   /**
@@ -194,8 +197,16 @@ export class Outbox {
     if (lane === undefined) {
       lane = new Lane(row.to);
       this.#lanes.set(row.to, lane);
-    }
+      if (this.#encoded !== undefined) this.#encoded = joined(this.#encoded, row);
+    } else this.#encoded = undefined;
     lane.rows.push(row);
     this.size += 1;
   }
+}
+
+/** A row as it stands in the record, behind others. */
+function joined(others: string, { counter, to, text, at }: OutboxRow): string {
+  // An address has nothing in it that JSON would escape.
+  const row = `[${counter},"${to}",${text}${at === undefined ? '' : `,${timeText(at)}`}]`;
+  return others === '' ? row : `${others},${row}`;
 }

@@ -36,6 +36,9 @@ interface ActionArgs {
 
 type Maker = (...made: never[]) => unknown;
 
+/** What `enqueue` makes of actions that are adapted. */
+const MAKERS: Readonly<Record<string, Maker>> = { raise, sendTo, sendParent, spawnChild };
+
 type Expression<T> = T | ((args: ActionArgs, params: unknown) => T);
 
 /** One of XState's own actions: a function that carries its data as properties (private). */
@@ -143,12 +146,14 @@ function adaptActions(copy: AnyStateMachine, turn: Turn): void {
 
   function collecting(collect: BuiltIn['collect']): BuiltIn['collect'] {
     return (args, params) => {
-      const enqueue = args.enqueue as (action: unknown) => void;
-      const adapted = (action: unknown) => enqueue(adapt(action));
-      const makers = Object.entries({ raise, sendTo, sendParent, spawnChild }).map(
-        ([name, make]) => [name, (...made: never[]) => adapted((make as Maker)(...made))],
-      );
-      Object.assign(adapted, enqueue, Object.fromEntries(makers));
+      const enqueue = args.enqueue as { (action: unknown): void; [name: string]: unknown };
+      const adapted = ((action: unknown) => enqueue(adapt(action))) as typeof enqueue;
+      // With each call: name by name, which takes a part of what lists of them do.
+      for (const name in enqueue) adapted[name] = enqueue[name];
+      for (const name in MAKERS) {
+        const make = MAKERS[name] as Maker;
+        adapted[name] = (...made: never[]) => adapted(make(...made));
+      }
       collect?.({ ...args, enqueue: adapted }, params);
     };
   }

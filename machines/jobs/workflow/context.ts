@@ -107,8 +107,7 @@ export function initialWorkflow({
   at,
   ...input
 }: Spawned<WorkflowInput>): WorkflowContext {
-  return {
-    ...input,
+  const own: Omit<WorkflowContext, keyof typeof input> = {
     run: 1,
     dispatched: 0,
     failures: 0,
@@ -134,6 +133,8 @@ export function initialWorkflow({
     unconfirmed: false,
     lateEvent: null,
   };
+  // See initialJob.
+  return Object.assign(own, input);
 }
 
 /** Request to the worker pool. */
