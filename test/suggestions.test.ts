@@ -32,7 +32,7 @@ test('job files, plans, requests and limits say which key was probably meant', (
   const step = { atMs: 0, do: 'crash', nodee: 'A.manager-1' };
   const written = JSON.stringify({ ...plan, healedAtMs: 1, steps: [step] });
   const ofPlan = said(() => readPlan(written, 'plan.json'));
-  expect(ofPlan).toContain('plan.json: healedAtMs: there is no such key; did you mean "healAtMs"?');
+  expect(ofPlan).toContain('healedAtMs: there is no such key; did you mean "healAtMs"?');
   expect(ofPlan).toContain('steps[0].nodee: there is no such key; did you mean "node"?');
 
   const schema = z.strictObject({ timeoutMs: z.int().optional() });

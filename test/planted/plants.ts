@@ -3,6 +3,7 @@
 import { answerPlants } from './answers.ts';
 import { claimPlants } from './claims.ts';
 import { cleanupPlants } from './cleanup.ts';
+import { deliveryPlants } from './delivery.ts';
 import { extensionPlants } from './extensions.ts';
 import { fallbackPlants } from './fallback.ts';
 import { fencePlants } from './fence.ts';
@@ -24,6 +25,7 @@ export const PLANTS: readonly Plant[] = [
   ...fencePlants,
   ...gatePlants,
   ...fallbackPlants,
+  ...deliveryPlants,
   ...extensionPlants,
   ...cleanupPlants,
   ...storePlants,

@@ -32,32 +32,6 @@ export const productionPlants: readonly Plant[] = [
     suite: 'test/jobs/machines/worker-health-answers.test.ts',
   },
   {
-    id: 'P321',
-    area: 'runtime',
-    says: 'What a full mailbox had refused waits for the pause of a silent receiver, although others of its sender have been taken since.',
-    edits: [
-      {
-        file: 'runtime/delivery/delivery.ts',
-        find: 'if (isShorter) this.#arm(sender, lane);',
-        replace: 'if (isShorter && lane.rows.length < 0) this.#arm(sender, lane);',
-      },
-    ],
-    suite: 'test/delivery/delivery.test.ts',
-  },
-  {
-    id: 'P322',
-    area: 'runtime',
-    says: 'A question that no desk has taken yet is asked again, and its copies queue up behind it.',
-    edits: [
-      {
-        file: 'runtime/delivery/asks.ts',
-        find: 'const cancelLate = endAfter(timeoutMs, what);',
-        replace: 'const cancelLate = endAfter(answerMs ?? timeoutMs, what);',
-      },
-    ],
-    suite: 'test/delivery/asks.test.ts',
-  },
-  {
     id: 'P320',
     area: 'extensions',
     says: 'A copy of a request for an extension that comes after later ones of its run is decided again.',

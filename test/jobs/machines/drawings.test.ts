@@ -17,13 +17,12 @@ const all = [...Object.values(machines), datacenterMachine]
   .filter(isMachine)
   .filter(({ id }) => id !== 'reminder');
 
-const paths = listProjectFiles();
-
-const nameOf = (id: string): string => id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const charts = listProjectFiles()
+  .filter((path) => /^machines\/(jobs\/)?[a-z-]+\.ts$/.test(path))
+  .map((path) => readProjectFile(path));
 
 const headerOf = (id: string): string => {
-  const path = `machines/jobs/${nameOf(id)}.ts`;
-  const text = readProjectFile(paths.includes(path) ? path : path.replace('jobs/', ''));
+  const text = charts.find((chart) => chart.includes(`  id: '${id}',\n`)) ?? '';
   return text.slice(0, text.indexOf('*/'));
 };
 
