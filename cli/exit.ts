@@ -15,6 +15,8 @@ export const EXIT = {
   below: 2,
   /** Done, but for items that failed. */
   partial: 3,
+  /** Paused, and not to wait for being resumed. */
+  paused: 4,
   usage: 64,
   badData: 65,
   unavailable: 69,
@@ -42,6 +44,7 @@ export class CommandFailure extends Error {
 
 /** Errors of the runtime that are not about bad data. */
 const RUNTIME_EXITS: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
+  AGENT_PLAN_INVALID: EXIT.configuration,
   PACKAGE_MISSING: EXIT.unavailable,
   STORE_FAILED: EXIT.io,
   STORE_LOCKED: EXIT.locked,

@@ -7,4 +7,5 @@
 
 export { Command, type CommandEnd, type CommandOptions } from './processes/command.ts';
 export { ProcessGroups } from './processes/groups.ts';
+export { IdleNews } from './processes/idle-news.ts';
 export { OutputFile, type OutputSink, OutputText, TRUNCATION_MARK } from './processes/output.ts';

@@ -37,6 +37,7 @@ interface Entry {
 const NODES = 'Nodes:';
 const JOBS = 'Jobs:';
 const RUNS = 'Map-reduce runs:';
+const AGENTS = 'Agents:';
 const ACTORS = 'Actors of any node:';
 const MACHINES = 'Machines and data:';
 const ABOUT = 'About:';
@@ -134,6 +135,12 @@ const ENTRIES: readonly Entry[] = [
     group: RUNS,
     description: 'Look at timers and timeouts of runs; give an attempt more time.',
     load: async (around) => (await import('./timeouts.ts')).timeoutsCommand(around),
+  },
+  {
+    name: 'agents',
+    group: AGENTS,
+    description: 'Run a plan of tasks with agents; look at it, answer its questions.',
+    load: async (around) => (await import('./agents.ts')).agentsCommand(around),
   },
   {
     name: 'actors',

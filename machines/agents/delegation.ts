@@ -9,7 +9,7 @@
  *                    … ──▶ ending ──▶ answered ■, unsuccessful ■       (process-end.ts has what lies between)
  *
  * The limit counts from the expert's start and not from queueing. An expert at work outlives an attempt that
- * died: its answer goes to the task. Anybody who asked is told when nothing of the expert is left.
+ * died: its answer goes to the task. Its asker is told when nothing of the expert is left.
  */
 
 import { bornDelegation } from './delegation/context.ts';

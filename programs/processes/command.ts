@@ -8,7 +8,7 @@
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { OutputSink } from './output.ts';
 import { readRow } from './process-table.ts';
@@ -23,6 +23,8 @@ export interface CommandOptions {
   readonly stderr: OutputSink;
   /** Default 200. */
   readonly outputGraceMs?: number;
+  /** True: its standard input is a pipe, `stdin`. Default: it reads nothing. */
+  readonly hasInput?: boolean;
 }
 
 export interface CommandEnd {
@@ -71,7 +73,8 @@ export class Command {
     const [program, ...args] = argv;
     let child: ChildProcess;
     try {
-      child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+      const input = options.hasInput === true ? 'pipe' : 'ignore';
+      child = spawn(program, args, { cwd, env, detached: true, stdio: [input, 'pipe', 'pipe'] });
     } catch (thrown) {
       this.ended = Promise.resolve(notStarted(thrown as Error, stderr));
       return;
@@ -79,10 +82,29 @@ export class Command {
     this.#child = child;
     this.group = child.pid;
     this.startTicks = child.pid === undefined ? undefined : readRow(child.pid)?.startTicks;
+    // A program that has closed its end of the pipe does not read it.
+    child.stdin?.on('error', () => {});
+    // What was printed before is read to the end, also where it was held up.
+    child.once('exit', () => child.stdout?.resume());
     pour(child.stdout, stdout);
     pour(child.stderr, stderr);
     this.ended = endOf(child, clock, options.outputGraceMs ?? OUTPUT_GRACE_MS, stderr);
     void this.ended.then(() => this.#closeSinks());
+  }
+
+  /** Null without one, and where nothing was started. */
+  get stdin(): Writable | null {
+    return this.#child?.stdin ?? null;
+  }
+
+  /** Leaves what it prints from now on in its pipe, until `resume` or its exit: it waits when that is full. */
+  pause(): void {
+    if (this.#child?.exitCode === null && this.#child.signalCode === null)
+      this.#child.stdout?.pause();
+  }
+
+  resume(): void {
+    this.#child?.stdout?.resume();
   }
 
   /** Lets go of its pipes. Called when nothing of its group is left, or nobody cares. Idempotent. */
@@ -90,6 +112,7 @@ export class Command {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#closeSinks();
+    this.#child?.stdin?.destroy();
     this.#child?.stdout?.destroy();
     this.#child?.stderr?.destroy();
   }

@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   ACTOR_TOO_LARGE: { retryable: false },
   ACTOR_UNKNOWN: { retryable: false },
   ADDRESS_MALFORMED: { retryable: false },
+  AGENT_PLAN_INVALID: { retryable: false },
   ASK_LOST: { retryable: true },
   ASK_TIMED_OUT: { retryable: true },
   ASK_UNANSWERED: { retryable: false },

@@ -166,6 +166,15 @@ const LINES: Readonly<Record<string, ReadonlyArray<readonly string[]>>> = {
     ['info', `/nowhere/${EVIL}`],
   ],
   diagram: [['MODULE'], ['MODULE', '--kind', EVIL], [`/nowhere/${EVIL}`]],
+  agents: [
+    ['run', 'SCENARIO', '--data', folder],
+    ['status', EVIL, '--data', folder],
+    ['questions', '--run', EVIL, '--data', folder],
+    ['answer', EVIL, EVIL, '--data', folder],
+    ['pause', EVIL, '--data', folder],
+    ['drain', EVIL, '--data', folder],
+    ['logs', EVIL, '--data', folder],
+  ],
   dlq: [
     ['list', '--data', `/nowhere/${EVIL}`],
     ['show', EVIL, '--data', folder],

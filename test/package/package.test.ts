@@ -14,6 +14,7 @@ import { describeOtherXState } from './other-xstate.ts';
 /** What each entry must have, as users write it; one that is not listed here fails the first test. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   escapement: ['createRuntime', 'directoryLease', 'lmdbStore', 'RuntimeError'],
+  'escapement/agents': ['runAgents'],
   'escapement/http': ['createHttpHandler', 'createHttpServer', 'serverLimits'],
   'escapement/inspector': ['inspectorHandler', 'serveInspector'],
   'escapement/jobs': ['connectClient', 'startGate', 'startManager', 'startWorker'],

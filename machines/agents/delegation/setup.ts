@@ -92,7 +92,7 @@ export const delegationSetup = setup({
         return { type: 'usage.reported', kind, remainingPercent, amounts };
       },
     ),
-    /** To anybody who asked, and to its task, for the case that the attempt is no more. */
+    /** To its asker, and to the task, for the case that the attempt is no more. */
     tellAnswer: enqueueActions(({ enqueue, context }) => {
       const { runId, taskId, attemptId: delegationId, delegatorId, name } = context;
       const { ok, answer, reason } = context;

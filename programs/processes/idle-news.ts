@@ -1,5 +1,5 @@
 /**
- * Idle news: tells an agent that its command has printed something, so rarely that it costs little and so soon
+ * Idle news: tells those who limit the silence of a command that it has printed something, so rarely that it costs little and so soon
  * that its idle limit never runs out too early.
  */
 

@@ -1,0 +1,48 @@
+/** Options and readings that the commands of agent runs share. */
+
+import type { Command } from 'commander';
+import {
+  openStoredData,
+  type StoredData,
+  type StoredRun,
+} from '../../programs/agents/stored-runs.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { printable } from '../render/output.ts';
+
+export interface DataOptions {
+  readonly data: string;
+  readonly json?: boolean;
+}
+
+export function withDataOptions(command: Command): Command {
+  return command
+    .option('--data <dir>', 'directory of the runs', '.escapement')
+    .option('--json', 'print JSON');
+}
+
+/** Several values of one option. */
+export const collect = (text: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  text,
+];
+
+/** Opens the data to be looked at, for as long as `read` takes. */
+export async function looking<T>(
+  data: string,
+  read: (stored: StoredData) => T | Promise<T>,
+): Promise<T> {
+  const opened = await openStoredData(data);
+  try {
+    return await read(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** The run of that name, or the last one that was begun. */
+export function runOf({ stored }: StoredData, name: string | undefined): StoredRun {
+  const run = name === undefined ? stored.runs().at(-1) : stored.named(name);
+  if (run !== undefined) return run;
+  const what = name === undefined ? 'There are no runs.' : `There is no run "${printable(name)}".`;
+  throw new CommandFailure(EXIT.broken, what);
+}

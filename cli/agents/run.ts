@@ -1,0 +1,191 @@
+/**
+ * `agents run` and `agents resume`: a plan in this process, from its file or from what is stored.
+ *
+ * The first SIGINT or SIGTERM stops it in order, so that it can be resumed; the second skips the grace.
+ */
+
+import { writeFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { orchestrationAddress } from '../../machines/agents/addresses.ts';
+import type { RunStatus } from '../../programs/agents/documents.ts';
+import { Host } from '../../programs/agents/host.ts';
+import type { RunDocument } from '../../programs/agents/index.ts';
+import { resumeLiveRun } from '../../programs/agents/pausing.ts';
+import { readPlan } from '../../programs/agents/plan.ts';
+import { continueRun, followRun, startRun } from '../../programs/agents/run.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
+import type { Surroundings } from '../commands/commands.ts';
+import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
+import { type Output, printable } from '../render/output.ts';
+import { collect, type DataOptions, withDataOptions } from './options.ts';
+import { Progress } from './progress.ts';
+
+interface RunFlags extends DataOptions {
+  readonly set?: readonly string[];
+  readonly new?: boolean;
+  readonly resume?: boolean;
+  readonly exitWhenBlocked?: boolean;
+  readonly quiet?: boolean;
+  readonly metrics?: string;
+}
+
+const EXITS = `
+Exit codes: 0 all tasks done, skipped or replaced, 1 a task failed or could not be reached, 3 only questions are
+left and 4 paused (with --exit-when-blocked), 64 usage, 69 not on this system, 70 internal error, 73 another
+process has the directory, 78 bad plan, 130 and 143 stopped by SIGINT or SIGTERM; such a run can be resumed.`;
+
+const HELP = `
+Each task gets attempts of its agent, a program that speaks JSON Lines, until it is done. An attempt is bounded
+by a clock and asked for checkpoints. What runs out of time again and again becomes a question to you: see
+"escapement agents questions". Run the plan again to go on with a run that was stopped or killed.
+
+Examples:
+  $ escapement agents run plan.yml
+  $ escapement agents run plan.yml --set AGENT_TIMEOUT=60000 --exit-when-blocked --json
+${EXITS}`;
+
+export function runCommand(around: Surroundings): Command {
+  return flagged(
+    new Command('run')
+      .description('Run a plan, or go on with its run.')
+      .argument('<plan>', 'the plan file'),
+  )
+    .option('--set <name=value>', 'a limit or an option, before what the plan says', collect)
+    .option('--new', 'begin afresh, though there is a run of that name')
+    .option('--resume', 'go on with a run that is paused')
+    .addHelpText('after', HELP)
+    .action(async (file: string, flags: RunFlags) => {
+      const { set = [], exitWhenBlocked = false, resume = false } = flags;
+      const plan = readPlan(file, { set });
+      if (flags.quiet !== true)
+        for (const warning of plan.warnings)
+          around.output.complain(`warning: ${printable(warning)}\n`);
+      const options = { set, exitWhenBlocked, resume, isNew: flags.new ?? false };
+      await hosting(flags, around, options, (host) => startRun(host, plan, options));
+    });
+}
+
+export function resumeCommand(around: Surroundings): Command {
+  return flagged(
+    new Command('resume')
+      .description('Go on with a run that is paused, or was stopped.')
+      .argument('<run>', 'its id'),
+  )
+    .addHelpText(
+      'after',
+      `\nA run that is live in another process goes on there.\n\nExamples:\n  $ escapement agents resume demo\n${EXITS}`,
+    )
+    .action(async (name: string, flags: RunFlags) => {
+      const options = { exitWhenBlocked: flags.exitWhenBlocked ?? false, resume: true };
+      try {
+        await hosting(flags, around, options, async (host) => {
+          const run = host.stored.named(name);
+          if (run === undefined) throw unknown(name);
+          await continueRun(host, run.context.runId, options);
+          return run.context.runId;
+        });
+      } catch (thrown) {
+        if (!(thrown instanceof RuntimeError) || thrown.code !== 'STORE_LOCKED') throw thrown;
+        const { refusal } = await resumeLiveRun(flags.data, name);
+        if (refusal !== null) throw new CommandFailure(EXIT.broken, `${printable(refusal)}.`);
+        around.output.line(`run ${printable(name)} goes on`);
+      }
+    });
+}
+
+const unknown = (name: string) =>
+  new CommandFailure(EXIT.broken, `There is no run "${printable(name)}".`);
+
+function flagged(command: Command): Command {
+  return withDataOptions(command)
+    .option('--exit-when-blocked', 'end when nothing but questions or a pause is left')
+    .option('--metrics <file>', 'keep the metrics of the run in a file, as Prometheus reads them')
+    .option('--quiet', 'show no progress');
+}
+
+interface Following {
+  readonly exitWhenBlocked: boolean;
+  readonly resume: boolean;
+}
+
+async function hosting(
+  flags: RunFlags,
+  { output, host: process, setExitCode }: Surroundings,
+  options: Following,
+  begin: (host: Host) => Promise<string>,
+): Promise<void> {
+  const host = await Host.open({ data: flags.data, logger: loggerOn(output) });
+  const stopping = new AbortController();
+  let stoppedBy: ExitCode | undefined;
+  try {
+    const runId = await begin(host);
+    const progress = flags.quiet === true ? undefined : new Progress(host, runId, output);
+    const keepMetrics = (): void => {
+      if (flags.metrics !== undefined) writeFileSync(flags.metrics, metricsOf(host, runId));
+    };
+    host.log(runId).watch(keepMetrics);
+    const stop = (exitCode: ExitCode) => (): void => {
+      if (stoppedBy !== undefined)
+        void host.runtime
+          .actor(orchestrationAddress(runId))
+          .send({ type: 'run.kill' })
+          .catch(() => {});
+      stoppedBy ??= exitCode;
+      stopping.abort();
+    };
+    process?.on('SIGINT', stop(EXIT.interrupted));
+    process?.on('SIGTERM', stop(EXIT.terminated));
+    const document = await followRun(host, runId, { ...options, signal: stopping.signal });
+    progress?.close();
+    keepMetrics();
+    report(document, flags, output);
+    setExitCode(stoppedBy ?? EXIT_OF[document.status]);
+  } finally {
+    await host.close();
+  }
+}
+
+const EXIT_OF: Readonly<Record<RunStatus, ExitCode>> = {
+  completed: EXIT.done,
+  failed: EXIT.broken,
+  blocked: EXIT.partial,
+  paused: EXIT.paused,
+  interrupted: EXIT.terminated,
+  running: EXIT.terminated,
+};
+
+function metricsOf(host: Host, runId: string): string {
+  const { context } = host.run(runId);
+  const tasks: Record<string, number> = {};
+  for (const { state } of context.tasks.values()) tasks[state] = (tasks[state] ?? 0) + 1;
+  const open = [...context.questions.values()].filter(({ state }) => state === 'open').length;
+  const slots = context.rules?.slots ?? 0;
+  return host.metrics.text({ slots, active: context.live.size, questionsOpen: open, tasks });
+}
+
+function report(
+  document: RunDocument,
+  { json, data }: { readonly json?: boolean; readonly data: string },
+  output: Output,
+): void {
+  if (json === true) {
+    output.line(JSON.stringify(document));
+    return;
+  }
+  const { runId, status, tasks } = document;
+  output.line(`run ${runId} ${status}`);
+  for (const { id, state, attempts } of tasks)
+    output.line(`  ${id}  ${state}  ${attempts.length} attempt${attempts.length === 1 ? '' : 's'}`);
+  const where = data === '.escapement' ? '' : ` --data ${data}`;
+  if (tasks.some(({ question }) => question !== null))
+    output.line(output.paint('dim', `See "escapement agents questions${where}".`));
+  if (status === 'paused')
+    output.line(output.paint('dim', `Go on: escapement agents resume ${runId}${where}`));
+}
+
+function loggerOn(output: Output): Logger {
+  const say = (level: string) => (fields: object, message: string) =>
+    output.complain(`${level}: ${message} ${JSON.stringify(fields)}\n`);
+  return { debug: () => {}, info: () => {}, warn: say('warning'), error: say('error') };
+}

@@ -1,0 +1,116 @@
+/**
+ * Answering: what a human says to a question, checked against what was asked and left in the folder of its run.
+ *
+ * The first answer stands. It is there durably before it is applied, whether the run is live or not.
+ */
+
+import type { QuestionRow } from '../../machines/agents/orchestration/context.ts';
+import type { HumanAnswer, Part } from '../../machines/agents/task/context.ts';
+import {
+  ESCALATION_KEYS,
+  ESCALATION_TEXTS,
+  type EscalationKey,
+} from '../../machines/agents/words.ts';
+import { openStoredData } from './stored-runs.ts';
+
+export interface Said {
+  readonly questionId: string;
+  /** Number, text or key of an option; any text where there are none. */
+  readonly answer: string;
+  /** What `clarify` says, the prompts of `split`. */
+  readonly texts?: readonly string[];
+  readonly parts?: readonly Part[];
+  readonly timeoutMs?: number;
+}
+
+/** `refusal`: why nothing has changed. */
+export interface Answered {
+  readonly refusal: string | null;
+}
+
+const refused = (refusal: string): Answered => ({ refusal });
+const PARTS_MIN = 2;
+
+export async function answerQuestion(data: string, said: Said): Promise<Answered> {
+  const { stored, folder, close } = await openStoredData(data);
+  try {
+    const { questionId } = said;
+    for (const { context, state } of stored.runs()) {
+      const row = [...context.questions.values()].find((each) => each.questionId === questionId);
+      if (row === undefined) continue;
+      if (row.state !== 'open' || state === 'finished')
+        return refused(
+          `${questionId} was ${row.state === 'open' ? 'withdrawn' : row.state} before`,
+        );
+      const read = readAnswer(row, said);
+      if (typeof read === 'string') return refused(read);
+      const isFirst = folder(context.runId).writeAnswer(questionId, read);
+      return isFirst ? { refusal: null } : refused(`${questionId} was answered before`);
+    }
+    return refused(`there is no question "${questionId}"`);
+  } finally {
+    await close();
+  }
+}
+
+/** A text says why it is no answer. */
+function readAnswer(row: QuestionRow, said: Said): HumanAnswer | string {
+  const nothing = { key: null, timeoutMs: null, parts: [] };
+  if (row.kind === 'escalation') return readEscalation(row, said);
+  if (row.allow !== null) return readInboxAnswer(row.allow, said);
+  if (row.options === null) return { ...nothing, answer: said.answer };
+  const option = optionOf(row.options, said.answer);
+  if (option === undefined)
+    return `"${said.answer}" is none of its options: ${row.options.join(', ')}`;
+  return { ...nothing, answer: option };
+}
+
+/** One of accept, edit, respond and ignore, with the text that belongs to it. */
+function readInboxAnswer(
+  allow: readonly string[],
+  { answer, texts = [] }: Said,
+): HumanAnswer | string {
+  if (!allow.includes(answer)) return `"${answer}" is none of ${allow.join(', ')}`;
+  const needsText = answer === 'edit' || answer === 'respond';
+  if (needsText && texts.length === 0) return `${answer} needs --text`;
+  const said = { type: answer, args: needsText ? texts.join('\n') : null };
+  return { key: null, timeoutMs: null, parts: [], answer: said };
+}
+
+function optionOf(options: readonly string[], answer: string): string | undefined {
+  const number = /^\d+$/.test(answer) ? options[Number(answer) - 1] : undefined;
+  return number ?? options.find((each) => each === answer);
+}
+
+function readEscalation(row: QuestionRow, said: Said): HumanAnswer | string {
+  const texts = Object.values(ESCALATION_TEXTS);
+  const option = optionOf(texts, said.answer);
+  const key = ESCALATION_KEYS.find(
+    (each) => each === said.answer || ESCALATION_TEXTS[each] === option,
+  );
+  if (key === undefined)
+    return `"${said.answer}" is none of its options: ${ESCALATION_KEYS.join(', ')}`;
+  return EXTRAS[key](row, said);
+}
+
+const EXTRAS: Readonly<
+  Record<EscalationKey, (row: QuestionRow, said: Said) => HumanAnswer | string>
+> = {
+  split: (_, { texts = [], parts = [] }) => {
+    const all = [...texts.map((prompt) => ({ prompt })), ...parts];
+    if (all.length < PARTS_MIN)
+      return 'split needs two or more --text, or --tasks with two or more';
+    return { key: 'split', answer: null, timeoutMs: null, parts: all };
+  },
+  clarify: (_, { texts = [] }) => {
+    const text = texts.join('\n');
+    if (text === '') return 'clarify needs --text';
+    return { key: 'clarify', answer: text, timeoutMs: null, parts: [] };
+  },
+  increase: ({ limitMs }, { timeoutMs }) => {
+    if (timeoutMs !== undefined && timeoutMs <= (limitMs ?? 0))
+      return `--timeout-ms must be greater than ${limitMs}, the limit now`;
+    return { key: 'increase', answer: null, timeoutMs: timeoutMs ?? null, parts: [] };
+  },
+  skip: () => ({ key: 'skip', answer: null, timeoutMs: null, parts: [] }),
+};

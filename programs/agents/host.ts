@@ -1,0 +1,286 @@
+/**
+ * Host of agent runs: a runtime on a directory, with the kinds of a run and all that carries out what they ask for.
+ *
+ * One process owns the directory at a time. Opening it wakes what a process before has left: its attempts are
+ * ended and cleaned away, and its runs wait until somebody asks for them.
+ */
+
+import { mkdirSync, realpathSync } from 'node:fs';
+import { env } from 'node:process';
+import { createRuntime } from '../../create-runtime.ts';
+import {
+  agentAddress,
+  delegationAddress,
+  orchestrationAddress,
+} from '../../machines/agents/addresses.ts';
+import { agentMachine } from '../../machines/agents/agent.ts';
+import { delegationMachine } from '../../machines/agents/delegation.ts';
+import type { NoteParams } from '../../machines/agents/notes.ts';
+import { orchestrationMachine } from '../../machines/agents/orchestration.ts';
+import type { ProcessParams } from '../../machines/agents/process-end.ts';
+import { taskMachine } from '../../machines/agents/task.ts';
+import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
+import { type Logger, SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Store } from '../../runtime/ports/store.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { systemClock } from '../../runtime/system/clock.ts';
+import { lmdbStore } from '../../stores/lmdb.ts';
+import { agentAssignment, dependenciesOf, expertAssignment } from './assignment.ts';
+import { Attempts } from './attempts.ts';
+import { Compaction } from './compaction.ts';
+import { type RunDocument, runDocument } from './documents.ts';
+import { EventLog } from './event-log.ts';
+import { Metrics } from './metrics.ts';
+import type { Plan } from './plan.ts';
+import { RunFolder } from './run-folder.ts';
+import { planOf } from './stored-plan.ts';
+import { folderOf, PLACE, type StoredRun, StoredRuns } from './stored-runs.ts';
+import type { ToAgent } from './worker.ts';
+import type { Driver } from './workers/driver-worker.ts';
+
+export interface HostOptions {
+  /** Directory of the data; made where there is none. */
+  readonly data: string;
+  readonly clock?: Clock | undefined;
+  readonly logger?: Logger | undefined;
+  /** What runs attempts of these agents and experts instead of a program. */
+  readonly drivers?: Readonly<Record<string, Driver>> | undefined;
+}
+
+type Kinds = {
+  orchestration: typeof orchestrationMachine;
+  task: typeof taskMachine;
+  agent: typeof agentMachine;
+  delegation: typeof delegationMachine;
+};
+
+type CompactParams = { readonly runId: string; readonly number: number };
+
+/** What is on record of runs stays there until the directory is removed. */
+const RETENTION_MS = 100 * 365 * 86_400_000;
+const LIMITS = {
+  recordBytesMax: 16 * 1024 * 1024,
+  sendersMax: 1_000_000,
+  endedRetentionMs: RETENTION_MS,
+  drainMs: 30_000,
+} as const;
+/** Any process that has it is a node of a cluster. */
+const NEVER_PASSED = new Set(['ESCAPEMENT_SECRET']);
+
+export class Host {
+  readonly data: string;
+  readonly runtime: Runtime<Kinds>;
+  readonly stored: StoredRuns;
+  readonly metrics = new Metrics();
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly attempts: Attempts;
+  readonly #plans = new Map<string, Plan>();
+  readonly #logs = new Map<string, EventLog>();
+  readonly #compactions = new Map<number, Compaction>();
+  readonly #inherited = inheritedVariables();
+
+  private constructor(
+    options: Required<HostOptions> & { readonly clock: Clock; readonly logger: Logger },
+    store: Store,
+    runtime: Runtime,
+  ) {
+    this.data = options.data;
+    this.clock = options.clock;
+    this.logger = options.logger;
+    this.runtime = runtime as unknown as Runtime<Kinds>;
+    this.stored = new StoredRuns(store);
+    this.attempts = new Attempts({
+      clock: this.clock,
+      logger: this.logger,
+      data: this.data,
+      drivers: options.drivers ?? {},
+      inherited: this.#inherited,
+      plan: (runId) => this.plan(runId),
+      folder: (runId) => this.folder(runId),
+      assignment: (params) => this.#assignment(params),
+      tell: (address, event) => runtime.actor(address).send(event as never),
+      late: (params, event) => this.#late(params, event),
+    });
+  }
+
+  /** @throws {RuntimeError} STORE_LOCKED and what else opening a store throws */
+  static async open(given: HostOptions): Promise<Host> {
+    const directory = folderOf(given.data);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const { clock = systemClock(), logger = SILENT_LOGGER, drivers = {} } = given;
+    const options = { data: realpathSync(directory), clock, logger, drivers };
+    const store = lmdbStore(options.data);
+    let host: Host | undefined;
+    // The kinds are registered before there is anybody to ask; their performers are called after.
+    const here = (): Host => {
+      if (host === undefined) throw new RuntimeError('RUNTIME_STOPPED', 'The host is not open.');
+      return host;
+    };
+    await createRuntime({
+      node: PLACE,
+      place: PLACE,
+      store,
+      clock,
+      logger,
+      limits: LIMITS,
+      prepare: (bare) => {
+        const runtime = bare as unknown as Runtime;
+        host = new Host(options, store, runtime);
+        const note = ({ params }: { params: NoteParams }) => here().#note(params);
+        const compact = ({ params }: { params: CompactParams }) => here().#compact(params);
+        const stopCompaction = ({ params }: { params: CompactParams }) =>
+          here().#compactions.get(params.number)?.stop();
+        const { performers } = host.attempts;
+        const ties = 'timers' as const;
+        runtime
+          .register('orchestration', orchestrationMachine, {
+            ties,
+            perform: { note, compact, stopCompaction },
+          })
+          .register('task', taskMachine, { ties, perform: { note } })
+          .register('agent', agentMachine, {
+            ties,
+            livesOnce: true,
+            perform: { note, ...performers },
+          })
+          .register('delegation', delegationMachine, {
+            ties,
+            livesOnce: true,
+            perform: { note, ...performers },
+          });
+      },
+    });
+    return here();
+  }
+
+  folder(runId: string): RunFolder {
+    return new RunFolder(this.data, runId);
+  }
+
+  /** The plan of a run, as its folder has it. */
+  plan(runId: string): Plan {
+    const known = this.#plans.get(runId);
+    if (known !== undefined) return known;
+    const plan = planOf(this.folder(runId));
+    this.#plans.set(runId, plan);
+    return plan;
+  }
+
+  /** Takes a plan that was read before, with what its caller has set. */
+  keepPlan(runId: string, plan: Plan): void {
+    this.#plans.set(runId, plan);
+  }
+
+  log(runId: string): EventLog {
+    const known = this.#logs.get(runId);
+    if (known !== undefined) return known;
+    const folder = this.folder(runId);
+    folder.make();
+    const log = new EventLog(folder.eventsPath, this.logger);
+    this.#logs.set(runId, log);
+    return log;
+  }
+
+  run(runId: string): StoredRun {
+    const run = this.stored.run(runId);
+    if (run === undefined) throw unknownRun(runId);
+    return run;
+  }
+
+  document(runId: string): RunDocument {
+    return runDocument(this.stored, this.run(runId));
+  }
+
+  /** Calls `look` for every change of a run, until what it gives is called. */
+  watch(runId: string, look: () => void): () => void {
+    const watch = this.runtime
+      .actor(orchestrationAddress(runId))
+      .subscribe({ next: look, complete: look, error: look });
+    return () => watch.unsubscribe();
+  }
+
+  async close(): Promise<void> {
+    await this.runtime.stop();
+    for (const compaction of this.#compactions.values()) await compaction.stop();
+  }
+
+  #note(note: NoteParams): void {
+    this.metrics.take(note);
+    this.log(note.run_id).take(note);
+  }
+
+  #late({ runId, taskId, attemptId }: ProcessParams, { type }: { readonly type: string }): void {
+    if (type !== 'result.reported' && type !== 'failure.reported') return;
+    const result = type === 'result.reported' ? 'done' : 'failed';
+    this.#note({
+      event: 'late_result_discarded',
+      at: this.clock.now(),
+      run_id: runId,
+      agent_id: attemptId,
+      task_id: taskId,
+      result,
+    });
+  }
+
+  #assignment({ runId, taskId, attemptId, role }: ProcessParams): ToAgent {
+    const at = this.clock.now();
+    if (role === 'expert') {
+      const address = delegationAddress(runId, attemptId);
+      return expertAssignment(this.runtime.actor(address).getSnapshot().context, at);
+    }
+    const { context } = this.runtime.actor(agentAddress(runId, attemptId)).getSnapshot();
+    const task = this.stored.task(runId, taskId)?.context;
+    if (task === undefined) throw unknownRun(runId);
+    const run = this.run(runId).context;
+    const waits = run.tasks.get(taskId)?.dependsOn ?? [];
+    const resultOf = (id: string): unknown => this.stored.task(runId, id)?.context.result ?? null;
+    return agentAssignment(context, task, [...dependenciesOf(run, waits, resultOf)], at);
+  }
+
+  async #compact({ runId, number }: CompactParams): Promise<void> {
+    const run = this.runtime.actor(orchestrationAddress(runId));
+    const { compactCommand, directory } = this.plan(runId);
+    let failure: string | null = null;
+    try {
+      if (compactCommand !== null) {
+        const input = { runId, checkpoints: this.#checkpoints(runId) };
+        const hook = new Compaction(compactCommand, directory, this.#inherited, input, this.clock);
+        this.#compactions.set(number, hook);
+        for (const [kind, remainingPercent] of Object.entries(await hook.finished()))
+          if (remainingPercent !== null) await run.send(usage(kind, remainingPercent));
+      }
+    } catch (thrown) {
+      failure = messageOf(thrown);
+    }
+    this.#compactions.delete(number);
+    await run.send({ type: 'compaction.finished', number, failure }).catch(() => {});
+  }
+
+  /** The last checkpoint of every attempt that lives, and that has told one. */
+  #checkpoints(runId: string) {
+    return [...this.run(runId).context.live].flatMap(([attemptId, { taskId }]) => {
+      const checkpoint = this.stored.agent(runId, attemptId)?.context.lastCheckpoint;
+      return checkpoint ? [{ taskId, attemptId, ...checkpoint }] : [];
+    });
+  }
+}
+
+const usage = (kind: string, remainingPercent: number) => ({
+  type: 'usage.reported' as const,
+  kind: kind as 'context' | 'session',
+  remainingPercent,
+  amounts: {},
+});
+
+export function unknownRun(runId: string): RuntimeError {
+  return new RuntimeError('INPUT_INVALID', `There is no run "${runId}".`);
+}
+
+function inheritedVariables(): Readonly<Record<string, string>> {
+  const variables: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env))
+    if (value !== undefined && !NEVER_PASSED.has(name)) variables[name] = value;
+  return variables;
+}

@@ -1,0 +1,148 @@
+/**
+ * Folder of a run: what belongs to it and is no state. Its plan, its event log, what its attempts have printed, and
+ * what humans have said that is still to be applied.
+ *
+ *   runs/<run>/plan.yml · origin.json · events.jsonl · logs/<attempt>.log · answers/<question>.json · commands/<id>.json
+ */
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { HumanAnswer } from '../../machines/agents/task/context.ts';
+import { systemRandom } from '../../runtime/system/random.ts';
+
+/** Where the plan of a run came from. */
+export interface Origin {
+  readonly file: string | null;
+  readonly directory: string;
+  readonly set: readonly string[];
+}
+
+export interface Command {
+  readonly type: 'session.pause' | 'session.resumed' | 'run.drain';
+}
+
+export class RunFolder {
+  readonly path: string;
+
+  constructor(data: string, runId: string) {
+    this.path = join(data, 'runs', runId);
+  }
+
+  make(): void {
+    for (const name of ['logs', 'answers', 'commands'])
+      mkdirSync(join(this.path, name), { recursive: true, mode: 0o700 });
+  }
+
+  get eventsPath(): string {
+    return join(this.path, 'events.jsonl');
+  }
+
+  logPath(attemptId: string): string {
+    return join(this.path, 'logs', `${attemptId}.log`);
+  }
+
+  checkpointPath(attemptId: string): string {
+    return join(this.path, 'checkpoints', attemptId);
+  }
+
+  writePlan(text: string, origin: Origin): void {
+    writeDurably(join(this.path, 'plan.yml'), text);
+    writeDurably(join(this.path, 'origin.json'), JSON.stringify(origin));
+  }
+
+  readPlan(): { readonly text: string; readonly origin: Origin } {
+    return {
+      text: readFileSync(join(this.path, 'plan.yml'), 'utf8'),
+      origin: JSON.parse(readFileSync(join(this.path, 'origin.json'), 'utf8')) as Origin,
+    };
+  }
+
+  /** False where the question was answered before: the first answer stands. */
+  writeAnswer(questionId: string, said: HumanAnswer): boolean {
+    return writeOnce(join(this.path, 'answers', `${questionId}.json`), JSON.stringify(said));
+  }
+
+  hasAnswer(questionId: string): boolean {
+    return existsSync(join(this.path, 'answers', `${questionId}.json`));
+  }
+
+  answers(): ReadonlyArray<{ readonly questionId: string; readonly said: HumanAnswer }> {
+    return jsonFilesIn(join(this.path, 'answers')).map(({ name, value }) => ({
+      questionId: name,
+      said: value as HumanAnswer,
+    }));
+  }
+
+  /** False where the same one waits already. */
+  writeCommand(command: Command): boolean {
+    const waiting = this.commands().some(({ command: { type } }) => type === command.type);
+    if (waiting) return false;
+    const id = `${command.type}-${systemRandom().id()}`;
+    return writeOnce(join(this.path, 'commands', `${id}.json`), JSON.stringify(command));
+  }
+
+  commands(): ReadonlyArray<{ readonly id: string; readonly command: Command }> {
+    return jsonFilesIn(join(this.path, 'commands')).map(({ name, value }) => ({
+      id: name,
+      command: value as Command,
+    }));
+  }
+
+  removeCommand(id: string): void {
+    rmSync(join(this.path, 'commands', `${id}.json`), { force: true });
+  }
+}
+
+function jsonFilesIn(
+  path: string,
+): ReadonlyArray<{ readonly name: string; readonly value: unknown }> {
+  const names = existsSync(path) ? readdirSync(path) : [];
+  return names
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => ({
+      name: name.slice(0, -'.json'.length),
+      value: JSON.parse(readFileSync(join(path, name), 'utf8')) as unknown,
+    }));
+}
+
+/** Creates a whole file or none, synced. False where there is one already. */
+function writeOnce(path: string, text: string): boolean {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${systemRandom().id()}.part`;
+  writeFileSync(temporary, text, { mode: 0o600, flush: true });
+  try {
+    linkSync(temporary, path);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw thrown;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  syncFolderOf(path);
+  return true;
+}
+
+function writeDurably(path: string, text: string): void {
+  writeFileSync(path, text, { mode: 0o600, flush: true });
+  syncFolderOf(path);
+}
+
+function syncFolderOf(path: string): void {
+  const descriptor = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
