@@ -21,7 +21,9 @@ test('hundreds of calls may share a signal, without a warning, and end together'
   const service = new AbortController();
   const { signal } = service;
   const asked = Array.from({ length: 300 }, () =>
-    actor.ask({ type: 'question' } as never, { signal }).catch((thrown) => thrown.code),
+    actor
+      .ask({ type: 'question' } as never, { signal, timeoutMs: 120_000 })
+      .catch((thrown) => thrown.code),
   );
   const sent = Array.from({ length: 300 }, () => actor.send({ type: 'question' }, { signal }));
   await Promise.all(sent);

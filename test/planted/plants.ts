@@ -9,6 +9,7 @@ import { fallbackPlants } from './fallback.ts';
 import { fencePlants } from './fence.ts';
 import { gatePlants } from './gate.ts';
 import { gateContactPlants } from './gate-contact.ts';
+import { httpCallerPlants } from './http-callers.ts';
 import { leaderPlants } from './leaders.ts';
 import { lifePlants } from './lives.ts';
 import { overloadPlants } from './overload.ts';
@@ -31,6 +32,7 @@ export const PLANTS: readonly Plant[] = [
   ...storePlants,
   ...trackRecordPlants,
   ...productionPlants,
+  ...httpCallerPlants,
   ...overloadPlants,
   ...claimPlants,
   ...workPlants,

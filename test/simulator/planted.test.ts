@@ -34,6 +34,7 @@ const OWN_FAULTS = [
   '6002-MS-2.json',
   '79-OUT-3.json',
   '9917-MS-6.json',
+  'written-GA-12.json',
 ];
 
 /** The sources that a plant changes, as it leaves them. */

@@ -147,7 +147,17 @@ describe('a plan file', () => {
     expect(failureOf(text).message).toContain(`plan.json:${line}:${column}: steps[0].atMs: `);
     expect(failureOf('{\n  "version": 1\n}').message).toMatch(/^plan\.json:1:1: /);
     expect(failureOf('{\n  "version": }').message).toMatch(/^plan\.json:2:14: is no JSON/);
-    expect(failureOf('{').message).toMatch(/^plan\.json:1:2: is no JSON/);
+    for (const [text, at] of [
+      ['{', 2],
+      ['[1, 2,]', 7],
+      ['{"a": tru}', 7],
+      ['{"a" 1}', 6],
+      ['{"a": 1,}', 9],
+      ['{"a": [1 2]}', 10],
+      ['{} {}', 4],
+      ['["a\\x"]', 2],
+    ] as const)
+      expect(failureOf(text).message).toMatch(new RegExp(`^plan\\.json:1:${at}: is no JSON`));
   });
 
   test('tells of ten issues and counts the others', () => {

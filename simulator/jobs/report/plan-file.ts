@@ -8,6 +8,7 @@
 
 import { resolveConfiguration } from '../../../programs/jobs/configuration.ts';
 import { Issues, positionsIn } from '../../../reading/issues.ts';
+import { findJsonError } from '../../../reading/json-error.ts';
 import { type SchemaIssue, schemaIssues, whatOf } from '../../../reading/schema.ts';
 import { readSource } from '../../../reading/source.ts';
 import { placesIn } from '../../../reading/value.ts';
@@ -118,10 +119,7 @@ function parsed(text: string, fail: (issue: PlanIssue) => never): unknown {
   try {
     return JSON.parse(text);
   } catch (thrown) {
-    const what = messageOf(thrown);
-    const [, position] = / at position (\d+)/.exec(what) ?? [];
-    const offset = position === undefined ? text.length : Number(position);
-    return fail({ what: `is no JSON: ${what}`, offset });
+    return fail({ what: `is no JSON: ${messageOf(thrown)}`, offset: findJsonError(text) });
   }
 }
 
