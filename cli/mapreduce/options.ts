@@ -2,6 +2,8 @@
 
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { HaltRules } from '../../machines/mapreduce/run/context.ts';
+import type { TerminationStep } from '../../machines/mapreduce/words.ts';
 import { openStoredData, type StoredData } from '../../programs/mapreduce/stored-data.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 
@@ -13,6 +15,7 @@ export interface DataOptions {
 /** Directory of the data where nobody says another one; it may not be there yet. */
 const USUAL_DATA = '.escapement';
 const LIMIT_MAX_SECONDS = 60 * 86_400;
+const WAIT_MAX_MS = LIMIT_MAX_SECONDS * 1_000;
 
 export function withDataOptions(command: Command): Command {
   return command
@@ -61,4 +64,40 @@ export async function looking<T>(data: string, read: (stored: StoredData) => T):
   } finally {
     await opened.close();
   }
+}
+
+/** `now,fail=3`, `soon,fail=10%`. */
+export function parseHalt(text: string): HaltRules {
+  const [, when, number = '', percent] = /^(now|soon),fail=(\d{1,9})(%?)$/.exec(text) ?? [];
+  const failures = Number(number);
+  const isPercent = percent === '%';
+  if ((when === 'now' || when === 'soon') && failures > 0 && (!isPercent || failures <= 100))
+    return { when, failures, isPercent };
+  throw new InvalidArgumentError(
+    'It must be now or soon, with a number or a share: soon,fail=10%.',
+  );
+}
+
+const SIGNALS = ['TERM', 'INT', 'HUP', 'QUIT', 'USR1', 'USR2'];
+
+/** `TERM,1000,INT,500,KILL`: signals, with the ms between them. SIGKILL comes last in any case. */
+export function parseTermination(text: string): readonly TerminationStep[] {
+  const parts = text.replace(/^SIG/, '').split(',');
+  if (parts.at(-1)?.replace(/^SIG/, '') === 'KILL') parts.pop();
+  const steps: TerminationStep[] = [];
+  for (let index = 0; index < parts.length; index += 2) {
+    const name = (parts[index] ?? '').replace(/^SIG/, '');
+    const waitMs = Number(parts[index + 1] ?? Number.NaN);
+    if (
+      !SIGNALS.includes(name) ||
+      !Number.isSafeInteger(waitMs) ||
+      waitMs < 0 ||
+      waitMs > WAIT_MAX_MS
+    )
+      throw new InvalidArgumentError(
+        `It must be signals (${SIGNALS.join(', ')}) with the ms after each, such as TERM,1000,KILL.`,
+      );
+    steps.push({ signal: `SIG${name}`, waitMs });
+  }
+  return steps;
 }

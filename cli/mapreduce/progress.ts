@@ -21,10 +21,15 @@ export class Progress {
   readonly #host: Host;
   readonly #runId: string;
   readonly #active = new Map<string, Active>();
+  readonly #showsEta: boolean;
+  readonly #beganAt: number;
+  #ended = 0;
   #timeouts = 0;
   #cancel: (() => void) | undefined;
 
-  constructor(host: Host, runId: string, output: Output) {
+  constructor(host: Host, runId: string, output: Output, showsEta = false) {
+    this.#showsEta = showsEta;
+    this.#beganAt = host.clock.now();
     this.#host = host;
     this.#runId = runId;
     this.#output = output;
@@ -48,11 +53,23 @@ export class Progress {
     if (event === 'TimeoutOccurred') this.#timeouts += 1;
     if (event === 'EnforcementUnavailable')
       this.#output.complain(`warning: ${agent_id}: ${printable(String(fields.reason))}\n`);
+    if (event === 'ItemFinal') this.#ended += 1;
     if (event !== 'ItemFinal' || this.#output.showsProgress) return;
     const reason = fields.reason === null ? '' : ` (${String(fields.reason)})`;
+    const eta = this.#showsEta ? `, ${this.#eta()}` : '';
     this.#output.complain(
-      `${printable(String(fields.work_item_id))}: ${String(fields.outcome)}${reason}\n`,
+      `${printable(String(fields.work_item_id))}: ${String(fields.outcome)}${reason}${eta}\n`,
     );
+  }
+
+  /** By the items that have ended since this process is at it. */
+  #eta(): string {
+    const { clock, runtime } = this.#host;
+    const { counts, rules } = runtime.actor(runAddress(this.#runId)).getSnapshot().context;
+    const left = rules.itemCount - counts.done - counts.dlq - counts.skipped - counts.failed;
+    if (this.#ended === 0) return 'eta unknown';
+    const ms = ((clock.now() - this.#beganAt) / this.#ended) * left;
+    return `eta ${durationText(Math.round(ms / 1_000) * 1_000)}`;
   }
 
   #draw(): void {
@@ -72,6 +89,7 @@ export class Progress {
       const of = limitMs === null ? '' : ` of ${durationText(limitMs)}`;
       parts.push(`longest ${agentId} ${Math.floor((clock.now() - since) / 1_000)}s${of}`);
     }
+    if (this.#showsEta) parts.push(this.#eta());
     this.#output.progress(parts.join(' · '));
     this.#cancel = clock.schedule(clock.now() + REDRAW_MS, () => this.#draw());
   }

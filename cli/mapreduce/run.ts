@@ -5,19 +5,23 @@
  */
 
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { runAddress } from '../../machines/mapreduce/addresses.ts';
-import { durationText } from '../../machines/mapreduce/words.ts';
+import type { HaltRules } from '../../machines/mapreduce/run/context.ts';
+import { durationText, type TerminationStep } from '../../machines/mapreduce/words.ts';
 import { serveControl } from '../../programs/mapreduce/control.ts';
-import { failedItemsWarning } from '../../programs/mapreduce/failed-items.ts';
+import { failedInput, failedItemsWarning } from '../../programs/mapreduce/failed-items.ts';
 import { Host } from '../../programs/mapreduce/host.ts';
 import type { RunDocument } from '../../programs/mapreduce/index.ts';
+import { hasItems } from '../../programs/mapreduce/items.ts';
 import type { About, Plan } from '../../programs/mapreduce/plan.ts';
 import {
   followRun,
   hashOf,
   inputOf,
   prepare,
+  prepareStored,
   resumeRun,
   startRun,
 } from '../../programs/mapreduce/run.ts';
@@ -26,12 +30,15 @@ import type { Surroundings } from '../commands/commands.ts';
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
 import type { ListenAddress } from '../node/listen-address.ts';
 import { type Output, printable } from '../render/output.ts';
+import { writeJobLog } from './job-log.ts';
 import { listenFor, parseOwnAddress, type RunListener } from './listen.ts';
 import {
   type DataOptions,
   parseCommand,
+  parseHalt,
   parsePositive,
   parseSeconds,
+  parseTermination,
   withDataOptions,
 } from './options.ts';
 import { Progress } from './progress.ts';
@@ -46,6 +53,11 @@ interface RunFlags extends DataOptions {
   readonly quiet?: boolean;
   readonly events?: boolean;
   readonly listen?: ListenAddress;
+  readonly joblog?: string;
+  readonly eta?: boolean;
+  readonly halt?: HaltRules;
+  readonly termseq?: readonly TerminationStep[];
+  readonly retryFailed?: boolean;
 }
 
 const HELP = `
@@ -75,6 +87,12 @@ export function runCommand(around: Surroundings): Command {
     )
     .option('--command <claude=program>', 'program of claude steps, or a JSON array', parseCommand)
     .option('--resume <run>', 'continue a run that was stopped')
+    .option('--halt <when>', 'end a run that fails: now,fail=3 or soon,fail=10%', parseHalt)
+    .option(
+      '--termseq <signals>',
+      'signals and ms in place of SIGTERM and the grace: TERM,1000,KILL',
+      parseTermination,
+    )
     .addHelpText('after', HELP)
     .action(async (file: string | undefined, flags: RunFlags, command: Command) => {
       if (flags.resume !== undefined) return resume(flags.resume, flags, around);
@@ -102,6 +120,9 @@ function flagged(command: Command): Command {
       'serve metrics, actors, timers and the inspector there',
       parseOwnAddress,
     )
+    .option('--retry-failed', 'of a run that has ended: run what has failed, and only that')
+    .option('--joblog <file>', 'write a line for each attempt, in the columns of GNU parallel')
+    .option('--eta', 'say how long the rest may take')
     .option('--events', 'print the events of monitoring on standard error, a line of JSON each')
     .option('--quiet', 'show no progress');
 }
@@ -113,6 +134,8 @@ async function start(file: string, flags: RunFlags, around: Surroundings): Promi
     ...(agentTimeout !== undefined && { agentTimeoutMs: agentTimeout }),
     ...(command !== undefined && { claude: command }),
     ...(runId !== undefined && { runId }),
+    ...(flags.halt !== undefined && { halt: flags.halt }),
+    ...(flags.termseq !== undefined && { termination: flags.termseq }),
   };
   const prepared = prepare(file, options);
   const input = inputOf(prepared);
@@ -127,13 +150,20 @@ async function resume(runId: string, flags: RunFlags, around: Surroundings): Pro
   await hosting(flags, around, async (host) => {
     const run = host.stored.run(runId);
     if (run !== undefined && flags.useStored !== true)
-      refuseChanged(run.context.about as unknown as About);
+      refuseChanged(run.context.about as unknown as About, host.plan(runId));
+    if (flags.retryFailed === true) return retryFailed(host, runId);
     await resumeRun(host, runId);
     return runId;
   });
 }
 
-function refuseChanged({ workflowFile, workflowHash }: About): void {
+/** A run of its own, of the items of another one that came to no good end. */
+function retryFailed(host: Host, runId: string): Promise<string> {
+  const given = { resolvesFailedItems: true };
+  return startRun(host, prepareStored(host, runId, {}), failedInput(host, runId), given);
+}
+
+function refuseChanged({ workflowFile, workflowHash, itemsHash }: About, plan: Plan): void {
   if (workflowFile === null) return;
   let text: string | undefined;
   try {
@@ -141,14 +171,23 @@ function refuseChanged({ workflowFile, workflowHash }: About): void {
   } catch {
     // A file that is gone was not changed into another one: the run has its own copy.
   }
-  if (text === undefined || hashOf(text) === workflowHash) return;
+  if (text === undefined) return;
+  if (hashOf(text) === workflowHash) {
+    const { directory } = plan.about;
+    if (
+      hasItems(resolve(directory, plan.workflow.map.input), plan.workflow.map.jsonPath, itemsHash)
+    )
+      return;
+    const input = `${plan.workflow.map.input} was changed since the run began. Add --use-stored to go on with its items as they were.`;
+    throw new CommandFailure(EXIT.configuration, input);
+  }
   const what = `${workflowFile} was changed since the run began. Add --use-stored to go on with what it was.`;
   throw new CommandFailure(EXIT.configuration, what);
 }
 
 /** Hosts a run from its begin, or its continuation, to its end. */
 export async function hosting(
-  flags: Pick<RunFlags, 'data' | 'json' | 'quiet' | 'events' | 'listen'>,
+  flags: Pick<RunFlags, 'data' | 'json' | 'quiet' | 'events' | 'listen' | 'joblog' | 'eta'>,
   { output, host: process, setExitCode }: Surroundings,
   begin: (host: Host) => Promise<string>,
 ): Promise<RunDocument> {
@@ -166,7 +205,9 @@ export async function hosting(
       if (flags.quiet !== true) output.complain(`listening on ${listener.url}\n`);
     }
     const runId = await begin(host);
-    const progress = flags.quiet === true ? undefined : new Progress(host, runId, output);
+    if (flags.joblog !== undefined) writeJobLog(host, runId, flags.joblog);
+    const progress =
+      flags.quiet === true ? undefined : new Progress(host, runId, output, flags.eta === true);
     const stop = (exitCode: ExitCode) => (): void => {
       if (stoppedBy !== undefined)
         void host.runtime

@@ -10,7 +10,8 @@ import {
   type TimeoutDocument,
   timeoutDocument,
 } from './documents.ts';
-import { ItemFile } from './items.ts';
+import type { Host } from './host.ts';
+import { type Input, ItemFile } from './items.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { StoredActor, StoredRuns } from './stored-runs.ts';
 
@@ -114,6 +115,18 @@ export function* selectedItems(
     if (workflow !== undefined && item.context.workflow !== workflow) continue;
     if (all || itemIds.includes(item.context.itemId)) yield item;
   }
+}
+
+const FAILED: ReadonlySet<string> = new Set(['dlq', 'failed', 'skipped']);
+
+/** The items of a run that came to no good end, in its order. */
+export function failedInput(host: Host, runId: string): Input {
+  const rows = [...host.stored.items(runId)].filter(([, { state }]) => FAILED.has(state));
+  const indexes = rows.map(([index]) => index).sort((a, b) => a - b);
+  const file = new ItemFile(host.folder(runId).itemsPath);
+  const items = indexes.map((index) => file.at(index));
+  file.close();
+  return { count: items.length, items: () => items };
 }
 
 /** False for what is not tried again unless somebody insists. */

@@ -180,9 +180,9 @@ export function writeItems(
     writeSync(descriptor, chunk);
     chunk = '';
   };
-  for (const { itemId, value } of items) {
+  for (const item of items) {
     count += 1;
-    chunk += `${JSON.stringify([itemId, value])}\n`;
+    chunk += lineOf(item);
     if (chunk.length > CHUNK_CHARACTERS) flush();
   }
   flush();
@@ -191,6 +191,20 @@ export function writeItems(
   syncDirectoryOf(path);
   return { count, hash: hash.digest('hex') };
 }
+
+/** True where a file still has the items of that hash; also where it is gone or cannot be read: a run has its own. */
+export function hasItems(file: string, jsonPath: string, hash: string): boolean {
+  try {
+    const found = createHash('sha256');
+    for (const item of readInput(file, jsonPath).items()) found.update(lineOf(item));
+    return found.digest('hex') === hash;
+  } catch (thrown) {
+    if (thrown instanceof RuntimeError) return true;
+    throw thrown;
+  }
+}
+
+const lineOf = ({ itemId, value }: Item): string => `${JSON.stringify([itemId, value])}\n`;
 
 /** The items of a run by their index. */
 export class ItemFile {

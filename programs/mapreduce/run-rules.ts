@@ -3,12 +3,18 @@
  */
 
 import type { AgentRules, StepRules } from '../../machines/mapreduce/map-agent/context.ts';
+import type { HaltRules } from '../../machines/mapreduce/run/context.ts';
 import type { RunRules } from '../../machines/mapreduce/run.ts';
+import type { TerminationStep } from '../../machines/mapreduce/words.ts';
 import type { Limits, Step, Workflow } from './workflow.ts';
 
 export interface RuleOptions {
   /** Items at a time, before what the workflow says. */
   readonly parallel?: number;
+  /** Ends a run in which too many items have failed. Default: no run. */
+  readonly halt?: HaltRules;
+  /** Signals of a termination, in place of SIGTERM and the grace; SIGKILL follows the last. */
+  readonly termination?: readonly TerminationStep[];
   /** A run of items that failed before: what is done now is no failed item any more. */
   readonly resolvesFailedItems?: boolean;
 }
@@ -20,7 +26,7 @@ export function rulesOf(
   options: RuleOptions,
 ): RunRules {
   const { map, setup, reduce } = workflow;
-  const agentRules = agentRulesOf(workflow, limits);
+  const agentRules = agentRulesOf(workflow, limits, options.termination);
   const side = (steps: readonly Step[] | null): AgentRules | null =>
     steps && {
       ...agentRules,
@@ -43,7 +49,7 @@ export function rulesOf(
     alertPercent: map.timeout.alertPercent,
     quotaResumeAfterMs: map.quota?.resumeAfterMs ?? 0,
     budget: map.runBudget,
-    halt: null,
+    halt: options.halt ?? null,
     resolvesFailedItems: options.resolvesFailedItems ?? false,
   };
 }
@@ -55,13 +61,17 @@ const sideStep = ({ type, timeoutMs, idleTimeoutMs }: Step): StepRules => ({
   idleLimitMs: idleTimeoutMs,
 });
 
-function agentRulesOf({ map }: Workflow, { agentLimitMs, steps }: Limits): AgentRules {
+function agentRulesOf(
+  { map }: Workflow,
+  { agentLimitMs, steps }: Limits,
+  termination: readonly TerminationStep[] | undefined,
+): AgentRules {
   const { policy, graceMs, enforce, onEnforcerFailure } = map.timeout;
   return {
     steps,
     policy,
     agentLimitMs,
-    termination: graceMs === 0 ? [] : [{ signal: 'SIGTERM', waitMs: graceMs }],
+    termination: termination ?? (graceMs === 0 ? [] : [{ signal: 'SIGTERM', waitMs: graceMs }]),
     enforce,
     runsUntimed: onEnforcerFailure === 'run',
     hasWorktree: map.hasWorktree,

@@ -31,7 +31,9 @@ import {
 } from './workflow.ts';
 import { findRepository } from './worktrees.ts';
 
-export interface RunOptions extends Omit<HostOptions, 'data'>, Pick<RuleOptions, 'parallel'> {
+export interface RunOptions
+  extends Omit<HostOptions, 'data'>,
+    Pick<RuleOptions, 'parallel' | 'halt' | 'termination'> {
   /** Directory of the data. Default `.escapement`. */
   readonly data?: string;
   /** Stops the run in order when it is aborted; the run can be resumed. */

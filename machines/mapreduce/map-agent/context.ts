@@ -274,7 +274,9 @@ export function failureMessage(context: MapAgentContext): string {
   if (kind === 'agent') return `Agent ${agentId} timed out after ${after}`;
   if (kind === 'idle') return `Command ${commandIndex} in agent ${agentId} was idle for ${after}`;
   if (kind === 'budget') {
-    const name = overdrawn(context) ?? '';
+    const name = overdrawn(context);
+    // A context that is shown may have values replaced, whose names look like secrets.
+    if (name === undefined) return `Agent ${agentId} went over its budget`;
     return `Agent ${agentId} went over its budget of ${context.rules.budget[name]} ${name}`;
   }
   return `Command ${commandIndex} in agent ${agentId} timed out after ${after}`;
