@@ -19,7 +19,7 @@ export const deliveryPlants: readonly Plant[] = [
   {
     id: 'P322',
     area: 'runtime',
-    says: 'A question that no desk has taken yet is asked again, and its copies queue up behind it.',
+    says: 'A question that no jobs service has taken yet is asked again, and its copies queue up behind it.',
     edits: [
       {
         file: 'runtime/delivery/asks.ts',

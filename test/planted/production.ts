@@ -126,8 +126,8 @@ export const productionPlants: readonly Plant[] = [
     edits: [
       {
         file: 'runtime/actor/inbox.ts',
-        find: 'movedAt: at, above, name: JSON.stringify(sender) });',
-        replace: 'movedAt: at, above: above.slice(0, 0), name: JSON.stringify(sender) });',
+        find: 'markOf(sender, high, at, above));',
+        replace: 'markOf(sender, high, at, above.slice(0, 0)));',
       },
     ],
     suite: 'test/delivery/inbox.test.ts',
