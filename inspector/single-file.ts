@@ -1,11 +1,12 @@
 /**
  * Page and recording in one file that opens from disk without a server: for reports of faults and for CI.
  *
- * Everything is inside: style, code, data. Its policy allows what is inside and nothing else.
+ * Everything is inside: style, code, data, and ELK's worker as its authors publish it, packed. Its policy allows what is inside and nothing else.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { RuntimeError } from '../runtime/base/errors.ts';
 import type { RecordedHeader, RecordedLine } from './protocol.ts';
 import { textOfLines } from './recording/formats.ts';
@@ -44,10 +45,16 @@ export function singleFile(
     '<body>',
     '<div id="page"><noscript>The inspector needs JavaScript.</noscript></div>',
     `<script type="application/json" id="escapement-recording">${data}</script>`,
+    `<script type="application/octet-stream" id="elk-worker">${packed(join(folder, 'assets', 'elk-worker.min.js'))}</script>`,
     `<script type="module">${code(asset('at-rest.js'))}</script>`,
     `<script type="module">${code(asset('page.js'))}</script>`,
     '</body>',
     '</html>',
     '',
   ].join('\n');
+}
+
+/** A file as text that ends no element; empty where there is none. */
+function packed(file: string): string {
+  return existsSync(file) ? gzipSync(readFileSync(file)).toString('base64') : '';
 }

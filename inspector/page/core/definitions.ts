@@ -68,24 +68,36 @@ interface Answer {
   readonly data?: ElkNode;
   readonly error?: { readonly message?: string };
 }
-let worker: Worker | undefined;
+let worker: Promise<Worker> | undefined;
 let nextId = 1;
 const waiting = new Map<number, (answer: Answer) => void>();
 
+/** A file of its own beside the page; in a single file it is packed in an element. */
+async function workerUrl(): Promise<string> {
+  const packed = document.getElementById('elk-worker')?.textContent;
+  if (!packed) return 'assets/elk-worker.min.js';
+  const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const code = await new Response(unpacked).blob();
+  return URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
+}
+
 /** ELK's worker as its authors publish it; loaded with the first chart. */
-const workerElk: Elk = (graph) =>
-  new Promise((resolve, reject) => {
-    worker ??= startWorker();
+const workerElk: Elk = async (graph) => {
+  worker ??= startWorker();
+  const started = await worker;
+  return new Promise((resolve, reject) => {
     const id = nextId;
     nextId += 1;
     waiting.set(id, ({ data, error }) =>
       data === undefined ? reject(new Error(error?.message ?? 'No layout.')) : resolve(data),
     );
-    worker.postMessage({ id, cmd: 'layout', graph, layoutOptions: {}, options: {} });
+    started.postMessage({ id, cmd: 'layout', graph, layoutOptions: {}, options: {} });
   });
+};
 
-function startWorker(): Worker {
-  const started = new Worker('assets/elk-worker.min.js');
+async function startWorker(): Promise<Worker> {
+  const started = new Worker(await workerUrl());
   const settle = (answer: Answer): void => {
     waiting.get(answer.id)?.(answer);
     waiting.delete(answer.id);

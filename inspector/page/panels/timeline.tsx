@@ -160,7 +160,7 @@ function Bar({ bar: { sort, x, width, label, outcome } }: { bar: Visible }) {
       style={{ transform: `translateX(${x}px)`, width: `${width}px` }}
       title={plain(label)}
     >
-      {width > 40 ? plain(label) : ''}
+      {sort === 'state' && width > 40 ? plain(label) : ''}
     </span>
   );
 }

@@ -122,5 +122,8 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await seen(page, '.turn-detail .diff', 'items');
     await page.goto(`file://${file}${order('1')}`);
     await seen(page, '.canvas svg', 'open');
+    // Laid out by ELK, which is in the file: there are lines between the states.
+    await page.locator('.chart-view .note').waitFor({ state: 'detached' });
+    expect(await page.locator('.canvas svg [data-edge]').count()).toBeGreaterThan(0);
   });
 });
