@@ -4,22 +4,24 @@
  *   npm run test:crash -- --cycles N [--seed S] [--json] [--keep]
  *   npm run test:crash -- --cluster --cycles N [--seed S] [--json]
  *   npm run test:crash -- --mapreduce [--cycles N] [--seed S] [--json]
+ *   npm run test:crash -- --agents [--cycles N] [--seed S] [--json]
  *
  * The first kills one node of the engine, the second gates, managers and workers of a jobs system, the third the
- * runner of a map-reduce run, 50 times unless told otherwise.
+ * runner of a map-reduce run, the fourth that of a plan of agents, both 50 times unless told otherwise.
  *
  * Exit codes: 0 nothing was lost, 1 something was lost, repeated or early, 64 wrong usage.
  */
 
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../runtime/base/errors.ts';
+import { describeAgents, runAgentsCycles } from './agents-cycles.ts';
 import { runClusterCycles } from './cluster/cluster-cycles.ts';
 import { describeCluster } from './cluster/report-lines.ts';
 import { type RigOptions, type RigReport, runCycles } from './cycles.ts';
 import { describeMapReduce, runMapReduceCycles } from './mapreduce-cycles.ts';
 
 const USAGE =
-  'npm run test:crash -- [--cluster | --mapreduce] --cycles N [--seed S] [--json] [--keep]';
+  'npm run test:crash -- [--cluster | --mapreduce | --agents] --cycles N [--seed S] [--json] [--keep]';
 const EXIT_BROKEN = 1;
 const EXIT_USAGE = 64;
 const CYCLES_MAX = 100_000;
@@ -28,6 +30,7 @@ interface Flags extends RigOptions {
   readonly isJson: boolean;
   readonly isCluster: boolean;
   readonly isMapReduce: boolean;
+  readonly isAgents: boolean;
 }
 
 process.exitCode = await main(process.argv.slice(2));
@@ -51,12 +54,18 @@ async function main(argv: readonly string[]): Promise<number> {
 async function run({
   isCluster,
   isMapReduce,
+  isAgents,
   ...options
 }: Flags): Promise<readonly [{ readonly hasHeld: boolean }, described: string]> {
   if (isCluster) {
     const { cycles, seed, progress } = options;
     const report = await runClusterCycles({ cycles, seed, ...(progress && { progress }) });
     return [report, describeCluster(report)];
+  }
+  if (isAgents) {
+    const { cycles, seed, progress } = options;
+    const report = await runAgentsCycles({ cycles, seed, ...(progress && { progress }) });
+    return [report, describeAgents(report)];
   }
   if (isMapReduce) {
     const { cycles, seed, progress } = options;
@@ -77,9 +86,10 @@ function readFlags(argv: readonly string[]): Flags {
       keep: { type: 'boolean', default: false },
       cluster: { type: 'boolean', default: false },
       mapreduce: { type: 'boolean', default: false },
+      agents: { type: 'boolean', default: false },
     },
   });
-  const { cycles = values.mapreduce ? '50' : undefined } = values;
+  const { cycles = values.mapreduce || values.agents ? '50' : undefined } = values;
   if (cycles === undefined) throw new Error('--cycles is missing: how often to kill.');
   return {
     cycles: wholeNumber('cycles', cycles, 1, CYCLES_MAX),
@@ -88,6 +98,7 @@ function readFlags(argv: readonly string[]): Flags {
     isKept: values.keep,
     isCluster: values.cluster,
     isMapReduce: values.mapreduce,
+    isAgents: values.agents,
   };
 }
 

@@ -13,8 +13,9 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 /** A run in a process of its own, which can be killed. */
 function runApart(scene: Scene, file: string): ChildProcess {
-  const args = ['--import', 'tsx', join(ROOT, 'test/crash/agents-victim.ts'), file, scene.data];
-  return spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit' });
+  const program = join(ROOT, 'test/crash/agents-victim.ts');
+  const args = ['--import', 'tsx', program, file, scene.data, 'waits'];
+  return spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 const killed = (child: ChildProcess): Promise<unknown> => {
