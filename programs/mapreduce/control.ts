@@ -6,7 +6,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { agentAddress } from '../../machines/mapreduce/addresses.ts';
 import { messageOf } from '../../runtime/base/errors.ts';
 import type { Host } from './host.ts';
@@ -26,10 +26,11 @@ export interface ExtensionAnswer {
 
 /** Names the socket: a path in a data directory may be longer than one may have. */
 const FILE = 'control.json';
+const FOLDER = 'escapement-control-';
 const REQUEST_LENGTH_MAX = 4_096;
 
 export async function serveControl(host: Host): Promise<() => void> {
-  const folder = mkdtempSync(join(tmpdir(), 'escapement-control-'));
+  const folder = mkdtempSync(join(tmpdir(), FOLDER));
   const path = join(folder, 'socket');
   const server = createServer((socket) => answerOn(socket, host));
   server.unref();
@@ -39,6 +40,16 @@ export async function serveControl(host: Host): Promise<() => void> {
   });
   writeFileSync(join(host.data, FILE), JSON.stringify({ socket: path }), { mode: 0o600 });
   return () => close(server, folder, host.data);
+}
+
+/** Takes away what a runner that was killed has left. Only the owner of the directory may. */
+export function forgetControl(data: string): void {
+  const file = join(data, FILE);
+  if (!existsSync(file)) return;
+  const left = /"socket":"([^"]*)"/.exec(readFileSync(file, 'utf8'))?.[1];
+  if (left?.startsWith(join(tmpdir(), FOLDER)) === true)
+    rmSync(dirname(left), { recursive: true, force: true });
+  rmSync(file, { force: true });
 }
 
 function close(server: Server, folder: string, data: string): void {

@@ -23,6 +23,7 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import { systemClock } from '../../runtime/system/clock.ts';
 import { lmdbStore } from '../../stores/lmdb.ts';
 import { Attempts } from './attempts.ts';
+import { forgetControl } from './control.ts';
 import { mapResults, type RunDocument, runDocument } from './documents.ts';
 import { Monitor } from './monitor.ts';
 import { type Plan, planOf } from './plan.ts';
@@ -132,6 +133,7 @@ export class Host {
           .register('failed-item', failedItemMachine, {});
       },
     });
+    forgetControl(options.data);
     return here();
   }
 
