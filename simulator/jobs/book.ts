@@ -74,9 +74,11 @@ export class Book {
         message,
         fields: { entry: id, ...(outcome !== undefined && { outcome }) },
       });
+    let hasRepeated = false;
     const again = (): void => {
-      if (tries < TRIES_MAX)
-        world.at(world.now() + REPEAT_MS, () => this.#send(id, event, tries + 1));
+      if (hasRepeated || tries >= TRIES_MAX) return;
+      hasRepeated = true;
+      world.at(world.now() + REPEAT_MS, () => this.#send(id, event, tries + 1));
     };
     const clerk = world.node(CLERK);
     if (!clerk.isRunning) return again();

@@ -92,7 +92,7 @@ test('its pages are kept and sent by a gate a few at a time', async () => {
     datacenters: ['A'],
     transport: counting(network.join('gate'), sent),
     // However busy the machine is, the job is not given up on its way.
-    config: { gateDispatchLimitMs: 3_600_000 },
+    config: { gateDispatchLimitMs: 600_000 },
     inspect(fact) {
       if (fact.type === 'actor' && fact.kind === 'submission-page' && fact.change === 'born')
         kept.add();
