@@ -42,14 +42,16 @@ const asks = (index: number): boolean => index % 3 === 0;
 
 /** A lock names its process: that of one that was killed is none. */
 const AGENT = `
-const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs');
+const { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const task = process.env.ESCAPEMENT_TASK_ID;
 const lock = 'lock-' + task;
 const isAlive = (pid) => {
   try { return !/\\) [ZX] /.test(readFileSync('/proc/' + pid + '/stat', 'latin1')); } catch { return false; }
 };
 if (existsSync(lock) && isAlive(readFileSync(lock, 'utf8'))) appendFileSync('collisions', task + '\\n');
-writeFileSync(lock, String(process.pid));
+// One that is killed meanwhile leaves the lock of before, and not an empty one.
+writeFileSync(lock + '.' + process.pid, String(process.pid));
+renameSync(lock + '.' + process.pid, lock);
 process.on('SIGTERM', () => {});
 const say = (line) => process.stdout.write(JSON.stringify(line) + '\\n');
 const finish = (result) => setTimeout(() => { say({ type: 'done', result }); process.exit(); }, 100);
