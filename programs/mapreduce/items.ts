@@ -20,6 +20,7 @@ export interface Item {
 const ID_LENGTH_MAX = 128;
 const CHUNK_CHARACTERS = 65_536;
 const LINE_FEED = 10;
+/** Items kept in memory after they were read, none of them longer than this: an attempt asks for its item more than once. */
 const RECENT_MAX = 1_000;
 const RECENT_BYTES_MAX = 1_000;
 

@@ -50,6 +50,8 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
         'programs/mapreduce/control.ts REQUEST_LENGTH_MAX',
         'programs/mapreduce/failed-items.ts FAILED_ITEMS_MAX',
         'programs/mapreduce/items.ts ID_LENGTH_MAX',
+        'programs/mapreduce/items.ts RECENT_BYTES_MAX',
+        'programs/mapreduce/items.ts RECENT_MAX',
         'programs/mapreduce/json-stream.ts CHUNK_BYTES',
         'programs/mapreduce/monitor.ts QUEUE_MAX',
         'programs/mapreduce/output-watch.ts LINE_LENGTH_MAX',
