@@ -25,6 +25,7 @@ import type {
 import type { PerformerCall } from '../../../runtime/actor.ts';
 import { RuntimeError } from '../../../runtime/base/errors.ts';
 import { ClientTurns } from '../jobs-service/client-turns.ts';
+import { GivenAnswers } from '../jobs-service/given-answers.ts';
 import { inSlices } from '../jobs-service/slices.ts';
 import { extenderOf, submitterOf } from '../jobs-service/submitter.ts';
 import { type News, observe, watchJob } from '../jobs-service/watch.ts';
@@ -46,12 +47,18 @@ type Question = { readonly type: string };
 export function servicePerformers(node: GateNode) {
   const { permissions } = node;
   const submissions = new Submissions(node.clock, node.config);
+  const given = new GivenAnswers();
   const turns = new ClientTurns([node.runtime.node]);
   const count = (reason: string) => node.counters.add('job_submissions_refused_total', { reason });
   return {
     submitJob: async ({ params: asked, reply }: Call<JobSubmitted>) => {
       const params = withHandedOver(node.runtime, asked);
       const { jobId, replyTo = '' } = params;
+      const before = given.of(replyTo);
+      if (before !== undefined) {
+        reply(replyTo, before);
+        return;
+      }
       const sender = replyTo.slice(replyTo.lastIndexOf('@') + 1);
       if (params.gate !== undefined) {
         count('invalid');
@@ -67,6 +74,7 @@ export function servicePerformers(node: GateNode) {
           ? { ...refused(jobId, 'invalid'), ...submission }
           : await accept(node, submission, client);
         if (answer.reason !== null) count(answer.reason);
+        given.keep(replyTo, answer);
         reply(replyTo, answer);
       }
     },

@@ -35,6 +35,10 @@ export class Acceptances {
     this.#node = node;
   }
 
+  isUnderWay(jobId: string): boolean {
+    return this.#underWay.has(jobId);
+  }
+
   /** One after the other for the same job: each sees what the one before has done. */
   async accept(submission: Submission, client: string): Promise<SubmissionAnswer> {
     const { jobId } = submission;

@@ -17,11 +17,13 @@ import type {
   JobWatched,
   SinceProgressAsked,
   StuckAsked,
+  SubmissionAnswer,
   WorkersAsked,
 } from '../../../machines/jobs/messages/client.ts';
 import type { PerformerCall } from '../../../runtime/actor.ts';
 import { RuntimeError } from '../../../runtime/base/errors.ts';
 import { ClientTurns } from '../jobs-service/client-turns.ts';
+import { GivenAnswers } from '../jobs-service/given-answers.ts';
 import { inSlices } from '../jobs-service/slices.ts';
 import { extenderOf, submitterOf } from '../jobs-service/submitter.ts';
 import { type News, observe, watchJob } from '../jobs-service/watch.ts';
@@ -40,26 +42,38 @@ type Call<TQuestion> = PerformerCall & { readonly params: TQuestion };
 export function servicePerformers(node: ManagerNode) {
   const submissions = new Submissions(node.clock, node.config);
   const acceptances = new Acceptances(node);
+  const given = new GivenAnswers();
   const turns = new ClientTurns([node.manager, ...node.gates]);
   const { permissions } = node;
   return {
     submitJob: async ({ params: asked, reply }: Call<JobSubmitted>) => {
       const params = withHandedOver(node.runtime, asked);
       const { jobId, replyTo = '', terms } = params;
+      const tell = (answer: SubmissionAnswer): void => {
+        given.keep(replyTo, answer);
+        reply(replyTo, answer);
+      };
+      const before = given.of(replyTo);
+      if (before !== undefined) {
+        reply(replyTo, before);
+        return;
+      }
       const { gateId } = params.gate ?? {};
       if (gateId !== undefined && !node.gates.includes(gateId)) {
         node.counters.add('job_submissions_refused_total', { reason: 'invalid' });
         const detail = 'is not a gate of this datacenter';
-        reply(replyTo, { ...refused(jobId, 'invalid'), field: 'gate.gateId', detail });
+        tell({ ...refused(jobId, 'invalid'), field: 'gate.gateId', detail });
         return;
       }
       const client = submitterOf(node.manager, params);
       // Nothing is put together of a job that would not be taken; acceptance asks again, for all of it.
-      const isNew = ID_PATTERN.test(jobId) && isUntaken(readJob(node, jobId));
+      // A copy of what is being taken has the answer of that.
+      const isNew =
+        ID_PATTERN.test(jobId) && !acceptances.isUnderWay(jobId) && isUntaken(readJob(node, jobId));
       const overload = isNew ? node.backlog.overload(client, timeoutOf(terms)) : undefined;
       if (overload !== undefined) {
         node.counters.add('job_submissions_refused_total', { reason: 'overloaded' });
-        reply(replyTo, shed(node, jobId, overload));
+        tell(shed(node, jobId, overload));
         return;
       }
       const submission = await submissions.take(placeOf(replyTo), params);
@@ -70,7 +84,7 @@ export function servicePerformers(node: ManagerNode) {
           : await acceptances.accept(submission, client);
         if (answer.reason !== null)
           node.counters.add('job_submissions_refused_total', { reason: answer.reason });
-        reply(replyTo, answer);
+        tell(answer);
       }
     },
     viewJob: ({ params: { jobId, page, replyTo = '' }, reply }: Call<JobAsked>) => {

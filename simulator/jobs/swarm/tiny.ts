@@ -62,6 +62,7 @@ export const TINY: Readonly<Record<string, readonly number[]>> = {
   'knob.submissionPartLengthMax': [1, 200],
   'knob.submissionPartsUnderWayMax': [1],
   'knob.submissionsUnfinishedMax': [1, 2],
+  'knob.submissionAnswersKept': [8, 64],
   'knob.managerJobsAtOnce': [1, 2],
   'knob.managerRowsPerPageMax': [1, 2],
   'knob.workflowsPerView': [1, 2],

@@ -162,7 +162,7 @@ describe('an inspector', () => {
     expect(lines.some(({ type, count }) => type === 'skipped' && count > 0)).toBe(true);
     expect(
       (await call(node.port, '/api/test?address=order/1@node-1')).body.error.message,
-    ).toContain('birth');
+    ).toContain('spawn');
     expect(
       (await call(node.port, '/api/recording?format=perfetto')).body.traceEvents.length,
     ).toBeGreaterThan(3);
