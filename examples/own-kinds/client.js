@@ -12,7 +12,7 @@ const runtime = await createRuntime({ node, transport });
 
 for (let number = Number(from); number <= Number(to); number += 1) {
   const order = `order/${number}@shop`;
-  // Both may be repeated: of births of one address, and of sends with one id, one counts.
+  // Both may be repeated: of spawns of one address, and of sends with one id, one counts.
   await repeated(() => runtime.spawn(order, { input: { count: 1 }, ifAbsent: true }));
   await repeated(async () => {
     const { value } = await runtime.actor(order).fetchSnapshot();

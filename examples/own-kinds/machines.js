@@ -8,7 +8,7 @@ const order = setup({ delays: { paymentLimit: 15 * 60_000 } }).createMachine({
   initial: 'reserving',
   states: {
     reserving: {
-      // Kept with the order until the warehouse has it, whoever is down meanwhile.
+      // Kept with the order until the warehouse has it, no matter who is down meanwhile.
       entry: sendTo(to('stock/apples@warehouse'), ({ context, self }) => ({
         type: 'stock.reserve',
         count: context.count,

@@ -35,7 +35,7 @@ async function answer(key, response) {
     const { value } = await runtime.actor(`order/${key}@shop`).fetchSnapshot();
     response.end(`order ${key} is ${value}\n`);
   } catch (error) {
-    // Between two hosts there is none for a moment: whoever asks comes again.
+    // Between two hosts there is none for a moment: the asker comes again.
     if (error.retryable) response.writeHead(503, { 'retry-after': '1' });
     else response.writeHead(error.code === 'ACTOR_UNKNOWN' ? 404 : 500);
     response.end(`${error.code}\n`);
