@@ -29,7 +29,7 @@ const REPORT = {
   detail: '',
   sinceDetectedMs: 0,
 };
-const SPAWN_TYPE = {
+const SPAWN_INPUT = {
   jobId: 'j1',
   gateId: 'gate-1',
   rebuiltFrom: {
@@ -50,7 +50,7 @@ const refusal = (event: object, from = 'job/j1@A', to = 'gate-job/j1@gate-1') =>
 describe('a job at a gate', () => {
   test('hears the same job of its datacenters', () => {
     expect(refusal(REPORT)).toBe(undefined);
-    expect(refusal(spawn(SPAWN_TYPE))).toBe(undefined);
+    expect(refusal(spawn(SPAWN_INPUT))).toBe(undefined);
   });
 
   test.each([
@@ -78,11 +78,11 @@ describe('a job at a gate', () => {
     ['rules from elsewhere', { type: 'rules.given', rules: {}, fence: 9 }, 'job/j1@A'],
     ['a name of every object', { type: 'constructor' }, 'job/j1@A'],
     ['a birth without a job', spawn(undefined), 'job/j1@A'],
-    ['a birth for another gate', spawn({ ...SPAWN_TYPE, gateId: 'gate-2' }), 'job/j1@A'],
-    ['a birth for another job', spawn({ ...SPAWN_TYPE, jobId: 'j2' }), 'job/j1@A'],
+    ['a birth for another gate', spawn({ ...SPAWN_INPUT, gateId: 'gate-2' }), 'job/j1@A'],
+    ['a birth for another job', spawn({ ...SPAWN_INPUT, jobId: 'j2' }), 'job/j1@A'],
     [
       'a birth of another datacenter',
-      spawn({ ...SPAWN_TYPE, rebuiltFrom: { ...SPAWN_TYPE.rebuiltFrom, datacenter: 'B' } }),
+      spawn({ ...SPAWN_INPUT, rebuiltFrom: { ...SPAWN_INPUT.rebuiltFrom, datacenter: 'B' } }),
       'job/j1@A',
     ],
   ])('does not hear %s', (_, event, from) => {
@@ -103,7 +103,7 @@ describe('a gate without its data', () => {
     await stage.open('A');
     await stage.open('B');
     await stage.start();
-    await stage.say('A', 'gate-job/j1@gate-1', spawn(SPAWN_TYPE));
+    await stage.say('A', 'gate-job/j1@gate-1', spawn(SPAWN_INPUT));
     await stage.say('A', 'gate-job/j1@gate-1', REPORT);
     const { context, value } = stage.job().getSnapshot();
     expect(value).toMatchObject({ recovering: 'listening' });
@@ -123,10 +123,10 @@ describe('a gate without its data', () => {
     await stage.open('A');
     await stage.open('B');
     await stage.start();
-    await stage.say('A', 'gate-job/j1@gate-1', spawn(SPAWN_TYPE));
+    await stage.say('A', 'gate-job/j1@gate-1', spawn(SPAWN_INPUT));
     const fromB = {
-      ...SPAWN_TYPE,
-      rebuiltFrom: { ...SPAWN_TYPE.rebuiltFrom, datacenter: 'B', digest: 'd2' },
+      ...SPAWN_INPUT,
+      rebuiltFrom: { ...SPAWN_INPUT.rebuiltFrom, datacenter: 'B', digest: 'd2' },
     };
     await stage.say('B', 'gate-job/j1@gate-1', spawn(fromB));
     expect(stage.job().getSnapshot().context.digest).toBe('d1');
@@ -137,8 +137,8 @@ describe('a gate without its data', () => {
     await stage.open('A');
     await stage.open('Z');
     await stage.start(['A']);
-    await stage.say('Z', 'gate-job/j1@gate-1', spawn(SPAWN_TYPE));
-    await stage.say('A', 'gate-job/j2@gate-1', spawn(SPAWN_TYPE));
+    await stage.say('Z', 'gate-job/j1@gate-1', spawn(SPAWN_INPUT));
+    await stage.say('A', 'gate-job/j2@gate-1', spawn(SPAWN_INPUT));
     const { actors } = stage.gate.runtime.query({ kind: 'gate-job' });
     expect(actors).toEqual([]);
     expect(stage.gate.runtime.metrics().messagesRefused).toMatchObject({ SENDER_REFUSED: 2 });

@@ -14,7 +14,7 @@ import {
   standing,
   toldWorkflows,
 } from './job-scenes.ts';
-import { type Saying, SPAWN_TYPE } from './stepper.ts';
+import { type Saying, SPAWNED_AT } from './stepper.ts';
 import { rules as workflowRules } from './workflow-scenes.ts';
 
 /** Terms of a job that is given its workflows with its spawn. */
@@ -36,7 +36,7 @@ describe('a submission with few workflows', () => {
     const job = assembling(whole());
     expect(standing(job)).toEqual(['submitted', null]);
     expect(job.state).toBe('active');
-    const named = { jobId: 'j1', datacenter: 'A', acceptedAt: SPAWN_TYPE, rules: workflowRules };
+    const named = { jobId: 'j1', datacenter: 'A', acceptedAt: SPAWNED_AT, rules: workflowRules };
     expect(job.said()).toMatchObject([
       {
         ...{ to: 'workflow/j1/w1@A', type: 'escapement.spawn' },
@@ -61,7 +61,7 @@ describe('a submission with few workflows', () => {
 
   test('spawns them all the same when it has to await its gate, and tells them later', () => {
     const job = assembling(
-      whole({ gateId: 'gate-1', decisionEpoch: [1, 0], beginsBefore: { term: 3, at: SPAWN_TYPE } }),
+      whole({ gateId: 'gate-1', decisionEpoch: [1, 0], beginsBefore: { term: 3, at: SPAWNED_AT } }),
     );
     const births = job.said('escapement.spawn');
     expect(births.map(({ to }) => to)).toEqual(['workflow/j1/w1@A', 'workflow/j1/w2@A']);

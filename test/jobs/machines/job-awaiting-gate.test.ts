@@ -3,21 +3,21 @@
 import { describe, expect, test } from 'vitest';
 import { viewOf } from '../../../machines/jobs/job/table.ts';
 import { acked, assembling, GATE, gateCancel, type Job } from './job-scenes.ts';
-import { SPAWN_TYPE } from './stepper.ts';
+import { SPAWNED_AT } from './stepper.ts';
 
-/** Of a gate that had the clock of this leader in mind, which reads `SPAWN_TYPE` now. */
+/** Of a gate that had the clock of this leader in mind, which reads `SPAWNED_AT` now. */
 const submitted = (beginsBefore?: { readonly term: number; readonly at: number }): Job => {
   const more = beginsBefore === undefined ? {} : { beginsBefore };
   const job = assembling({ gateId: 'gate-1', decisionEpoch: [1, 0], timeoutMs: 600_000, ...more });
   job.take({ type: 'job.assembled' });
   return job;
 };
-const LATE = { term: 3, at: SPAWN_TYPE };
+const LATE = { term: 3, at: SPAWNED_AT };
 const types = (job: Job) => job.said().map(({ type }) => type);
 
 describe('a submission', () => {
   test.each([
-    ['in time', { term: 3, at: SPAWN_TYPE + 1 }],
+    ['in time', { term: 3, at: SPAWNED_AT + 1 }],
     ['of a gate of an earlier release', undefined],
   ])('%s begins at once, and is reported', (_, beginsBefore) => {
     const job = submitted(beginsBefore);
@@ -27,7 +27,7 @@ describe('a submission', () => {
 
   test.each([
     ['that came too late', LATE],
-    ['for the clock of another leader', { term: 2, at: SPAWN_TYPE + 60_000 }],
+    ['for the clock of another leader', { term: 2, at: SPAWNED_AT + 60_000 }],
   ])('%s is reported and begins nothing', (_, beginsBefore) => {
     const job = submitted(beginsBefore);
     expect(types(job)).toEqual(['progress.reported']);

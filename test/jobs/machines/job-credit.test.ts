@@ -15,7 +15,7 @@ import {
   standing,
   toGate,
 } from './job-scenes.ts';
-import { SPAWN_TYPE } from './stepper.ts';
+import { SPAWNED_AT } from './stepper.ts';
 
 describe('JB-10 credit', () => {
   test('10.7.3: moves the deadline, and is answered once it is taken', () => {
@@ -143,7 +143,7 @@ describe('JB-13 more time by an operator', () => {
     const answer = { accepted: true, reason: null, extensionsMs: 60_000 };
     expect(answersOf(job.said())).toEqual([answer, answer]);
     expect(job.context.operatorCredits).toEqual([
-      { requestId: request.requestId, by: 'ann', byMs: 60_000, at: SPAWN_TYPE + 30_000 },
+      { requestId: request.requestId, by: 'ann', byMs: 60_000, at: SPAWNED_AT + 30_000 },
     ]);
     expect(job.notes()).toMatchObject([{ event: 'job.extended', by: 'ann', byMs: 60_000 }]);
     job.until(120_001);

@@ -12,7 +12,7 @@ import {
   running,
   standing,
 } from './job-scenes.ts';
-import { SPAWN_TYPE } from './stepper.ts';
+import { SPAWNED_AT } from './stepper.ts';
 
 /** The moment at which the job ends by itself, and how. */
 function ends(job: Job, untilMs: number): unknown[] {
@@ -30,9 +30,9 @@ describe('JB-1 acceptance', () => {
   test('is when all workflows are there, and is what everything counts from', () => {
     const job = accepted();
     expect(job.context).toMatchObject({
-      startedAt: SPAWN_TYPE,
-      baseAt: SPAWN_TYPE,
-      lastProgressAt: SPAWN_TYPE,
+      startedAt: SPAWNED_AT,
+      baseAt: SPAWNED_AT,
+      lastProgressAt: SPAWNED_AT,
       leaderFence: 1,
       status: 'submitted',
     });
@@ -156,7 +156,7 @@ describe('JB-2 progress', () => {
   ])('is %s', (_, event) => {
     const job = running({ timeoutMs: 3_600_000 }).until(100_000);
     job.take(event);
-    expect(job.context.lastProgressAt).toBe(SPAWN_TYPE + 100_000);
+    expect(job.context.lastProgressAt).toBe(SPAWNED_AT + 100_000);
     expect(job.deadlines['stuckLimit']).toBe(220_001);
   });
 
@@ -171,7 +171,7 @@ describe('JB-2 progress', () => {
   test('is not the loss of a worker', () => {
     const job = running({ timeoutMs: 3_600_000 }).until(100_000);
     job.take(lost('W'));
-    expect(job.context.lastProgressAt).toBe(SPAWN_TYPE);
+    expect(job.context.lastProgressAt).toBe(SPAWNED_AT);
   });
 });
 
@@ -203,7 +203,7 @@ describe('timeouts that only watch', () => {
   test('are recorded and end nothing', () => {
     const job = running({ timeoutMs: 60_000, enforce: false }).until(600_000);
     expect(standing(job)).toEqual(['running', null]);
-    expect(job.context.shadows).toEqual([{ reason: 'overall', at: SPAWN_TYPE + 60_001 }]);
+    expect(job.context.shadows).toEqual([{ reason: 'overall', at: SPAWNED_AT + 60_001 }]);
     expect(job.notes('timeout.shadowed')).toHaveLength(1);
     job.take(changed('w1', 'COMPLETED'));
     expect(standing(job)).toEqual(['completed', null]);

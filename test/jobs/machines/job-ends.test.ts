@@ -23,7 +23,7 @@ import {
   standing,
   toldWorkflows,
 } from './job-scenes.ts';
-import { SPAWN_TYPE } from './stepper.ts';
+import { SPAWNED_AT } from './stepper.ts';
 
 describe('JB-8 one end', () => {
   test('10.7.7: all workflows done is completed, and nothing happens later', () => {
@@ -47,7 +47,7 @@ describe('JB-8 one end', () => {
     fresh(job).take(changed('w1', 'CANCELLED', { lateEvent: 'result.received' }));
     expect(standing(job)).toEqual(['timedOut', 'overall']);
     expect(job.context.lateEvents).toMatchObject([{ type: 'result.received', detail: 'w1' }]);
-    expect(job.context.lastProgressAt).toBe(SPAWN_TYPE);
+    expect(job.context.lastProgressAt).toBe(SPAWNED_AT);
     expect(job.notes()).toMatchObject([{ event: 'event.late', kind: 'result.received' }]);
     expect(job.state).toBe('timedOut');
   });
@@ -58,7 +58,7 @@ describe('JB-8 one end', () => {
     for (let issue = 1; issue <= 20; issue += 1)
       job.until(issue * 1_000).take(declared({ decisionEpoch: [1, issue] }));
     expect(job.context.lateEvents).toHaveLength(16);
-    expect(job.context.lateEvents[0]?.at).toBe(SPAWN_TYPE + 5_000);
+    expect(job.context.lateEvents[0]?.at).toBe(SPAWNED_AT + 5_000);
     expect(job.notes().filter(({ event }) => event === 'event.late')).toHaveLength(20);
     expect(standing(job)).toEqual(['completed', null]);
   });

@@ -18,7 +18,7 @@ import {
   standing,
   toGate,
 } from './job-scenes.ts';
-import { SPAWN_TYPE } from './stepper.ts';
+import { SPAWNED_AT } from './stepper.ts';
 
 describe('JB-5 a deadline that is due', () => {
   test('is reported to the gate, and the job goes on', () => {
@@ -38,7 +38,7 @@ describe('JB-5 a deadline that is due', () => {
     expect(standing(job)).toEqual(['running', null]);
     expect(job.context).toMatchObject({
       localReason: 'stuck',
-      timeoutReportedAt: SPAWN_TYPE + 120_001,
+      timeoutReportedAt: SPAWNED_AT + 120_001,
     });
     expect(job.states).toContain('gateCoordinated.reported');
     expect(job.notes('timeout.reported')).toHaveLength(1);

@@ -17,7 +17,7 @@ import {
   toGate,
   toldWorkflows,
 } from './job-scenes.ts';
-import { SPAWN_TYPE } from './stepper.ts';
+import { SPAWNED_AT } from './stepper.ts';
 
 describe('JB-9 losing leadership', () => {
   test('goes on at the same deadlines when it is gained again', () => {
@@ -36,8 +36,8 @@ describe('JB-9 gaining leadership', () => {
       leaderFence: 2,
       term: 4,
       managerId: 'A.manager-2',
-      startedAt: SPAWN_TYPE,
-      baseAt: SPAWN_TYPE,
+      startedAt: SPAWNED_AT,
+      baseAt: SPAWNED_AT,
     });
     expect(job.notes('leader.acquired')).toHaveLength(1);
     job.until(300_001);
@@ -46,7 +46,7 @@ describe('JB-9 gaining leadership', () => {
 
   test('10.7.5: an overall deadline that has passed meanwhile fires at the takeover', () => {
     const job = running({ timeoutMs: 300_000, stuckThresholdMs: 600_000 });
-    job.now = SPAWN_TYPE + 310_000;
+    job.now = SPAWNED_AT + 310_000;
     job.take(acquired(4));
     job.until(310_000);
     expect([standing(job), endedMs(job)]).toEqual([['timedOut', 'overall'], 310_000]);
@@ -54,19 +54,19 @@ describe('JB-9 gaining leadership', () => {
 
   test('S29: stuck waits for two reports, or for its own threshold where that is less', () => {
     const job = running({ timeoutMs: 3_600_000 });
-    job.now = SPAWN_TYPE + 240_000;
+    job.now = SPAWNED_AT + 240_000;
     job.take(acquired(4));
     expect(job.deadlines['graceLimit']).toBe(260_001);
     expect(job.states).toContain('tracking.stuckLimit.grace');
     const quick = running({ timeoutMs: 3_600_000, stuckThresholdMs: 12_000 });
-    quick.now = SPAWN_TYPE + 240_000;
+    quick.now = SPAWNED_AT + 240_000;
     quick.take(acquired(4));
     expect(quick.deadlines['graceLimit']).toBe(252_001);
   });
 
   test('S28: progress that was made meanwhile counts from when it was made', () => {
     const job = running({ timeoutMs: 3_600_000 });
-    job.now = SPAWN_TYPE + 240_000;
+    job.now = SPAWNED_AT + 240_000;
     job.take(acquired(4));
     job.until(241_000).take(progressed(4_000));
     job.until(357_000);
@@ -137,18 +137,18 @@ describe('a takeover by a clock that is behind or ahead', () => {
   test('by one that is behind lets no time pass twice', () => {
     const job = running({ timeoutMs: 300_000 }).until(100_000);
     job.take(progressed());
-    job.now = SPAWN_TYPE + 70_000;
+    job.now = SPAWNED_AT + 70_000;
     job.take(acquired(4));
     // A hundred seconds had passed on the old clock; 200 are left on the new one.
     expect(job.deadlines['overallLimit']).toBe(270_001);
     expect(job.deadlines['stuckLimit']).toBe(190_001);
-    expect(job.context.startedAt).toBe(SPAWN_TYPE);
+    expect(job.context.startedAt).toBe(SPAWNED_AT);
   });
 
   test('by one that is ahead fires earlier by no more than it is ahead', () => {
     const job = running({ timeoutMs: 300_000 }).until(100_000);
     job.take(progressed());
-    job.now = SPAWN_TYPE + 130_000;
+    job.now = SPAWNED_AT + 130_000;
     job.take(acquired(4));
     expect(job.deadlines['overallLimit']).toBe(300_001);
     expect(job.deadlines['stuckLimit']).toBe(220_001);
@@ -158,11 +158,11 @@ describe('a takeover by a clock that is behind or ahead', () => {
     const job = atGate({ timeoutMs: 100_000, stuckThresholdMs: 90_000 });
     job.take(granted('W', 1_000));
     job.until(80_000).take(lost('W'));
-    job.now = SPAWN_TYPE + 60_000;
+    job.now = SPAWNED_AT + 60_000;
     job.take(acquired(4));
-    expect(job.context.holdUntil).toBe(SPAWN_TYPE + 90_000);
+    expect(job.context.holdUntil).toBe(SPAWNED_AT + 90_000);
     const waiting = reported();
-    waiting.now = SPAWN_TYPE + 90_001;
+    waiting.now = SPAWNED_AT + 90_001;
     waiting.take(acquired(4));
     expect(waiting.deadlines['fallbackLimit']).toBe(390_002);
   });
@@ -179,12 +179,12 @@ describe('a takeover by a clock that is behind or ahead', () => {
             job.advance(pauseMs).take(progressed());
             const elapsed = job.now - job.context.baseAt;
             const age = job.now - job.context.lastProgressAt;
-            job.now = Math.max(SPAWN_TYPE, job.now + skewMs);
+            job.now = Math.max(SPAWNED_AT, job.now + skewMs);
             term += 1;
             job.take(acquired(term));
             expect(job.now - job.context.baseAt).toBeGreaterThanOrEqual(elapsed);
             expect(job.now - job.context.lastProgressAt).toBeGreaterThanOrEqual(age);
-            expect(job.context.startedAt).toBe(SPAWN_TYPE);
+            expect(job.context.startedAt).toBe(SPAWNED_AT);
             expect(job.context.leaderFence).toBe(term - 2);
           }
         },

@@ -5,7 +5,7 @@
 import { viewOf } from '../../../machines/jobs/job/table.ts';
 import { type JobContext, jobMachine } from '../../../machines/jobs/job.ts';
 import type { JobRules } from '../../../machines/jobs/rules.ts';
-import { type Saying, SPAWN_TYPE, Stepper } from './stepper.ts';
+import { type Saying, SPAWNED_AT, Stepper } from './stepper.ts';
 
 export const rules: JobRules = {
   gateFallbackMs: 300_000,
@@ -202,7 +202,7 @@ export const standing = ({ context }: Job) => [context.status, context.reason];
 
 /** When it ended, in ms after its spawn; null while it has not. */
 export const endedMs = ({ context }: Job): number | null =>
-  context.endedAt === null ? null : context.endedAt - SPAWN_TYPE;
+  context.endedAt === null ? null : context.endedAt - SPAWNED_AT;
 
 export const answersOf = (said: readonly Saying[]): unknown[] =>
   said.filter(({ type }) => type === 'escapement.reply').map(({ value }) => value);

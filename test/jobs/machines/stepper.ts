@@ -16,7 +16,7 @@ import type { AddressRef } from '../../../runtime/machine.ts';
 import { inlined, unmark } from '../../../runtime/statechart/tables.ts';
 
 /** When every actor of these tests is spawned; not 0, which means `never` in some records. */
-export const SPAWN_TYPE = 1_000_000;
+export const SPAWNED_AT = 1_000_000;
 
 export interface Saying {
   readonly to: string;
@@ -40,7 +40,7 @@ export class Stepper<TContext = Record<string, unknown>> {
   readonly machine: AnyStateMachine;
   snapshot: AnyMachineSnapshot;
   /** Moved without firing anything, it is the clock of another node. */
-  now = SPAWN_TYPE;
+  now = SPAWNED_AT;
   /** Everything that was said since spawn. */
   readonly all: Saying[] = [];
   #said: Saying[] = [];
@@ -85,7 +85,7 @@ export class Stepper<TContext = Record<string, unknown>> {
 
   /** Lets time pass until `atMs` after spawn; each deadline on the way fires at its own moment. */
   until(atMs: number): this {
-    const endsAt = SPAWN_TYPE + atMs;
+    const endsAt = SPAWNED_AT + atMs;
     for (let due = this.#next(); due !== undefined; due = this.#next()) {
       const [id, { dueAt, event }] = due;
       if (dueAt > endsAt) break;
@@ -98,7 +98,7 @@ export class Stepper<TContext = Record<string, unknown>> {
   }
 
   advance(durationMs: number): this {
-    return this.until(this.now - SPAWN_TYPE + durationMs);
+    return this.until(this.now - SPAWNED_AT + durationMs);
   }
 
   /** Writes its record as JSON and reads it again, as a restart does. */
@@ -142,7 +142,7 @@ export class Stepper<TContext = Record<string, unknown>> {
   get deadlines(): Record<string, number> {
     const waiting = [...this.#timers].map(([id, { dueAt }]) => [
       id.split('.')[2],
-      dueAt - SPAWN_TYPE,
+      dueAt - SPAWNED_AT,
     ]);
     return Object.fromEntries(waiting);
   }
@@ -179,7 +179,7 @@ export class Stepper<TContext = Record<string, unknown>> {
   }
 
   #say({ address, isHint }: AddressRef, event: Taken): void {
-    const saying = { ...event, to: address, isHint, atMs: this.now - SPAWN_TYPE };
+    const saying = { ...event, to: address, isHint, atMs: this.now - SPAWNED_AT };
     this.all.push(saying);
     this.#said.push(saying);
   }
