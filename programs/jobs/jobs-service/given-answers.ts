@@ -15,7 +15,7 @@ export class GivenAnswers {
     return this.#answers.get(question);
   }
 
-  /** Keeps an answer, and forgets the one that was given first when there are too many. */
+  /** Keeps an answer, and forgets the oldest when there are too many. */
   keep(question: string, answer: SubmissionAnswer): void {
     this.#answers.set(question, answer);
     const [oldest] = this.#answers.keys();
