@@ -13,8 +13,6 @@ import type { JobsInvariant } from '../facts.ts';
 import { type JobStep, jobsOf, watching } from './reading-jobs.ts';
 import { workflowsIn } from './reading-workflows.ts';
 
-type CallRecord = Extract<HistoryRecord, { readonly type: 'call' }>;
-
 /** Id of the job in `job/j1@A`, `workflow/j1/w1@A`, `gate-job/j1@gate-1`, `submission-page/j1/…@gate-1`. */
 const OF_A_JOB = /^(?:job|workflow|gate-job|submission-page)\/([^/@]+)/;
 
@@ -25,22 +23,25 @@ export const shedLeavesNothing: JobsInvariant = {
   says: 'Of a job that was refused as overload nothing is stored, unless it is submitted again.',
   watch(facts, verdict) {
     if (!facts.isFaultFree) return {};
-    const open = new Map<string, CallRecord>();
+    const open = new Map<string, { readonly jobId: string; isAlone: boolean }>();
     const stored = new Map<string, string>();
     const shed = new Set<string>();
     return {
       call: (record) => {
         if (record.request !== 'submit') return;
-        open.set(record.call, record);
-        shed.delete(record.jobId);
+        const { call, jobId } = record;
+        const others = [...open.values()].filter((other) => other.jobId === jobId);
+        for (const other of others) other.isAlone = false;
+        open.set(call, { jobId, isAlone: others.length === 0 });
+        shed.delete(jobId);
       },
       answer: (record) => {
         const asked = open.get(record.call);
         open.delete(record.call);
         if (asked === undefined || record.outcome !== 'refused' || !isShed(record.about)) return;
-        const { jobId } = asked;
-        // Another client that submits it may be granted it in this moment.
-        if ([...open.values()].some((other) => other.jobId === jobId)) return;
+        const { jobId, isAlone } = asked;
+        // Another client that submitted it meanwhile may have been granted it.
+        if (!isAlone) return;
         verdict.exercised();
         const there = stored.get(jobId);
         if (there === undefined) shed.add(jobId);

@@ -29,6 +29,18 @@ test('OV-1 holds: nothing is stored, and later it is submitted again and taken',
   expect(howOften(shedLeavesNothing, good)).toBe(1);
 });
 
+test('OV-1 says nothing of a job that another client submitted meanwhile and was granted', () => {
+  const granted: AnswerFact = { type: 'answer', call: 'call-2', outcome: 'ok', about: {} };
+  const good = history()
+    .add('client-1', call(1))
+    .add('client-2', call(2))
+    .add('A.manager-1', stored('job/j1@A'))
+    .add('client-2', granted)
+    .add('client-1', shed(1));
+  expect(whatBroke(shedLeavesNothing, good)).toEqual([]);
+  expect(howOften(shedLeavesNothing, good)).toBe(0);
+});
+
 test('OV-1 is broken: it is there when its client is refused', () => {
   const bad = history()
     .add('client-1', call(1))
