@@ -5,7 +5,7 @@
  * answer is left out, or said not to have answered.
  */
 
-import { jobsServiceAddress } from '../../../machines/jobs/addresses.ts';
+import { jobsServiceAddress, placeOf } from '../../../machines/jobs/addresses.ts';
 import { runningNames } from '../../../machines/jobs/gate-job/decisions.ts';
 import type {
   CancelAnswer,
@@ -19,6 +19,7 @@ import type {
   SinceProgressAsked,
   StuckAsked,
   StuckWorkflow,
+  SubmissionAnswer,
   WorkerPage,
   WorkersAsked,
 } from '../../../machines/jobs/messages/client.ts';
@@ -47,36 +48,27 @@ type Question = { readonly type: string };
 export function servicePerformers(node: GateNode) {
   const { permissions } = node;
   const submissions = new Submissions(node.clock, node.config);
-  const given = new GivenAnswers();
+  const given = new GivenAnswers(node.counters);
   const turns = new ClientTurns([node.runtime.node]);
-  const count = (reason: string) => node.counters.add('job_submissions_refused_total', { reason });
+  async function submitJob(asked: JobSubmitted): Promise<SubmissionAnswer | null> {
+    const params = withHandedOver(node.runtime, asked);
+    const { jobId, replyTo = '' } = params;
+    if (params.gate !== undefined) {
+      const detail = 'a job that comes from a gate goes to a datacenter';
+      return { ...refused(jobId, 'invalid'), field: 'gate', detail };
+    }
+    const submission = await submissions.take(placeOf(replyTo), addressed(node, params));
+    if (submission === null) return null;
+    if (isBreach(submission)) return { ...refused(jobId, 'invalid'), ...submission };
+    const client = submitterOf(node.runtime.node, { ...params, gate: undefined });
+    return await accept(node, submission, client);
+  }
+
   return {
-    submitJob: async ({ params: asked, reply }: Call<JobSubmitted>) => {
-      const params = withHandedOver(node.runtime, asked);
-      const { jobId, replyTo = '' } = params;
-      const before = given.of(replyTo);
-      if (before !== undefined) {
-        reply(replyTo, before);
-        return;
-      }
-      const sender = replyTo.slice(replyTo.lastIndexOf('@') + 1);
-      if (params.gate !== undefined) {
-        count('invalid');
-        const detail = 'a job that comes from a gate goes to a datacenter';
-        reply(replyTo, { ...refused(jobId, 'invalid'), field: 'gate', detail });
-        return;
-      }
-      const submission = await submissions.take(sender, addressed(node, params));
-      if (submission === null) reply(replyTo, null);
-      else {
-        const client = submitterOf(node.runtime.node, { ...params, gate: undefined });
-        const answer = isBreach(submission)
-          ? { ...refused(jobId, 'invalid'), ...submission }
-          : await accept(node, submission, client);
-        if (answer.reason !== null) count(answer.reason);
-        given.keep(replyTo, answer);
-        reply(replyTo, answer);
-      }
+    submitJob: async ({ params, reply }: Call<JobSubmitted>) => {
+      const { replyTo = '' } = params;
+      const answer = await given.once(replyTo, () => submitJob(params));
+      reply(replyTo, answer);
     },
     viewJob: async ({ params: { jobId, page, replyTo }, reply }: Call<JobAsked>) => {
       const job = await jobView(node, jobId, page);

@@ -5,7 +5,7 @@
  * wrong with one is said by a word of the specification, and changes nothing.
  */
 
-import { ID_PATTERN, jobAddress } from '../../../machines/jobs/addresses.ts';
+import { ID_PATTERN, jobAddress, placeOf } from '../../../machines/jobs/addresses.ts';
 import type {
   CancelAnswer,
   ClientCancelRequested,
@@ -42,50 +42,35 @@ type Call<TQuestion> = PerformerCall & { readonly params: TQuestion };
 export function servicePerformers(node: ManagerNode) {
   const submissions = new Submissions(node.clock, node.config);
   const acceptances = new Acceptances(node);
-  const given = new GivenAnswers();
+  const given = new GivenAnswers(node.counters);
   const turns = new ClientTurns([node.manager, ...node.gates]);
   const { permissions } = node;
+  async function submitJob(asked: JobSubmitted): Promise<SubmissionAnswer | null> {
+    const params = withHandedOver(node.runtime, asked);
+    const { jobId, replyTo = '', terms } = params;
+    const { gateId } = params.gate ?? {};
+    if (gateId !== undefined && !node.gates.includes(gateId)) {
+      const detail = 'is not a gate of this datacenter';
+      return { ...refused(jobId, 'invalid'), field: 'gate.gateId', detail };
+    }
+    const client = submitterOf(node.manager, params);
+    // Nothing is put together of a job that would not be taken; acceptance asks again, for all of it.
+    // A copy of what is being taken has the answer of that.
+    const isNew =
+      ID_PATTERN.test(jobId) && !acceptances.isUnderWay(jobId) && isUntaken(readJob(node, jobId));
+    const overload = isNew ? node.backlog.overload(client, timeoutOf(terms)) : undefined;
+    if (overload !== undefined) return shed(node, jobId, overload);
+    const submission = await submissions.take(placeOf(replyTo), params);
+    if (submission === null) return null;
+    if (isBreach(submission)) return { ...refused(jobId, 'invalid'), ...submission };
+    return await acceptances.accept(submission, client);
+  }
+
   return {
-    submitJob: async ({ params: asked, reply }: Call<JobSubmitted>) => {
-      const params = withHandedOver(node.runtime, asked);
-      const { jobId, replyTo = '', terms } = params;
-      const tell = (answer: SubmissionAnswer): void => {
-        given.keep(replyTo, answer);
-        reply(replyTo, answer);
-      };
-      const before = given.of(replyTo);
-      if (before !== undefined) {
-        reply(replyTo, before);
-        return;
-      }
-      const { gateId } = params.gate ?? {};
-      if (gateId !== undefined && !node.gates.includes(gateId)) {
-        node.counters.add('job_submissions_refused_total', { reason: 'invalid' });
-        const detail = 'is not a gate of this datacenter';
-        tell({ ...refused(jobId, 'invalid'), field: 'gate.gateId', detail });
-        return;
-      }
-      const client = submitterOf(node.manager, params);
-      // Nothing is put together of a job that would not be taken; acceptance asks again, for all of it.
-      // A copy of what is being taken has the answer of that.
-      const isNew =
-        ID_PATTERN.test(jobId) && !acceptances.isUnderWay(jobId) && isUntaken(readJob(node, jobId));
-      const overload = isNew ? node.backlog.overload(client, timeoutOf(terms)) : undefined;
-      if (overload !== undefined) {
-        node.counters.add('job_submissions_refused_total', { reason: 'overloaded' });
-        tell(shed(node, jobId, overload));
-        return;
-      }
-      const submission = await submissions.take(placeOf(replyTo), params);
-      if (submission === null) reply(replyTo, null);
-      else {
-        const answer = isBreach(submission)
-          ? { ...refused(jobId, 'invalid'), ...submission }
-          : await acceptances.accept(submission, client);
-        if (answer.reason !== null)
-          node.counters.add('job_submissions_refused_total', { reason: answer.reason });
-        tell(answer);
-      }
+    submitJob: async ({ params, reply }: Call<JobSubmitted>) => {
+      const { replyTo = '' } = params;
+      const answer = await given.once(replyTo, () => submitJob(params));
+      reply(replyTo, answer);
     },
     viewJob: ({ params: { jobId, page, replyTo = '' }, reply }: Call<JobAsked>) => {
       const job = jobView(node, jobId, page);
@@ -118,8 +103,6 @@ export function servicePerformers(node: ManagerNode) {
     },
   };
 }
-
-const placeOf = (replyTo: string): string => replyTo.slice(replyTo.lastIndexOf('@') + 1);
 
 /** Whatever else is wrong with it is said later. */
 function timeoutOf(terms: unknown): number {
