@@ -60,4 +60,9 @@ export const attemptAddress = (
   workerId: string,
 ): `attempt/${string}` => `attempt/${jobId}/${attemptId.replace('#', '/')}@${workerId}`;
 
+/** Id in a whole address: what stands between its kind and its place. */
+export const idOf = (address: string): string =>
+  address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
+
+/** Place in a whole address. */
 export const placeOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);

@@ -6,7 +6,7 @@
  */
 
 import { createRuntime } from '../../create-runtime.ts';
-import { jobsServiceAddress } from '../../machines/jobs/addresses.ts';
+import { idOf, jobsServiceAddress } from '../../machines/jobs/addresses.ts';
 import { chartsOf } from '../../machines/jobs/gate-job/context.ts';
 import { type GateJobContext, gateJobMachine } from '../../machines/jobs/gate-job.ts';
 import { jobsServiceMachine, READS } from '../../machines/jobs/jobs-service.ts';
@@ -193,7 +193,7 @@ function registerKinds(
           tell(
             send,
             // How often something is said on the way differs from try to try: only the answer has a number.
-            await dispatch(node, jobIdOf(address), datacenter, signal, (word) =>
+            await dispatch(node, idOf(address), datacenter, signal, (word) =>
               tell((said) => runtime.actor(address as `gate-job/${string}`).send(said), word),
             ),
           ),
@@ -201,7 +201,7 @@ function registerKinds(
       findStatus: {
         durable: true,
         run: async ({ params: { datacenter }, address, send }) => {
-          const there = await viewAt(node, datacenter, jobIdOf(address), 1, config.silentAfterMs);
+          const there = await viewAt(node, datacenter, idOf(address), 1, config.silentAfterMs);
           if (there === undefined) throw new Error(`${datacenter} does not answer`);
           const found = there.job === null ? null : endIn(there.job);
           await tell(send, { type: 'status.found', datacenter, found });
@@ -210,7 +210,7 @@ function registerKinds(
       fetchRules: {
         durable: true,
         run: async ({ address, send }) => {
-          const terms = readGateJob(node, jobIdOf(address))?.terms;
+          const terms = readGateJob(node, idOf(address))?.terms;
           if (terms === undefined) return;
           const rules = gateRules(config, terms);
           await tell(send, { type: 'rules.given', rules, fence: runtime.fence });
@@ -255,6 +255,3 @@ function openService(node: GateNode): void {
 function endIn({ status, reason, localReason, gateReason }: JobView): StatusFound['found'] {
   return { status, reason, localReason, gateReason } as StatusFound['found'];
 }
-
-const jobIdOf = (address: string): string =>
-  address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));

@@ -6,6 +6,7 @@
  * product: it is counted, logged, and mended.
  */
 
+import { idOf } from '../../machines/jobs/addresses.ts';
 import type { LogEvent } from '../../machines/jobs/log-events.ts';
 import type { Performer, PerformerCall } from '../../runtime/actor.ts';
 import { messageOf } from '../../runtime/base/errors.ts';
@@ -90,7 +91,7 @@ function repair(
 ): void {
   if (lost.length === 0) return;
   const { runtime, logger, clock, note } = sweeper;
-  const jobId = address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
+  const jobId = idOf(address);
   const whose = { actor: address, ...(strategy !== undefined && { jobId }) };
   for (const timer of lost) note({ event: 'timeout.repaired', at: clock.now(), ...whose, timer });
   runtime.rearm(address).catch((thrown: unknown) => {

@@ -2,7 +2,7 @@
  * Extensions of a worker: deciding a request, and holding back the answer until it is credited.
  */
 
-import { jobAddress } from '../addresses.ts';
+import { idOf, jobAddress } from '../addresses.ts';
 import type { CreditAnswered, ExtensionCredited, MessageRefused } from '../messages/local.ts';
 import type { DenialReason, ExtensionAnswer, ExtensionRequested } from '../messages/worker.ts';
 import { answering, type Saying, type Step } from '../step.ts';
@@ -113,6 +113,6 @@ export function settleCredit(
 export function takeRefusal(context: Context, { to, event }: MessageRefused): HealthStep {
   if (event.type !== 'extension.credited') return {};
   const { creditId } = event as unknown as ExtensionCredited;
-  const jobId = to.slice(to.indexOf('/') + 1, to.lastIndexOf('@'));
+  const jobId = idOf(to);
   return settleCredit(context, { creditId, jobId, answer: 'void' });
 }

@@ -7,12 +7,13 @@
  */
 
 import type { ZodType } from 'zod';
-import { placeOf } from '../../../machines/jobs/addresses.ts';
+import { idOf, placeOf } from '../../../machines/jobs/addresses.ts';
 import type { DecisionEpoch } from '../../../machines/jobs/messages/fields.ts';
 import {
   type AckReceived,
   ackReceived,
   finalReported,
+  type GateJobRebuilt,
   gateJobRebuilt,
   leaderTransferred,
   type ProgressReported,
@@ -24,6 +25,7 @@ import {
 import type { KindOptions } from '../../../runtime/actor.ts';
 import { SPAWN_EVENT } from '../../../runtime/machine.ts';
 import { refuseEpoch } from '../claims.ts';
+import { schemaBreach } from '../jobs-service/schema-breach.ts';
 import { type GateNode, readGateJob } from './node.ts';
 
 type Admit = NonNullable<KindOptions['admit']>;
@@ -40,15 +42,15 @@ const FROM_JOB: Readonly<Record<string, ZodType>> = {
 
 export function admitToGateJob(datacenters: ReadonlySet<string>, gate: string): Admit {
   return ({ to, from = '', event }) => {
-    const jobId = keyOf(to);
+    const jobId = idOf(to);
     const datacenter = placeOf(from);
     if (!datacenters.has(datacenter)) return `${datacenter} is not a datacenter of this gate`;
-    if (!from.startsWith('job/') || keyOf(from) !== jobId)
+    if (!from.startsWith('job/') || idOf(from) !== jobId)
       return 'only the job itself, at a datacenter, speaks to it';
     if (event.type === SPAWN_EVENT) return refuseSpawn(event.input, jobId, datacenter, gate);
     const schema = Object.hasOwn(FROM_JOB, event.type) ? FROM_JOB[event.type] : undefined;
     if (schema === undefined) return 'it does not come from another place';
-    return breachOf(schema, event) ?? refuseSum(event) ?? refuseOther(event, jobId, datacenter);
+    return schemaBreach(schema, event) ?? refuseSum(event) ?? refuseOther(event, jobId, datacenter);
   };
 }
 
@@ -61,7 +63,7 @@ export function admitToGateJobOf(node: GateNode): Admit {
     const { rebuiltFrom } = (message.event.input ?? {}) as { readonly rebuiltFrom?: ToldByJob };
     const { highestDecisionEpoch } = rebuiltFrom ?? (message.event as ToldByJob);
     return refuseEpoch(node, highestDecisionEpoch, () => {
-      const { gateBoot, counter } = readGateJob(node, keyOf(message.to)) ?? NOTHING_DECIDED;
+      const { gateBoot, counter } = readGateJob(node, idOf(message.to)) ?? NOTHING_DECIDED;
       return [gateBoot, counter];
     });
   };
@@ -101,13 +103,14 @@ function refuseSpawn(
   datacenter: string,
   gate: string,
 ): string | undefined {
-  const spawned = gateJobRebuilt.safeParse(input);
-  if (!spawned.success) return issueOf(spawned.error.issues);
-  const { rebuiltFrom, gateId } = spawned.data;
+  const breach = schemaBreach(gateJobRebuilt, input);
+  if (breach !== undefined) return breach;
+  const spawned = input as GateJobRebuilt;
+  const { rebuiltFrom, gateId } = spawned;
   if (gateId !== gate) return 'it is a job of another gate';
   return (
     refuseSum(rebuiltFrom) ??
-    refuseOther(spawned.data, jobId, datacenter) ??
+    refuseOther(spawned, jobId, datacenter) ??
     refuseOther(rebuiltFrom, jobId, datacenter)
   );
 }
@@ -131,18 +134,3 @@ function refuseSum(said: object): string | undefined {
     ? 'workflowsCompleted: more have ended than there are'
     : undefined;
 }
-
-function breachOf(schema: ZodType, event: unknown): string | undefined {
-  const checked = schema.safeParse(event);
-  return checked.success ? undefined : issueOf(checked.error.issues);
-}
-
-function issueOf(
-  issues: ReadonlyArray<{ readonly path: readonly PropertyKey[]; readonly message: string }>,
-): string {
-  const [issue] = issues;
-  return `${issue?.path.map(String).join('.') || 'it'}: ${issue?.message}`;
-}
-
-const keyOf = (address: string): string =>
-  address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));

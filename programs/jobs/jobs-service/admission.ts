@@ -25,6 +25,7 @@ import { Bucket } from '../../../runtime/base/token-bucket.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Counters } from '../counters.ts';
 import { type Action, type Permissions, refusalOf } from './permissions.ts';
+import { schemaBreach } from './schema-breach.ts';
 
 interface Question {
   readonly action: Action;
@@ -62,11 +63,8 @@ export function admitToService(door: ServiceDoor): NonNullable<KindOptions['admi
       return `${event.type} does not come from another place`;
     const { action, schema } = QUESTIONS[event.type as JobsServiceEvent['type']];
     if ('handedOver' in event) return 'handedOver: a job is handed over within a process only';
-    const result = schema?.safeParse(event);
-    if (result?.success === false) {
-      const [issue] = result.error.issues;
-      return `${issue?.path.map(String).join('.') || 'it'}: ${issue?.message}`;
-    }
+    const breach = schema && schemaBreach(schema, event);
+    if (breach !== undefined) return breach;
     const why = whyNot(door.permissions, message, action);
     if (why === undefined) return undefined;
     const { counters, logger } = door;

@@ -7,6 +7,7 @@
  */
 
 import type { AnyMachineSnapshot } from 'xstate';
+import { idOf } from '../../../machines/jobs/addresses.ts';
 import type { JobPage, JobsAsked, JobView } from '../../../machines/jobs/messages/client.ts';
 import type { JobStatus } from '../../../machines/jobs/words.ts';
 import type { ActorQuery, ActorRow } from '../../../runtime/api.ts';
@@ -119,5 +120,4 @@ function queueOf(status: JobStatus | undefined): string {
 const cursorOf = (how: string, key: string): string =>
   `${how}${Buffer.from(key).toString('base64url')}`;
 
-const jobIdOf = ({ address }: ActorRow): string =>
-  address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
+const jobIdOf = ({ address }: ActorRow): string => idOf(address);

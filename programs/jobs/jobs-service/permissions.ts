@@ -7,6 +7,7 @@
  * is the transport's word, or that of a token.
  */
 
+import { placeOf } from '../../../machines/jobs/addresses.ts';
 import type { ProvedPeer } from '../../../runtime/ports/transport.ts';
 
 /** Roles of clients: each may do what the ones before it may. */
@@ -152,7 +153,7 @@ export class Permissions {
    */
   askerOf(peer: ProvedPeer | undefined, address: string): Asker | undefined {
     const { gates } = this.#options;
-    const node = peer?.node ?? address.slice(address.lastIndexOf('@') + 1);
+    const node = peer?.node ?? placeOf(address);
     switch (peer?.role) {
       case 'manager':
       case 'worker':

@@ -6,6 +6,7 @@
  * believed that they do not prove.
  */
 
+import { placeOf } from '../../../machines/jobs/addresses.ts';
 import type {
   ClientExtendRequested,
   JobSubmitted,
@@ -16,7 +17,7 @@ export function submitterOf(
   node: string,
   { gate, client, replyTo = '' }: Pick<JobSubmitted, 'gate' | 'client' | 'replyTo'>,
 ): string {
-  const asking = replyTo.slice(replyTo.lastIndexOf('@') + 1);
+  const asking = placeOf(replyTo);
   if (gate !== undefined || asking === node) return client ?? asking;
   return asking.replace(/~.*$/, '');
 }
@@ -33,7 +34,7 @@ export function extenderOf(
   gates: readonly string[],
   { by, replyTo = '' }: Pick<ClientExtendRequested, 'by' | 'replyTo'>,
 ): string {
-  const asking = replyTo.slice(replyTo.lastIndexOf('@') + 1);
+  const asking = placeOf(replyTo);
   if (asking === node || gates.includes(asking)) return by;
   const name = asking.replace(/~.*$/, '');
   return by === '' || by === name ? name : `${name} (${by.slice(0, BY_LENGTH_MAX)})`;

@@ -7,6 +7,7 @@
  */
 
 import type { ZodType } from 'zod';
+import { idOf, placeOf } from '../../../machines/jobs/addresses.ts';
 import {
   ackReceived,
   cancelRequested,
@@ -27,6 +28,7 @@ import {
 } from '../../../machines/jobs/messages/worker.ts';
 import type { KindOptions } from '../../../runtime/actor.ts';
 import { refuseNumber, refuseStart } from '../claims.ts';
+import { schemaBreach } from '../jobs-service/schema-breach.ts';
 import { type ManagerNode, readJob, readTerm } from './node.ts';
 
 type Admit = NonNullable<KindOptions['admit']>;
@@ -63,7 +65,7 @@ export function admitToJob(gates: ReadonlySet<string>, datacenter: string): Admi
     const { to, from = '', event } = message;
     const gate = placeOf(from);
     if (!gates.has(gate)) return `${gate} is not a gate of this datacenter`;
-    if (!from.startsWith('gate-job/') || keyOf(from) !== keyOf(to))
+    if (!from.startsWith('gate-job/') || idOf(from) !== idOf(to))
       return 'only the actor of this job at its gate speaks to it';
     const meant = (event as { datacenter?: unknown }).datacenter;
     if (meant !== undefined && meant !== datacenter) return `it is meant for another datacenter`;
@@ -79,7 +81,7 @@ export function admitToJobOf(node: ManagerNode): Admit {
   const admit = admitToJob(new Set(node.gates), node.datacenter);
   return (message) => {
     const refusal = admit(message);
-    const job = refusal === undefined ? readJob(node, keyOf(message.to)) : undefined;
+    const job = refusal === undefined ? readJob(node, idOf(message.to)) : undefined;
     if (job === undefined) return refusal;
     if (job.gateId !== placeOf(message.from ?? '')) return 'it is not a job of that gate';
     const { leaderFence, gateBoot, decisionEpoch } = message.event as ToldByGate;
@@ -102,7 +104,7 @@ interface ToldByGate {
 export const admitToWorkflow: Admit = (message) => fromItself(TO_WORKFLOW, message);
 
 export const admitToHealth: Admit = (message) =>
-  keyOf(message.to) === placeOf(message.from ?? '')
+  idOf(message.to) === placeOf(message.from ?? '')
     ? fromItself(TO_HEALTH, message)
     : 'a worker speaks for itself only';
 
@@ -139,13 +141,5 @@ function fromItself(schemas: Schemas, message: Message): string | undefined {
 function checked(schemas: Schemas, { event }: Message): string | undefined {
   const schema = Object.hasOwn(schemas, event.type) ? schemas[event.type] : undefined;
   if (schema === undefined) return `${event.type} does not come from another place`;
-  const result = schema.safeParse(event);
-  if (result.success) return undefined;
-  const [issue] = result.error.issues;
-  return `${issue?.path.map(String).join('.') || 'it'}: ${issue?.message}`;
+  return schemaBreach(schema, event);
 }
-
-const placeOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
-
-const keyOf = (address: string): string =>
-  address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));

@@ -2,6 +2,7 @@
  * Observed durations of a datacenter's jobs, as far as their records are still kept.
  */
 
+import { idOf } from '../../../machines/jobs/addresses.ts';
 import { knob } from '../../../runtime/base/knob.ts';
 import { allRows } from '../jobs-service/all-rows.ts';
 import type { ObservedJob } from '../recommend.ts';
@@ -18,7 +19,7 @@ export function observedJobs(node: ManagerNode): readonly ObservedJob[] {
     status: 'done',
     state: 'completed',
   })) {
-    const jobId = address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
+    const jobId = idOf(address);
     const job = readJob(node, jobId);
     if (job?.endedAt == null) continue;
     const { endedAt, baseAt, longestGapMs } = job;

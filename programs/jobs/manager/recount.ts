@@ -3,6 +3,7 @@
  * other work goes on. Until it is through, less is counted than there is.
  */
 
+import { idOf } from '../../../machines/jobs/addresses.ts';
 import { waitingIn } from '../../../machines/jobs/job/workflows.ts';
 import { knob } from '../../../runtime/base/knob.ts';
 import { ROWS_PER_PAGE } from '../jobs-service/all-rows.ts';
@@ -29,7 +30,7 @@ export async function recountBacklog(node: ManagerNode): Promise<void> {
     });
     await inPortions(clock, page.actors, { max: READ_AT_ONCE.value, weigh: () => 1 }, (rows) => {
       for (const { address } of rows) {
-        const jobId = address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
+        const jobId = idOf(address);
         const job = isOurs() ? readJob(node, jobId) : undefined;
         if (job !== undefined && job.endedAt === null)
           backlog.add(jobId, FORMER, waitingIn(job.table));

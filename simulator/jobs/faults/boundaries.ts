@@ -3,6 +3,7 @@
  * deadline of a job does.
  */
 
+import { idOf } from '../../../machines/jobs/addresses.ts';
 import {
   boundaryJitter as anyBoundaryJitter,
   beforeDeadlines,
@@ -76,7 +77,7 @@ export const extensionStorm: NemesisKind<JobsScene> = {
       'overallLimit',
       Number(beforeMs),
       ({ address }) => {
-        const job = jobOf(address);
+        const job = idOf(address);
         for (const worker of strike.scene.system.workers) {
           if (!strike.world.node(worker).isRunning) continue;
           const runs = strike.scene.system.runningOn(worker).filter(({ jobId }) => jobId === job);
@@ -93,9 +94,5 @@ export const extensionStorm: NemesisKind<JobsScene> = {
 };
 
 function cancel({ world, scene }: JobsStrike, place: string, address: string): void {
-  world.pace.watch(() => scene.clients.cancel(place, jobOf(address)));
+  world.pace.watch(() => scene.clients.cancel(place, idOf(address)));
 }
-
-/** `job/j1@A` → `j1`. */
-const jobOf = (address: string): string =>
-  address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));

@@ -3,6 +3,7 @@
  */
 
 import {
+  idOf,
   workerHealthAddress,
   workerPoolAddress,
   workflowAddress,
@@ -25,7 +26,6 @@ import {
   addressOf,
   isThere,
   type JobThere,
-  jobIdOf,
   jobsThere,
   type Said,
 } from './reading-services.ts';
@@ -117,7 +117,7 @@ export function wrongList(asked: AskedService, { jobs, cursor }: JobPage): Said 
   // With a cursor nobody can say how far the page went.
   if (cursor !== null || question.cursor !== undefined) return undefined;
   for (const address of versions.addresses(isGate ? 'gate-job' : 'job', place)) {
-    const jobId = jobIdOf(address);
+    const jobId = idOf(address);
     if (listed.includes(jobId)) continue;
     const isMissed = jobsThere(asked, jobId).every(
       (job) => job !== undefined && isSurelyListed(job, filters),
@@ -149,7 +149,7 @@ export function wrongStuck(asked: AskedService, stuck: readonly StuckWorkflow[])
     return 'the longest is not the first';
   if (stuck.length >= Number(question.limit)) return undefined;
   for (const address of versions.addresses('workflow', place)) {
-    const name = jobIdOf(address);
+    const name = idOf(address);
     if (stuck.some(({ jobId, workflowId }) => name === `${jobId}/${workflowId}`)) continue;
     const isMissed = versions
       .of<WorkflowContext>(address, span)

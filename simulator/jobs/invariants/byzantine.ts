@@ -5,6 +5,7 @@
  * role may do is written down here, and nobody is asked whether something was allowed.
  */
 
+import { placeOf } from '../../../machines/jobs/addresses.ts';
 import type { HistoryRecord } from '../../history.ts';
 import type { JobsInvariant } from '../facts.ts';
 
@@ -48,7 +49,7 @@ export const remitIsKept: JobsInvariant = {
         const before = known.get(address);
         known.set(address, record);
         if (from === undefined || before === undefined) return;
-        const place = from.slice(from.lastIndexOf('@') + 1);
+        const place = placeOf(from);
         // Whether anything was changed takes the longest to say.
         if (!LIAR.test(place) || mayMove(place, address) || isSame(before, record)) return;
         verdict.broken(`${address} was moved by ${event.type} of the liar ${from}`, record);

@@ -1,5 +1,6 @@
 /** Convergence of a gate and its datacenters once the faults are over. */
 
+import { idOf } from '../../../machines/jobs/addresses.ts';
 import { isEnded, lostDisk } from '../../invariants.ts';
 import type { JobsFacts, JobsInvariant } from '../facts.ts';
 import { hasEnded, JobEnds, type JobStanding } from './reading-ends.ts';
@@ -126,7 +127,7 @@ export const reportsArrive: JobsInvariant = {
         }
       },
       forgot: (address) => {
-        const jobId = address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
+        const jobId = idOf(address);
         for (const one of [...known.keys()]) if (one.startsWith(`job/${jobId}@`)) known.delete(one);
       },
     });

@@ -6,6 +6,7 @@
  * that may be lost, so it is judged where nothing is: from the healing on, or in a run without faults.
  */
 
+import { placeOf } from '../../../machines/jobs/addresses.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type { HistoryRecord, RecordOf, TurnFact, WorkFact } from '../../history.ts';
 import type { JobsFacts, JobsInvariant } from '../facts.ts';
@@ -89,7 +90,7 @@ export const progressArrives: JobsInvariant = {
       };
       const [job = '', place = ''] = [
         address.slice('job/'.length, address.lastIndexOf('@')),
-        address.slice(address.lastIndexOf('@') + 1),
+        placeOf(address),
       ];
       if (context === undefined || context.endedAt !== null || context.timeoutReportedAt !== null) {
         for (const workflow of [...awaited.keys()])

@@ -6,6 +6,7 @@
  * a turn was not seen nobody can say what is reserved: its workers are forgotten until they register again.
  */
 
+import { idOf, placeOf } from '../../../machines/jobs/addresses.ts';
 import type {
   LeadershipAcquired,
   MessageRefused,
@@ -69,7 +70,7 @@ export class Cores {
       took: (turn) => this.#take(turn),
       said: (message) => this.#say(message),
       over: ({ record }) => this.#reader.over?.(record.place, record),
-      forgot: (address) => this.#pools.delete(address.slice(address.lastIndexOf('@') + 1)),
+      forgot: (address) => this.#pools.delete(placeOf(address)),
     });
   }
 
@@ -111,7 +112,7 @@ export class Cores {
     const { event, to } = message;
     if (event.type === 'registration.told') {
       const { registration, coresTotal, handlers } = event as RegistrationTold;
-      const name = to.slice(to.indexOf('/') + 1, to.lastIndexOf('@'));
+      const name = idOf(to);
       const known = pool.workers.get(name);
       const fresh = {
         registration,

@@ -38,9 +38,6 @@ export interface JobThere {
 export const addressOf = ({ isGate, place }: AskedService, jobId: string): string =>
   isGate ? gateJobAddress(jobId, place) : jobAddress(jobId, place);
 
-export const jobIdOf = (address: string): string =>
-  address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
-
 /** All that a job was while the question was open; undefined stands for not being there. */
 export function jobsThere(asked: AskedService, jobId: string): ReadonlyArray<JobThere | undefined> {
   const { isGate, versions, span, moments } = asked;

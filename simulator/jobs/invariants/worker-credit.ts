@@ -3,6 +3,7 @@
  * lives.
  */
 
+import { idOf } from '../../../machines/jobs/addresses.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import type { ProgressReported } from '../../../machines/jobs/messages/gate.ts';
 import type {
@@ -20,10 +21,6 @@ import { eventOf, followTurns, type SentRecord, together } from './reading-turns
 import { type HealthTurn, type HeldWorker, HeldWorkers, isEvicted } from './reading-workers.ts';
 
 const jobIn = (operationId: string): string => operationId.slice(0, operationId.indexOf('/'));
-
-/** Whose credit is in a message from a job or to it. */
-const jobAt = (address: string): string =>
-  address.slice(address.indexOf('/') + 1, address.lastIndexOf('@'));
 
 export const limitsCredit: JobsInvariant = {
   id: 'EX-3',
@@ -99,7 +96,7 @@ function tellsTheRightJobs({ config }: JobsFacts, verdict: Verdict): Watcher {
       workers.take(turn, answer);
     },
     said({ event, to }) {
-      if (event.type === 'extension.credited') credited.push(jobAt(to));
+      if (event.type === 'extension.credited') credited.push(idOf(to));
     },
     over({ record }) {
       if (expected !== undefined && String(credited.sort()) !== String(expected))
@@ -191,8 +188,8 @@ function tellsCreditedJobs(verdict: Verdict): Watcher {
       if (gone !== undefined) credited.get(record.address)?.delete(gone);
     },
     said({ event, to }, { record }) {
-      if (event.type === 'extension.credited') credited.get(record.address)?.add(jobAt(to));
-      if (event.type === 'worker.lost' && to.startsWith('job/')) told.push(jobAt(to));
+      if (event.type === 'extension.credited') credited.get(record.address)?.add(idOf(to));
+      if (event.type === 'worker.lost' && to.startsWith('job/')) told.push(idOf(to));
     },
     over(turn) {
       const jobs = credited.get(turn.record.address);
@@ -223,5 +220,5 @@ function settledIn(event: { readonly type: string }): string | undefined {
   if (event.type === 'credit.answered' && answer === 'void') return jobId;
   if (event.type !== 'message.refused') return undefined;
   const refused = event as MessageRefused;
-  return refused.event.type === 'extension.credited' ? jobAt(refused.to) : undefined;
+  return refused.event.type === 'extension.credited' ? idOf(refused.to) : undefined;
 }
