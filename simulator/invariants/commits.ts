@@ -31,8 +31,8 @@ export const acknowledgedIsDurable: Invariant = {
     const disks = new Disks();
     const questions = new Questions();
     return {
-      question: ({ from, counter, address }) => {
-        if (from !== undefined) questions.taken(from, counter as number, address);
+      question: ({ from, counter, address, event }) => {
+        if (from !== undefined) questions.taken(from, counter as number, address, event);
       },
       commit: (record) => disks.commit(record),
       fault: (record) => disks.fault(record),
@@ -54,31 +54,40 @@ export const acknowledgedIsDurable: Invariant = {
 /**
  * Questions that were taken without a turn. Each names the message before it that its receiver must have: what
  * its sender sent between the two it has given up, and a late copy of that is answered like a copy of the question.
+ * A sender that lies puts the same question under another number: it is taken for a copy too.
  */
 class Questions {
-  /** Counter of the message before, by pair and counter. */
-  readonly #sent = new Map<string, Map<number, number>>();
+  readonly #sent = new Map<string, Map<number, SentEnvelope>>();
   readonly #taken = new Map<string, Array<readonly [after: number, counter: number]>>();
+  readonly #asked = new Set<string>();
 
-  sent({ from, to, counter, after }: SentEnvelope): void {
-    const pair = `${from} ${to}`;
-    const sent = this.#sent.get(pair) ?? new Map<number, number>();
-    this.#sent.set(pair, sent.set(counter, after));
+  sent(envelope: SentEnvelope): void {
+    const pair = `${envelope.from} ${envelope.to}`;
+    const sent = this.#sent.get(pair) ?? new Map<number, SentEnvelope>();
+    this.#sent.set(pair, sent.set(envelope.counter, envelope));
   }
 
-  taken(from: string, counter: number, to: string): void {
+  taken(from: string, counter: number, to: string, event: Question): void {
     const pair = `${from} ${to}`;
-    const after = this.#sent.get(pair)?.get(counter) ?? counter - 1;
+    const after = this.#sent.get(pair)?.get(counter)?.after ?? counter - 1;
     const taken = this.#taken.get(pair) ?? [];
     taken.push([after, counter]);
     this.#taken.set(pair, taken);
+    this.#asked.add(`${pair} ${nameOf(event)}`);
   }
 
   covers({ from, to, counter }: Receipt): boolean {
-    const taken = this.#taken.get(`${from} ${to}`) ?? [];
-    return taken.some(([after, last]) => after < counter && counter <= last);
+    const pair = `${from} ${to}`;
+    const taken = this.#taken.get(pair) ?? [];
+    if (taken.some(([after, last]) => after < counter && counter <= last)) return true;
+    const envelope = this.#sent.get(pair)?.get(counter);
+    return envelope !== undefined && this.#asked.has(`${pair} ${nameOf(envelope.event)}`);
   }
 }
+
+type Question = SentEnvelope['event'];
+
+const nameOf = (question: Question): string => `${question?.type} ${question?.replyTo}`;
 
 /** An actor without a record was removed, long after it had ended. */
 function judgeReceipt(

@@ -16,6 +16,8 @@ export interface SentEnvelope {
   readonly counter: number;
   /** Counter of the message of this sender that its receiver must have before; 0 for none. */
   readonly after: number;
+  /** What a peer made up may have none. */
+  readonly event?: { readonly type: string; readonly replyTo?: unknown };
 }
 
 export interface OpenedFrame {

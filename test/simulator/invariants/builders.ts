@@ -190,7 +190,7 @@ export function frame(
   { envelopes = [], receipts = [] }: FrameParts,
   change: FrameFact['change'] = 'sent',
 ): FrameFact {
-  const whole = envelopes.map((one) => ({ after: 0, ...one, event: { type: 'told' } }));
+  const whole = envelopes.map((one) => ({ after: 0, event: { type: 'told' }, ...one }));
   return {
     type: 'frame',
     to,
