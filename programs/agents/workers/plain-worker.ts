@@ -7,24 +7,23 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { StopReason } from '../../../machines/agents/words.ts';
 import type { Cancel, Clock } from '../../../runtime/ports/clock.ts';
-import { Command, OutputText, type ProcessGroups } from '../../processes.ts';
-import type { ToAgent, Worker, WorkerEnd, WorkerListener } from '../worker.ts';
-import { failureOf, type ProcessOptions } from './process-worker.ts';
+import { type CommandEnd, OutputText, type ProcessGroups } from '../../processes.ts';
+import type { ToAgent, WorkerListener } from '../worker.ts';
+import { CommandWorker, type CommandWorkerOptions } from './command-worker.ts';
 
-export interface PlainOptions extends ProcessOptions {
+export interface PlainOptions extends CommandWorkerOptions {
   readonly prompt: string;
   readonly isPromptArgument: boolean;
   /** File that it touches for a checkpoint; null: there are none. */
   readonly checkpointFile: string | null;
 }
 
-const OUTPUT_GRACE_MS = 100;
 const LOOK_EVERY_MS = 100;
 const STATUS_BYTES_MAX = 4_096;
+/** As long as one variable may safely be. */
+const PROMPT_LENGTH_MAX = 100_000;
 
-export class PlainWorker implements Worker {
-  readonly #command: Command;
-  readonly #groups: ProcessGroups;
+export class PlainWorker extends CommandWorker {
   readonly #clock: Clock;
   readonly #listener: WorkerListener;
   readonly #options: PlainOptions;
@@ -33,7 +32,6 @@ export class PlainWorker implements Worker {
   #touchedAt = 0;
   #cancelLook: Cancel = () => {};
   #isStopped = false;
-  readonly ended: Promise<WorkerEnd>;
 
   constructor(
     options: PlainOptions,
@@ -41,65 +39,16 @@ export class PlainWorker implements Worker {
     clock: Clock,
     listener: WorkerListener,
   ) {
-    this.#options = options;
-    this.#groups = groups;
-    this.#clock = clock;
-    this.#listener = listener;
-    const { argv, cwd, prompt, isPromptArgument, checkpointFile, log, watchLog } = options;
-    this.#text = new OutputText(options.outputBytesMax);
-    const line = isPromptArgument ? argv.map((each) => each.replaceAll('{prompt}', prompt)) : argv;
+    const { prompt, isPromptArgument, checkpointFile, outputBytesMax } = options;
     if (checkpointFile !== null)
       mkdirSync(dirname(checkpointFile), { recursive: true, mode: 0o700 });
-    const variables = { ...options.env, ESCAPEMENT_PROMPT: isPromptArgument ? '' : prompt };
-    const env = isPromptArgument || prompt.length > PROMPT_LENGTH_MAX ? options.env : variables;
-    this.#command = new Command(
-      {
-        argv: line as [string, ...string[]],
-        cwd,
-        env: {
-          ...env,
-          ...(checkpointFile !== null && { ESCAPEMENT_CHECKPOINT_FILE: checkpointFile }),
-        },
-        hasInput: true,
-        outputGraceMs: OUTPUT_GRACE_MS,
-        stdout: {
-          write: (chunk) => {
-            this.#text.write(chunk);
-            log.write(chunk);
-            listener.seen();
-          },
-          close: () => this.#text.close(),
-        },
-        stderr: {
-          write: (chunk) => {
-            log.write(chunk);
-            watchLog(chunk.toString('latin1'));
-            listener.seen();
-          },
-          close: () => log.trim(),
-        },
-      },
-      clock,
-    );
-    this.#command.stdin?.end(isPromptArgument ? '' : prompt);
+    super({ ...options, ...commandOf(options) }, groups, clock, listener);
+    this.#options = options;
+    this.#clock = clock;
+    this.#listener = listener;
+    this.#text = new OutputText(outputBytesMax);
+    this.command.stdin?.end(isPromptArgument ? '' : prompt);
     this.#look();
-    this.ended = this.#command.ended.then(({ exitCode, signal, startFailure }) => {
-      this.#cancelLook();
-      this.#conclude(exitCode, startFailure);
-      return {
-        exitCode,
-        signal,
-        startFailure: startFailure === null ? null : failureOf(startFailure),
-      };
-    });
-  }
-
-  get group(): number | null {
-    return this.#command.group ?? null;
-  }
-
-  get startTicks(): string | null {
-    return this.#command.startTicks ?? null;
   }
 
   /** It reads nothing but its prompt; a request is what the file is watched for. */
@@ -107,45 +56,34 @@ export class PlainWorker implements Worker {
     if (type === 'checkpoint.requested') this.#request = String(requestId);
   }
 
-  closeInput(): void {
-    this.#command.stdin?.end();
-  }
-
-  stop(_reason: StopReason, _line: ToAgent): void {
+  override stop(reason: StopReason, line: ToAgent): void {
     this.#isStopped = true;
-    if (this.group !== null) this.#groups.signal(this.group, 'SIGTERM');
+    super.stop(reason, line);
   }
 
-  kill(): void {
+  override kill(): void {
     this.#isStopped = true;
-    if (this.group !== null) this.#groups.signal(this.group, 'SIGKILL');
+    super.kill();
   }
 
-  get isEmpty(): boolean {
-    return this.group === null || this.#groups.isEmpty(this.group);
-  }
-
-  whenEmpty(then: () => void): Cancel {
-    if (this.group !== null) return this.#groups.whenEmpty(this.group, then);
-    then();
-    return () => {};
-  }
-
-  pause(): void {
-    this.#command.pause();
-  }
-
-  resume(): void {
-    this.#command.resume();
-  }
-
-  release(): void {
+  override release(): void {
     this.#cancelLook();
-    this.#command.release();
+    super.release();
+  }
+
+  protected takeOutput(chunk: Buffer): void {
+    this.#text.write(chunk);
+    this.#options.log.write(chunk);
+    this.#listener.seen();
+  }
+
+  protected closeOutput(): void {
+    this.#text.close();
   }
 
   /** Its exit is its last line. */
-  #conclude(exitCode: number, startFailure: string | null): void {
+  protected override conclude({ exitCode, startFailure }: CommandEnd): void {
+    this.#cancelLook();
     if (startFailure !== null || this.#isStopped) return;
     const text = this.#text.text.trim();
     if (exitCode === 0) this.#listener.event({ type: 'result.reported', result: text });
@@ -189,5 +127,16 @@ export class PlainWorker implements Worker {
   }
 }
 
-/** As long as one variable may safely be. */
-const PROMPT_LENGTH_MAX = 100_000;
+/** Arguments and environment of its program, with the prompt in one of them unless it is too long. */
+function commandOf({ argv, env, prompt, isPromptArgument, checkpointFile }: PlainOptions) {
+  const line = isPromptArgument ? argv.map((each) => each.replaceAll('{prompt}', prompt)) : argv;
+  const isVariable = !isPromptArgument && prompt.length <= PROMPT_LENGTH_MAX;
+  return {
+    argv: line as [string, ...string[]],
+    env: {
+      ...env,
+      ...(isVariable && { ESCAPEMENT_PROMPT: prompt }),
+      ...(checkpointFile !== null && { ESCAPEMENT_CHECKPOINT_FILE: checkpointFile }),
+    },
+  };
+}
