@@ -38,13 +38,14 @@ export {
   type ErrorShape,
   RuntimeError,
 } from './runtime/base/errors.ts';
+export type { HistogramSnapshot } from './runtime/base/histogram.ts';
 export type {
   InspectionFact,
   InspectionReader,
   InspectionRecord,
 } from './runtime/base/inspection.ts';
 export { DEFAULT_LIMITS, type Logger, type RuntimeLimits } from './runtime/base/limits.ts';
-export type { HistogramSnapshot, MetricsSnapshot } from './runtime/base/metrics.ts';
+export type { MetricsSnapshot } from './runtime/base/metrics.ts';
 export type { AskOptions, WaitingPlace } from './runtime/delivery.ts';
 export type { Cancel, Clock } from './runtime/ports/clock.ts';
 export type { Lease, LeaseClaim, LeaseHolder } from './runtime/ports/lease.ts';

@@ -5,7 +5,8 @@
  * same wherever it turns up. Names follow Prometheus: unit last, `_total` for counters.
  */
 
-import type { HistogramSnapshot, MetricsSnapshot } from '../runtime/base/metrics.ts';
+import type { HistogramSnapshot } from '../runtime/base/histogram.ts';
+import type { MetricsSnapshot } from '../runtime/base/metrics.ts';
 
 interface Named {
   readonly name: string;

@@ -6,7 +6,8 @@
  * listens nowhere: an HTTP server of the user's answers with the text.
  */
 
-import type { HistogramSnapshot, MetricsSnapshot } from '../runtime/base/metrics.ts';
+import type { MetricsSnapshot } from '../runtime/base/metrics.ts';
+import { familyHead, histogramText, seriesOf } from '../runtime/base/prometheus-text.ts';
 import { METRICS, type Metric } from './metric-list.ts';
 
 /** Value of the header `content-type` in an answer with this text. */
@@ -22,8 +23,7 @@ export function prometheusText(...runtimes: readonly Measured[]): string {
   const snapshots = runtimes.map((runtime) => runtime.metrics());
   let text = '';
   for (const metric of METRICS) {
-    text += `# HELP ${metric.name} ${escapeHelp(metric.help)}\n`;
-    text += `# TYPE ${metric.name} ${metric.type}\n`;
+    text += familyHead(metric.name, metric.type, metric.help);
     for (const snapshot of snapshots) text += samplesOf(metric, snapshot);
   }
   return text;
@@ -31,32 +31,12 @@ export function prometheusText(...runtimes: readonly Measured[]): string {
 
 function samplesOf(metric: Metric, snapshot: MetricsSnapshot): string {
   const { name } = metric;
-  const labels = `node="${escapeLabel(snapshot.node)}",place="${escapeLabel(snapshot.place)}"`;
-  if (metric.type === 'histogram') return bucketsOf(name, labels, snapshot[metric.field]);
-  if (metric.parts === undefined) return `${name}{${labels}} ${metric.read(snapshot)}\n`;
+  const labels = { node: snapshot.node, place: snapshot.place };
+  if (metric.type === 'histogram') return histogramText(name, labels, snapshot[metric.field]);
+  if (metric.parts === undefined) return `${seriesOf(name, labels)} ${metric.read(snapshot)}\n`;
   const { label, read } = metric.parts;
   const parts = Object.entries(read(snapshot));
   return parts
-    .map(([part, value]) => `${name}{${labels},${label}="${escapeLabel(part)}"} ${value}\n`)
+    .map(([part, value]) => `${seriesOf(name, { ...labels, [label]: part })} ${value}\n`)
     .join('');
-}
-
-function bucketsOf(name: string, labels: string, histogram: HistogramSnapshot): string {
-  const { bounds, counts, sum, count } = histogram;
-  let text = '';
-  let below = 0;
-  for (let index = 0; index < bounds.length; index += 1) {
-    below += counts[index] as number;
-    text += `${name}_bucket{${labels},le="${bounds[index]}"} ${below}\n`;
-  }
-  text += `${name}_bucket{${labels},le="+Inf"} ${count}\n`;
-  return `${text}${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${count}\n`;
-}
-
-function escapeLabel(value: string): string {
-  return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
-}
-
-function escapeHelp(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }

@@ -5,9 +5,7 @@
  * ended and cleaned away, and its runs wait until somebody asks for them.
  */
 
-import { mkdirSync, realpathSync } from 'node:fs';
 import { env } from 'node:process';
-import { createRuntime } from '../../create-runtime.ts';
 import {
   agentAddress,
   delegationAddress,
@@ -20,12 +18,10 @@ import { orchestrationMachine } from '../../machines/agents/orchestration.ts';
 import type { ProcessParams } from '../../machines/agents/process-end.ts';
 import { taskMachine } from '../../machines/agents/task.ts';
 import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
-import { type Logger, SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Store } from '../../runtime/ports/store.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { systemClock } from '../../runtime/system/clock.ts';
-import { lmdbStore } from '../../stores/lmdb.ts';
+import { type HostParts, openHost } from '../runs.ts';
 import { agentAssignment, dependenciesOf, expertAssignment } from './assignment.ts';
 import { Attempts } from './attempts.ts';
 import { Compaction } from './compaction.ts';
@@ -57,14 +53,7 @@ type Kinds = {
 
 type CompactParams = { readonly runId: string; readonly number: number };
 
-/** What is on record of runs stays there until the directory is removed. */
-const RETENTION_MS = 100 * 365 * 86_400_000;
-const LIMITS = {
-  recordBytesMax: 16 * 1024 * 1024,
-  sendersMax: 1_000_000,
-  endedRetentionMs: RETENTION_MS,
-  drainMs: 30_000,
-} as const;
+const LIMITS = { sendersMax: 1_000_000 } as const;
 /** Any process that has it is a node of a cluster. */
 const NEVER_PASSED = new Set(['ESCAPEMENT_SECRET']);
 
@@ -82,20 +71,19 @@ export class Host {
   readonly #inherited = inheritedVariables();
 
   private constructor(
-    options: Required<HostOptions> & { readonly clock: Clock; readonly logger: Logger },
-    store: Store,
-    runtime: Runtime,
+    { data, clock, logger, store, runtime }: HostParts,
+    drivers: Readonly<Record<string, Driver>>,
   ) {
-    this.data = options.data;
-    this.clock = options.clock;
-    this.logger = options.logger;
+    this.data = data;
+    this.clock = clock;
+    this.logger = logger;
     this.runtime = runtime as unknown as Runtime<Kinds>;
     this.stored = new StoredRuns(store);
     this.attempts = new Attempts({
-      clock: this.clock,
-      logger: this.logger,
-      data: this.data,
-      drivers: options.drivers ?? {},
+      clock,
+      logger,
+      data,
+      drivers,
       inherited: this.#inherited,
       plan: (runId) => this.plan(runId),
       folder: (runId) => this.folder(runId),
@@ -106,53 +94,30 @@ export class Host {
   }
 
   /** @throws {RuntimeError} STORE_LOCKED and what else opening a store throws */
-  static async open(given: HostOptions): Promise<Host> {
-    const directory = folderOf(given.data);
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const { clock = systemClock(), logger = SILENT_LOGGER, drivers = {} } = given;
-    const options = { data: realpathSync(directory), clock, logger, drivers };
-    const store = lmdbStore(options.data);
-    let host: Host | undefined;
-    // The kinds are registered before there is anybody to ask; their performers are called after.
-    const here = (): Host => {
-      if (host === undefined) throw new RuntimeError('RUNTIME_STOPPED', 'The host is not open.');
+  static open({ data, drivers = {}, ...ports }: HostOptions): Promise<Host> {
+    const options = { ...ports, directory: folderOf(data), place: PLACE, limits: LIMITS };
+    return openHost<Host>(options, (parts, here) => {
+      const host = new Host(parts, drivers);
+      host.#register(parts.runtime, here);
       return host;
-    };
-    await createRuntime({
-      node: PLACE,
-      place: PLACE,
-      store,
-      clock,
-      logger,
-      limits: LIMITS,
-      prepare: (bare) => {
-        const runtime = bare as unknown as Runtime;
-        host = new Host(options, store, runtime);
-        const note = ({ params }: { params: NoteParams }) => here().#note(params);
-        const compact = ({ params }: { params: CompactParams }) => here().#compact(params);
-        const stopCompaction = ({ params }: { params: CompactParams }) =>
-          here().#compactions.get(params.number)?.stop();
-        const { performers } = host.attempts;
-        const ties = 'timers' as const;
-        runtime
-          .register('orchestration', orchestrationMachine, {
-            ties,
-            perform: { note, compact, stopCompaction },
-          })
-          .register('task', taskMachine, { ties, perform: { note } })
-          .register('agent', agentMachine, {
-            ties,
-            livesOnce: true,
-            perform: { note, ...performers },
-          })
-          .register('delegation', delegationMachine, {
-            ties,
-            livesOnce: true,
-            perform: { note, ...performers },
-          });
-      },
     });
-    return here();
+  }
+
+  #register(runtime: Runtime, here: () => Host): void {
+    const note = ({ params }: { params: NoteParams }) => here().#note(params);
+    const compact = ({ params }: { params: CompactParams }) => here().#compact(params);
+    const stopCompaction = ({ params }: { params: CompactParams }) =>
+      here().#compactions.get(params.number)?.stop();
+    const ties = 'timers' as const;
+    const once = { ties, livesOnce: true, perform: { note, ...this.attempts.performers } } as const;
+    runtime
+      .register('orchestration', orchestrationMachine, {
+        ties,
+        perform: { note, compact, stopCompaction },
+      })
+      .register('task', taskMachine, { ties, perform: { note } })
+      .register('agent', agentMachine, once)
+      .register('delegation', delegationMachine, once);
   }
 
   folder(runId: string): RunFolder {

@@ -3,34 +3,46 @@
  */
 
 import type { NoteParams } from '../../machines/agents/notes.ts';
+import type { Labels } from '../../runtime/base/prometheus-text.ts';
+import { MetricFamilies } from '../runs.ts';
 
-type Labels = Readonly<Record<string, string>>;
-
-const COUNTERS = {
-  agents_started_total: 'Attempts whose process was started.',
-  agents_ended_total: 'Attempts that have ended, by outcome.',
-  agents_checkpoint_requests_total: 'Checkpoints that were asked for, by reason.',
-  agents_checkpoint_misses_total: 'Requests of a checkpoint that nobody answered in time.',
-  agents_checkpoints_late_total: 'Checkpoints that came after their time.',
-  agents_stalls_total: 'Attempts that were found stalled.',
-  agents_timeouts_total: 'Attempts that were ended by their clock.',
-  agents_terminations_total: 'Attempts by the strongest signal that ending them took.',
-  agents_escalations_total: 'Answers to tasks that ran out of time again and again.',
-  agents_delegations_total: 'Delegations by result.',
-  agents_compactions_total: 'Compactions by result.',
-  agents_pauses_total: 'Pauses by cause.',
-  agents_malformed_lines_total: 'Lines that were dropped because nothing could be made of them.',
-  agents_late_results_total: 'Results that came when the outcome was fixed.',
+const FAMILIES = {
+  agents_started_total: ['counter', 'Attempts whose process was started.'],
+  agents_ended_total: ['counter', 'Attempts that have ended, by outcome.'],
+  agents_checkpoint_requests_total: ['counter', 'Checkpoints that were asked for, by reason.'],
+  agents_checkpoint_misses_total: [
+    'counter',
+    'Requests of a checkpoint that nobody answered in time.',
+  ],
+  agents_checkpoints_late_total: ['counter', 'Checkpoints that came after their time.'],
+  agents_stalls_total: ['counter', 'Attempts that were found stalled.'],
+  agents_timeouts_total: ['counter', 'Attempts that were ended by their clock.'],
+  agents_terminations_total: ['counter', 'Attempts by the strongest signal that ending them took.'],
+  agents_escalations_total: ['counter', 'Answers to tasks that ran out of time again and again.'],
+  agents_delegations_total: ['counter', 'Delegations by result.'],
+  agents_compactions_total: ['counter', 'Compactions by result.'],
+  agents_pauses_total: ['counter', 'Pauses by cause.'],
+  agents_malformed_lines_total: [
+    'counter',
+    'Lines that were dropped because nothing could be made of them.',
+  ],
+  agents_late_results_total: ['counter', 'Results that came when the outcome was fixed.'],
+  agents_active: ['gauge', 'Attempts that have not ended.'],
+  agents_slots: ['gauge', 'Slots of all live runs.'],
+  agents_tasks: ['gauge', 'Tasks of all live runs, by state.'],
+  agents_questions_open: ['gauge', 'Questions that wait for a human.'],
+  agents_active_seconds: ['histogram', 'Active time of attempts, by outcome.'],
+  agents_timeout_lateness_seconds: [
+    'histogram',
+    'Time from the due moment of a timeout to its decision.',
+  ],
 } as const;
+
+type Family = keyof typeof FAMILIES;
 
 /** Events that are one more of something: by which label, and the field that has its value. */
 const COUNTED: Readonly<
-  Partial<
-    Record<
-      NoteParams['event'],
-      readonly [name: keyof typeof COUNTERS, label?: string, field?: string]
-    >
-  >
+  Partial<Record<NoteParams['event'], readonly [name: Family, label?: string, field?: string]>>
 > = {
   agent_started: ['agents_started_total'],
   agent_ended: ['agents_ended_total', 'outcome'],
@@ -45,25 +57,7 @@ const COUNTED: Readonly<
   late_result_discarded: ['agents_late_results_total'],
 };
 
-const GAUGES = {
-  agents_active: 'Attempts that have not ended.',
-  agents_slots: 'Slots of all live runs.',
-  agents_tasks: 'Tasks of all live runs, by state.',
-  agents_questions_open: 'Questions that wait for a human.',
-} as const;
-
-const HISTOGRAMS = {
-  agents_active_seconds: 'Active time of attempts, by outcome.',
-  agents_timeout_lateness_seconds: 'Time from the due moment of a timeout to its decision.',
-} as const;
-
 const BUCKETS_SECONDS = [0.001, 0.01, 0.1, 1, 10, 60, 300, 900, 3_600, 86_400];
-
-interface Histogram {
-  readonly counts: number[];
-  sum: number;
-  count: number;
-}
 
 export interface Gauges {
   readonly slots: number;
@@ -73,8 +67,7 @@ export interface Gauges {
 }
 
 export class Metrics {
-  readonly #counters = new Map<string, number>();
-  readonly #histograms = new Map<string, Histogram>();
+  readonly #families = new MetricFamilies<Family>(FAMILIES, BUCKETS_SECONDS);
 
   take(note: NoteParams): void {
     const label = (field: string): string => String(note[field] ?? 'none');
@@ -100,63 +93,22 @@ export class Metrics {
 
   /** The text that Prometheus reads. */
   text({ slots, active, questionsOpen, tasks }: Gauges): string {
-    const lines: string[] = [];
-    for (const [name, help] of Object.entries(COUNTERS)) {
-      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} counter`);
-      for (const [series, value] of this.#counters)
-        if (series === name || series.startsWith(`${name}{`)) lines.push(`${series} ${value}`);
-    }
-    const gauges: Readonly<Record<string, number>> = {
-      agents_active: active,
-      agents_slots: slots,
-      agents_questions_open: questionsOpen,
-    };
-    for (const [name, help] of Object.entries(GAUGES)) {
-      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} gauge`);
-      if (name in gauges) lines.push(`${name} ${gauges[name]}`);
-      else
-        for (const [state, count] of Object.entries(tasks))
-          lines.push(`${name}{state="${state}"} ${count}`);
-    }
-    for (const [name, help] of Object.entries(HISTOGRAMS)) {
-      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} histogram`);
-      for (const [series, histogram] of this.#histograms)
-        if (series === name || series.startsWith(`${name}{`))
-          lines.push(...linesOf(series, histogram));
-    }
-    return `${lines.join('\n')}\n`;
+    this.#families.set('agents_active', [active]);
+    this.#families.set('agents_slots', [slots]);
+    this.#families.set('agents_questions_open', [questionsOpen]);
+    const states = Object.entries(tasks);
+    this.#families.set(
+      'agents_tasks',
+      ...states.map(([state, count]) => [count, { state }] as const),
+    );
+    return this.#families.text();
   }
 
-  #count(name: keyof typeof COUNTERS, labels: Labels = {}): void {
-    const series = seriesOf(name, labels);
-    this.#counters.set(series, (this.#counters.get(series) ?? 0) + 1);
+  #count(name: Family, labels: Labels = {}): void {
+    this.#families.add(name, labels);
   }
 
-  #observe(name: keyof typeof HISTOGRAMS, labels: Labels, ms: number): void {
-    const series = seriesOf(name, labels);
-    const found = this.#histograms.get(series);
-    const histogram = found ?? { counts: BUCKETS_SECONDS.map(() => 0), sum: 0, count: 0 };
-    this.#histograms.set(series, histogram);
-    for (const [index, bound] of BUCKETS_SECONDS.entries())
-      if (ms / 1_000 <= bound) histogram.counts[index] = (histogram.counts[index] ?? 0) + 1;
-    histogram.sum += ms / 1_000;
-    histogram.count += 1;
+  #observe(name: Family, labels: Labels, ms: number): void {
+    this.#families.observe(name, labels, ms / 1_000);
   }
-}
-
-function seriesOf(name: string, labels: Labels): string {
-  const text = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
-  return text.length === 0 ? name : `${name}{${text.join(',')}}`;
-}
-
-function linesOf(series: string, { counts, sum, count }: Histogram): string[] {
-  const [, name = series, labels = ''] = /^([^{]*)(?:\{(.*)\})?$/.exec(series) ?? [];
-  const among = (label: string): string => `{${labels === '' ? '' : `${labels},`}${label}}`;
-  const own = labels === '' ? '' : `{${labels}}`;
-  return [
-    ...BUCKETS_SECONDS.map((bound, at) => `${name}_bucket${among(`le="${bound}"`)} ${counts[at]}`),
-    `${name}_bucket${among('le="+Inf"')} ${count}`,
-    `${name}_sum${own} ${sum}`,
-    `${name}_count${own} ${count}`,
-  ];
 }

@@ -5,13 +5,13 @@
  * way.
  */
 
-import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, resolve } from 'node:path';
 import type { PlannedTask } from '../../machines/agents/orchestration.ts';
 import { Field } from '../../reading/field.ts';
 import { Issues } from '../../reading/issues.ts';
 import { readSource } from '../../reading/source.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
+import { readGiven } from '../runs.ts';
 import { type Commands, readCommands } from './plan/commands.ts';
 import { amountsOf, readLimits } from './plan/limits.ts';
 import { readTasks } from './plan/tasks.ts';
@@ -112,17 +112,8 @@ export function parsePlan(
   };
 }
 
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (thrown) {
-    const why =
-      (thrown as NodeJS.ErrnoException).code === 'ENOENT'
-        ? 'there is no such file'
-        : String((thrown as Error).message);
-    throw new RuntimeError('AGENT_PLAN_INVALID', `${file}: ${why}.`);
-  }
-}
+const readText = (file: string): string =>
+  readGiven(file, (why) => new RuntimeError('AGENT_PLAN_INVALID', `${file}: ${why}.`));
 
 /** What in the limits comes to nothing, or to another thing than it seems. */
 function warningsOf(timeouts: Timeouts, { retryOnMiss }: Options): string[] {

@@ -5,21 +5,11 @@
  *   runs/<run>/plan.yml · origin.json · events.jsonl · logs/<attempt>.log · answers/<question>.json · commands/<id>.json
  */
 
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { HumanAnswer } from '../../machines/agents/task/context.ts';
 import { systemRandom } from '../../runtime/system/random.ts';
+import { writeDurably, writeOnce } from '../runs.ts';
 
 /** Where the plan of a run came from. */
 export interface Origin {
@@ -114,35 +104,4 @@ function jsonFilesIn(
       name: name.slice(0, -'.json'.length),
       value: JSON.parse(readFileSync(join(path, name), 'utf8')) as unknown,
     }));
-}
-
-/** Creates a whole file or none, synced. False where there is one already. */
-function writeOnce(path: string, text: string): boolean {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${systemRandom().id()}.part`;
-  writeFileSync(temporary, text, { mode: 0o600, flush: true });
-  try {
-    linkSync(temporary, path);
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw thrown;
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-  syncFolderOf(path);
-  return true;
-}
-
-function writeDurably(path: string, text: string): void {
-  writeFileSync(path, text, { mode: 0o600, flush: true });
-  syncFolderOf(path);
-}
-
-function syncFolderOf(path: string): void {
-  const descriptor = openSync(dirname(path), 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

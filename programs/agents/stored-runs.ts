@@ -4,7 +4,6 @@
  * It reads committed records only, so it sees the same beside a process at work and after it.
  */
 
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   agentAddress,
@@ -15,19 +14,8 @@ import type { AgentContext } from '../../machines/agents/agent/context.ts';
 import type { OrchestrationContext } from '../../machines/agents/orchestration.ts';
 import type { TaskContext } from '../../machines/agents/task.ts';
 import { Table } from '../../runtime/machine.ts';
-import type { Store } from '../../runtime/ports/store.ts';
-import { storedRows } from '../../runtime/statechart.ts';
-import { lmdbStore } from '../../stores/lmdb.ts';
+import { openStored, type StoredActor, StoredActors, type StoreReader } from '../runs.ts';
 import { RunFolder } from './run-folder.ts';
-
-type Reading = Pick<Store, 'load' | 'rows' | 'query' | 'entry'>;
-
-export interface StoredActor<TContext> {
-  readonly address: string;
-  /** `running`, or JSON of a nested state. */
-  readonly state: string;
-  readonly context: TContext;
-}
 
 export type StoredRun = StoredActor<OrchestrationContext>;
 
@@ -39,18 +27,16 @@ export const folderOf = (data: string): string => join(data, 'agents');
 const RUN_TABLES = ['tasks', 'live', 'delegations', 'questions'] as const;
 /** What `--new` adds to the id of a run that was there before. */
 const GENERATION = '~';
-const ROWS_AT_ONCE_MAX = 500;
 
 export class StoredRuns {
-  readonly #store: Reading;
+  readonly #actors: StoredActors;
 
-  constructor(store: Reading) {
-    this.#store = store;
+  constructor(store: StoreReader) {
+    this.#actors = new StoredActors(store, PLACE);
   }
 
   run(runId: string): StoredRun | undefined {
-    const found = this.#read<OrchestrationContext>(orchestrationAddress(runId), RUN_TABLES);
-    return found;
+    return this.#read<OrchestrationContext>(orchestrationAddress(runId), RUN_TABLES);
   }
 
   /** The last run of that name, or the one of that id. */
@@ -74,7 +60,7 @@ export class StoredRuns {
 
   /** In the order of their starts. */
   runs(): readonly StoredRun[] {
-    const found = [...this.#addresses('orchestration')].flatMap(
+    const found = [...this.#actors.addresses('orchestration')].flatMap(
       (address) => this.#read<OrchestrationContext>(address, RUN_TABLES) ?? [],
     );
     return found.sort((a, b) => a.context.startedAt - b.context.startedAt);
@@ -88,28 +74,11 @@ export class StoredRuns {
     return this.#read(agentAddress(runId, attemptId), []);
   }
 
-  *#addresses(kind: string): Iterable<string> {
-    let after = `${kind}/`;
-    for (;;) {
-      const page = this.#store.query({ kind, after, limit: ROWS_AT_ONCE_MAX });
-      for (const [address] of page.rows) yield address;
-      if (page.cursor === undefined) return;
-      after = page.cursor;
-    }
-  }
-
-  #read<TContext>(given: string, tables: readonly string[]): StoredActor<TContext> | undefined {
-    const address = given.includes('@') ? given : `${given}@${PLACE}`;
-    const text = this.#store.load(address);
-    const entry = this.#store.entry(address);
-    if (text === undefined || entry === undefined) return undefined;
-    const record = JSON.parse(text) as { readonly snapshot: { readonly context: object } };
-    const beside = tables.length === 0 ? [] : [...this.#store.rows(address)];
-    const read = Object.fromEntries(
-      tables.map((name) => [name, Table.of(storedRows(text, beside, name))]),
-    );
-    const context = { ...record.snapshot.context, ...read } as TContext;
-    return { address, state: entry.state, context };
+  #read<TContext>(address: string, tables: readonly string[]): StoredActor<TContext> | undefined {
+    const found = this.#actors.read<TContext>(address);
+    if (found === undefined) return undefined;
+    const read = tables.map((name) => [name, Table.of(this.#actors.rows(address, name))]);
+    return { ...found, context: { ...found.context, ...Object.fromEntries(read) } };
   }
 }
 
@@ -119,20 +88,10 @@ export interface StoredData {
   close(): Promise<void>;
 }
 
-const NOTHING = {
-  load: () => undefined,
-  entry: () => undefined,
-  rows: () => [],
-  query: () => ({ rows: [] }),
-};
-
 /** Opens a directory to look at it only, also beside a process at work. One without data has no runs. */
 export async function openStoredData(data: string): Promise<StoredData> {
   const directory = folderOf(data);
+  const { store, close } = await openStored(directory);
   const folder = (runId: string): RunFolder => new RunFolder(directory, runId);
-  if (!existsSync(join(directory, 'data.mdb')))
-    return { stored: new StoredRuns(NOTHING), folder, close: async () => {} };
-  const store = lmdbStore(directory, { isReadOnly: true });
-  await store.open();
-  return { stored: new StoredRuns(store), folder, close: () => store.close() };
+  return { stored: new StoredRuns(store), folder, close };
 }

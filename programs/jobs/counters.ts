@@ -5,6 +5,8 @@
  * number of them. A program's numbers begin with its process.
  */
 
+import { seriesOf } from '../../runtime/base/prometheus-text.ts';
+
 export type Labels = Readonly<Record<string, string>>;
 
 export class Counters {
@@ -54,9 +56,4 @@ export class Counters {
     }
     return text;
   }
-}
-
-function seriesOf(name: string, labels: Labels): string {
-  const parts = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
-  return parts.length === 0 ? name : `${name}{${parts.join(',')}}`;
 }

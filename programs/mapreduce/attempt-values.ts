@@ -4,9 +4,9 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AgentParams } from '../../machines/mapreduce/map-agent/setup.ts';
+import { writeDurably } from '../runs.ts';
 import { VALUE_BYTES_MAX, type Values } from './placeholders.ts';
 import type { Plan } from './plan.ts';
-import { writeDurably } from './run-folder.ts';
 
 type Variables = Readonly<Record<string, string>>;
 

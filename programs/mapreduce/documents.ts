@@ -6,16 +6,11 @@
 
 import type { MapAgentContext } from '../../machines/mapreduce/map-agent.ts';
 import type { ItemRow } from '../../machines/mapreduce/run/context.ts';
+import type { StoredActor } from '../runs.ts';
 import { ItemFile } from './items.ts';
 import type { About } from './plan.ts';
 import type { RunFolder } from './run-folder.ts';
-import {
-  type RunStatus,
-  type StoredActor,
-  type StoredRun,
-  type StoredRuns,
-  statusOf,
-} from './stored-runs.ts';
+import { type RunStatus, type StoredRun, type StoredRuns, statusOf } from './stored-runs.ts';
 
 export interface RunDocument {
   readonly runId: string;

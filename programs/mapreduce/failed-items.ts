@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import type { FailedItemContext } from '../../machines/mapreduce/failed-item.ts';
+import type { StoredActor } from '../runs.ts';
 import {
   attemptDocument,
   type CommandDocument,
@@ -13,7 +14,7 @@ import {
 import type { Host } from './host.ts';
 import { type Input, ItemFile } from './items.ts';
 import type { RunFolder } from './run-folder.ts';
-import type { StoredActor, StoredRuns } from './stored-runs.ts';
+import type { StoredRuns } from './stored-runs.ts';
 
 export interface FailedItemDocument {
   readonly item_id: string;

@@ -6,8 +6,6 @@
  */
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, realpathSync } from 'node:fs';
-import { createRuntime } from '../../create-runtime.ts';
 import { failedItemAddress, runAddress } from '../../machines/mapreduce/addresses.ts';
 import { failedItemMachine } from '../../machines/mapreduce/failed-item.ts';
 import type { LogEvent } from '../../machines/mapreduce/log-events.ts';
@@ -16,19 +14,17 @@ import type { KeepParams } from '../../machines/mapreduce/run/steps.ts';
 import { type RunInput, runMachine } from '../../machines/mapreduce/run.ts';
 import type { PerformerCall } from '../../runtime/actor.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
-import { type Logger, SILENT_LOGGER } from '../../runtime/base/limits.ts';
+import type { Logger } from '../../runtime/base/limits.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Store } from '../../runtime/ports/store.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { systemClock } from '../../runtime/system/clock.ts';
-import { lmdbStore } from '../../stores/lmdb.ts';
+import { type HostParts, openHost } from '../runs.ts';
 import { Attempts } from './attempts.ts';
 import { forgetControl } from './control.ts';
 import { mapResults, type RunDocument, runDocument } from './documents.ts';
 import { Monitor } from './monitor.ts';
 import { type Plan, planOf } from './plan.ts';
 import { RunFolder } from './run-folder.ts';
-import { StoredRuns } from './stored-runs.ts';
+import { PLACE, StoredRuns } from './stored-runs.ts';
 import { activeTimers } from './timeouts.ts';
 import { engineTimers, type TimerPort } from './timer-port.ts';
 
@@ -47,18 +43,11 @@ type Kinds = {
   'failed-item': typeof failedItemMachine;
 };
 
-/** What is on record of runs stays there until the directory is removed. */
-const RETENTION_MS = 100 * 365 * 86_400_000;
 const LIMITS = {
   mailboxMax: 1_000_000,
   outboxMax: 1_000_000,
   sendersMax: 10_000_000,
-  recordBytesMax: 16 * 1024 * 1024,
-  endedRetentionMs: RETENTION_MS,
-  drainMs: 30_000,
 } as const;
-
-export const PLACE = 'mapreduce';
 
 export class Host {
   readonly data: string;
@@ -70,71 +59,52 @@ export class Host {
   readonly #plans = new Map<string, Plan>();
 
   private constructor(
-    options: HostOptions & { readonly data: string },
-    store: Store,
-    runtime: Runtime,
-    monitor: Monitor,
-    attempts: Attempts,
-    clock: Clock,
+    { data, clock, logger, store, runtime }: HostParts,
+    timers: TimerPort | null | undefined,
   ) {
-    this.data = options.data;
+    this.data = data;
     this.runtime = runtime as unknown as Runtime<Kinds>;
-    this.stored = new StoredRuns(store, PLACE);
-    this.monitor = monitor;
-    this.attempts = attempts;
+    this.stored = new StoredRuns(store);
+    this.monitor = new Monitor(clock);
     this.clock = clock;
+    this.attempts = new Attempts({
+      runtime,
+      clock,
+      logger,
+      data,
+      timers: timers === undefined ? engineTimers() : timers,
+      plan: (runId) => this.plan(runId),
+      results: (runId) => this.results(runId),
+    });
   }
 
   /** @throws {RuntimeError} STORE_LOCKED and what else opening a store throws */
-  static async open(given: HostOptions): Promise<Host> {
-    mkdirSync(given.data, { recursive: true, mode: 0o700 });
-    const options = { ...given, data: realpathSync(given.data) };
-    const { clock = systemClock(), logger = SILENT_LOGGER } = options;
-    const store = lmdbStore(options.data);
-    const monitor = new Monitor(clock);
-    let host: Host | undefined;
-    // The kinds are registered before there is anybody to ask; their performers are called after.
-    const here = (): Host => {
-      if (host === undefined) throw new RuntimeError('RUNTIME_STOPPED', 'The host is not open.');
+  static async open({ data, timers, ...ports }: HostOptions): Promise<Host> {
+    const options = { ...ports, directory: data, place: PLACE, limits: LIMITS };
+    const opened = await openHost<Host>(options, (parts, here) => {
+      const host = new Host(parts, timers);
+      host.#register(parts.runtime, here);
       return host;
-    };
-    await createRuntime({
-      node: PLACE,
-      place: PLACE,
-      store,
-      clock,
-      logger,
-      limits: LIMITS,
-      prepare: (bare) => {
-        const runtime = bare as unknown as Runtime;
-        const attempts = new Attempts({
-          runtime,
-          clock,
-          logger,
-          data: options.data,
-          timers: options.timers === undefined ? engineTimers() : options.timers,
-          plan: (runId) => here().plan(runId),
-          results: (runId) => here().results(runId),
-        });
-        host = new Host(options, store, runtime, monitor, attempts, clock);
-        const note = ({ params }: { params: LogEvent }) => here().#note(params);
-        const keepFailure = {
-          durable: true,
-          attemptsMax: Number.POSITIVE_INFINITY,
-          run: (call: PerformerCall & { readonly params: KeepParams }) => here().#keepFailure(call),
-        } as const;
-        runtime
-          .register('mapreduce', runMachine, { ties: 'timers', perform: { note, keepFailure } })
-          .register('map-agent', mapAgentMachine, {
-            ties: 'timers',
-            livesOnce: true,
-            perform: { note, ...attempts.performers },
-          })
-          .register('failed-item', failedItemMachine, {});
-      },
     });
-    forgetControl(options.data);
-    return here();
+    forgetControl(opened.data);
+    return opened;
+  }
+
+  #register(runtime: Runtime, here: () => Host): void {
+    const note = ({ params }: { params: LogEvent }) => here().#note(params);
+    const keepFailure = {
+      durable: true,
+      attemptsMax: Number.POSITIVE_INFINITY,
+      run: (call: PerformerCall & { readonly params: KeepParams }) => here().#keepFailure(call),
+    } as const;
+    runtime
+      .register('mapreduce', runMachine, { ties: 'timers', perform: { note, keepFailure } })
+      .register('map-agent', mapAgentMachine, {
+        ties: 'timers',
+        livesOnce: true,
+        perform: { note, ...this.attempts.performers },
+      })
+      .register('failed-item', failedItemMachine, {});
   }
 
   folder(runId: string): RunFolder {

@@ -9,8 +9,8 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { compile, JSONPathError } from 'json-p3';
 import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
+import { syncDirectoryOf } from '../runs.ts';
 import { NotStreamable, streamElements } from './json-stream.ts';
-import { syncDirectoryOf } from './run-folder.ts';
 
 export interface Item {
   readonly itemId: string;

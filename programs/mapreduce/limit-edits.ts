@@ -7,10 +7,10 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceDurably } from '../runs.ts';
 import type { About } from './plan.ts';
 import type { Recommendation } from './recommendation.ts';
 import { hashOf } from './run.ts';
-import { replaceDurably } from './run-folder.ts';
 import type { StoredRun } from './stored-runs.ts';
 import { type Edit, edited, type MapSection, parseWorkflow, WorkflowError } from './workflow.ts';
 

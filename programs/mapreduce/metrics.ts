@@ -4,12 +4,12 @@
  */
 
 import type { LogEvent } from '../../machines/mapreduce/log-events.ts';
+import type { Labels } from '../../runtime/base/prometheus-text.ts';
+import { MetricFamilies } from '../runs.ts';
 
 const BUCKETS_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600, 3_600];
 
-const HELP: Readonly<
-  Record<string, readonly [type: 'counter' | 'gauge' | 'histogram', help: string]>
-> = {
+const FAMILIES = {
   mapreduce_agents_started_total: ['counter', 'Attempts begun.'],
   mapreduce_agents_completed_total: ['counter', 'Attempts that ended with success.'],
   mapreduce_agents_failed_total: [
@@ -45,22 +45,15 @@ const HELP: Readonly<
     'histogram',
     'Lateness of first signals after their deadline.',
   ],
-};
+} as const;
 
-interface Histogram {
-  readonly counts: number[];
-  sum: number;
-  count: number;
-}
+type Family = keyof typeof FAMILIES;
 
 /** Gauges that are counted when somebody asks. */
 export type Gauge = 'agents_active' | 'timers_active' | 'dlq_records';
 
-type Labels = Readonly<Record<string, string | boolean>>;
-
 export class Metrics {
-  readonly #values = new Map<string, number>();
-  readonly #histograms = new Map<string, Histogram>();
+  readonly #families = new MetricFamilies<Family>(FAMILIES, BUCKETS_SECONDS);
 
   take(note: LogEvent): void {
     const take = this.#takers[note.event];
@@ -102,64 +95,25 @@ export class Metrics {
     this.#add(`${name}_total`);
   }
 
-  value(name: string, labels: Labels = {}): number {
-    return this.#values.get(seriesOf(name, labels)) ?? 0;
-  }
-
   /** The text that Prometheus reads. `gauges`: what is so now. */
   text(gauges: Readonly<Record<Gauge, number>>): string {
-    for (const [name, value] of Object.entries(gauges)) this.#values.set(seriesOf(name, {}), value);
-    const started = this.value('agents_started_total');
-    let timeouts = 0;
-    for (const [series, value] of this.#values)
-      if (series.startsWith('mapreduce_timeouts_total') && series.includes('enforced="true"'))
-        timeouts += value;
+    const families = this.#families;
+    for (const [name, value] of Object.entries(gauges))
+      families.set(`mapreduce_${name as Gauge}`, [value]);
+    const started = families.total('mapreduce_agents_started_total');
+    const timeouts = families.total('mapreduce_timeouts_total', { enforced: true });
     const rate = started === 0 ? 0 : Math.round((timeouts / started) * 10_000) / 100;
-    this.#values.set('mapreduce_timeout_rate_percent', rate);
-    const lines: string[] = [];
-    for (const [name, [type, help]] of Object.entries(HELP)) {
-      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
-      for (const [series, value] of this.#values)
-        if (series === name || series.startsWith(`${name}{`)) lines.push(`${series} ${value}`);
-      for (const [series, histogram] of this.#histograms)
-        if (series === name || series.startsWith(`${name}{`))
-          lines.push(...linesOf(series, histogram));
-    }
-    return `${lines.join('\n')}\n`;
+    families.set('mapreduce_timeout_rate_percent', [rate]);
+    return families.text();
   }
 
-  #add(name: string, labels: Labels = {}, by = 1): void {
-    const series = seriesOf(name, labels);
-    this.#values.set(series, (this.#values.get(series) ?? 0) + by);
+  #add(name: NameOf<Family>, labels: Labels = {}): void {
+    this.#families.add(`mapreduce_${name}`, labels);
   }
 
-  #observe(name: string, labels: Labels, ms: number): void {
-    const series = seriesOf(name, labels);
-    const found = this.#histograms.get(series);
-    const histogram = found ?? { counts: BUCKETS_SECONDS.map(() => 0), sum: 0, count: 0 };
-    this.#histograms.set(series, histogram);
-    for (const [index, bound] of BUCKETS_SECONDS.entries())
-      if (ms / 1_000 <= bound) histogram.counts[index] = (histogram.counts[index] ?? 0) + 1;
-    histogram.sum += ms / 1_000;
-    histogram.count += 1;
+  #observe(name: NameOf<Family>, labels: Labels, ms: number): void {
+    this.#families.observe(`mapreduce_${name}`, labels, ms / 1_000);
   }
 }
 
-function seriesOf(name: string, labels: Labels): string {
-  const text = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
-  return `mapreduce_${name}${text.length === 0 ? '' : `{${text.join(',')}}`}`;
-}
-
-function linesOf(series: string, { counts, sum, count }: Histogram): string[] {
-  const [, name = series, labels = ''] = /^([^{]*)(?:\{(.*)\})?$/.exec(series) ?? [];
-  const with_ = (label: string): string => `{${labels === '' ? '' : `${labels},`}${label}}`;
-  const own = labels === '' ? '' : `{${labels}}`;
-  return [
-    ...BUCKETS_SECONDS.map(
-      (bound, index) => `${name}_bucket${with_(`le="${bound}"`)} ${counts[index]}`,
-    ),
-    `${name}_bucket${with_('le="+Inf"')} ${count}`,
-    `${name}_sum${own} ${sum}`,
-    `${name}_count${own} ${count}`,
-  ];
-}
+type NameOf<TFamily> = TFamily extends `mapreduce_${infer TName}` ? TName : never;

@@ -8,8 +8,9 @@
 
 import type { MapAgentContext } from '../../machines/mapreduce/map-agent.ts';
 import { COMMAND_TYPES } from '../../machines/mapreduce/words.ts';
+import type { StoredActor } from '../runs.ts';
 import { nearestRank } from './percentile.ts';
-import type { StoredActor, StoredRun, StoredRuns } from './stored-runs.ts';
+import type { StoredRun, StoredRuns } from './stored-runs.ts';
 
 export interface RecommendationRules {
   readonly percentile: number;

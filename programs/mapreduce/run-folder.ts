@@ -5,21 +5,8 @@
  *   runs/<run>/workflow.yml · items.jsonl · results.json · agents/<agent>.0.out, <agent>.item.json, …
  */
 
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
 export class RunFolder {
   readonly path: string;
@@ -80,33 +67,5 @@ function readText(path: string): string {
     return readFileSync(path, 'utf8');
   } catch {
     return '';
-  }
-}
-
-/** Writes a file that outlives a crash of the machine. */
-export function writeDurably(path: string, text: string): void {
-  writeFileSync(path, text, { mode: 0o600, flush: true });
-  syncDirectoryOf(path);
-}
-
-/** Puts another text into a file, in one piece; what it is a link to keeps its place and its permissions. */
-export function replaceDurably(path: string, text: string): void {
-  const target = existsSync(path) ? realpathSync(path) : path;
-  const mode = existsSync(path) ? statSync(target).mode & 0o777 : 0o600;
-  const temporary = `${target}.new`;
-  rmSync(temporary, { force: true });
-  writeFileSync(temporary, text, { mode, flush: true });
-  chmodSync(temporary, mode);
-  renameSync(temporary, target);
-  syncDirectoryOf(target);
-}
-
-/** A new file is only there for sure once its folder says so. */
-export function syncDirectoryOf(path: string): void {
-  const descriptor = openSync(dirname(path), 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }

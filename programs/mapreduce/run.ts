@@ -6,19 +6,18 @@
  */
 
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { RUN_ID_PATTERN, runAddress } from '../../machines/mapreduce/addresses.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { systemRandom } from '../../runtime/system/random.ts';
+import { readGiven, writeDurably } from '../runs.ts';
 import { adaptedLimits } from './adaptive.ts';
 import type { RunDocument } from './documents.ts';
 import { Host, type HostOptions, unknownRun } from './host.ts';
 import { checkPath, type Input, readInput, writeItems } from './items.ts';
 import type { Sink } from './monitor.ts';
 import type { About } from './plan.ts';
-import { writeDurably } from './run-folder.ts';
 import { type RuleOptions, rulesOf } from './run-rules.ts';
 import {
   checkWorkflow,
@@ -113,17 +112,8 @@ export function prepareStored(
   };
 }
 
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (thrown) {
-    const why =
-      (thrown as NodeJS.ErrnoException).code === 'ENOENT'
-        ? 'there is no such file'
-        : String(thrown);
-    throw new WorkflowError(`Invalid workflow: ${why}`, file);
-  }
-}
+const readText = (file: string): string =>
+  readGiven(file, (why) => new WorkflowError(`Invalid workflow: ${why}`, file));
 
 /** @throws {WorkflowError}, {RuntimeError} INPUT_INVALID, STORE_LOCKED */
 export async function runMapReduce(

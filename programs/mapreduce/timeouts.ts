@@ -8,6 +8,7 @@ import {
   idleDueAt,
 } from '../../machines/mapreduce/map-agent/context.ts';
 import type { MapAgentContext } from '../../machines/mapreduce/map-agent.ts';
+import type { StoredActor } from '../runs.ts';
 import {
   type AttemptDocument,
   attemptDocument,
@@ -19,7 +20,7 @@ import { ItemFile } from './items.ts';
 import { nearestRank } from './percentile.ts';
 import type { About } from './plan.ts';
 import type { RunFolder } from './run-folder.ts';
-import type { StoredActor, StoredRun, StoredRuns } from './stored-runs.ts';
+import type { StoredRun, StoredRuns } from './stored-runs.ts';
 
 export interface TimerDocument {
   readonly runId: string;

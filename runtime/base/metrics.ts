@@ -7,8 +7,8 @@
  * when its turn is taken, so one whose commit is refused counts again. telemetry/ shows them to others.
  */
 
-import type { Cancel } from '../ports/clock.ts';
 import type { ErrorCode } from './errors.ts';
+import { Histogram, type HistogramSnapshot } from './histogram.ts';
 
 /** Upper bounds in whole milliseconds, which is what clocks tell. */
 const MS_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 60_000];
@@ -30,56 +30,6 @@ const USUAL_REFUSALS: readonly ErrorCode[] = [
   'TOO_MANY_SENDERS',
 ];
 const SIZE_BOUNDS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024];
-
-export interface HistogramSnapshot {
-  /** Upper bounds, inclusive. */
-  readonly bounds: readonly number[];
-  /** Number of values that each bound took and the one before did not; the last is what no bound took. */
-  readonly counts: readonly number[];
-  readonly sum: number;
-  readonly count: number;
-}
-
-class Histogram {
-  readonly #bounds: readonly number[];
-  readonly #counts: number[];
-  #readers: ReadonlyArray<(value: number) => void> = [];
-  #sum = 0;
-  #count = 0;
-
-  constructor(bounds: readonly number[]) {
-    this.#bounds = bounds;
-    this.#counts = new Array<number>(bounds.length + 1).fill(0);
-  }
-
-  record(value: number): void {
-    const bounds = this.#bounds;
-    let index = 0;
-    while (index < bounds.length && value > (bounds[index] as number)) index += 1;
-    (this.#counts[index] as number) += 1;
-    this.#sum += value;
-    this.#count += 1;
-    const readers = this.#readers;
-    for (let reader = 0; reader < readers.length; reader += 1) readers[reader]?.(value);
-  }
-
-  /** Hands every value on as it is recorded. The reader must not throw. */
-  read(reader: (value: number) => void): Cancel {
-    this.#readers = [...this.#readers, reader];
-    return () => {
-      this.#readers = this.#readers.filter((each) => each !== reader);
-    };
-  }
-
-  snapshot(): HistogramSnapshot {
-    return {
-      bounds: this.#bounds,
-      counts: [...this.#counts],
-      sum: this.#sum,
-      count: this.#count,
-    };
-  }
-}
 
 /** Time back over which the greatest lateness is told, at least; at most twice as far. */
 const RECENT_MS = 10_000;

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { setup } from 'xstate';
-import type { HistogramSnapshot } from '../../runtime/base/metrics.ts';
+import type { HistogramSnapshot } from '../../runtime/base/histogram.ts';
 import { encodeHello } from '../../runtime/delivery/frame.ts';
 import { Runtime } from '../../runtime/runtime.ts';
 import { localLease } from '../../runtime/system/local-lease.ts';
