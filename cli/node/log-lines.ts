@@ -1,5 +1,5 @@
 /**
- * Log lines of JSON on their way to the reader of the log.
+ * Log lines on their way to the reader of the log, as JSON or as what is made of it.
  *
  * Guarantees: writing never waits for the reader; what he has not taken is kept up to a limit, beyond
  * which lines are lost and counted. For lines that say how the node itself is there is room that no
@@ -11,6 +11,8 @@ import { printable } from '../../runtime/base/printable.ts';
 
 export interface LogLinesOptions {
   readonly fd: number;
+  /** Makes the line of a record; it lets nothing speak to a terminal. Default: the record itself, printable. */
+  readonly lineOf?: (json: string) => string;
   /** Bytes of lines that the reader has not taken. Default 4 MiB. */
   readonly bufferBytesMax?: number;
   /** Beyond that, for lines about the node itself. Default 1 MiB. */
@@ -24,6 +26,7 @@ const WRITTEN_MS = 1_000;
 
 export class LogLines implements DestinationStream {
   readonly #lines: ReturnType<typeof destination>;
+  readonly #lineOf: (json: string) => string;
   readonly #bufferBytesMax: number;
   readonly #reserveBytesMax: number;
   #waitingBytes = 0;
@@ -33,10 +36,12 @@ export class LogLines implements DestinationStream {
 
   constructor({
     fd,
+    lineOf = (json) => printable(json.trimEnd()),
     bufferBytesMax = 4 * 1024 * 1024,
     reserveBytesMax = 1024 * 1024,
   }: LogLinesOptions) {
     this.#lines = destination({ fd, sync: false });
+    this.#lineOf = lineOf;
     this.#bufferBytesMax = bufferBytesMax;
     this.#reserveBytesMax = reserveBytesMax;
     this.#lines.on('write', (bytes: number) => {
@@ -53,9 +58,9 @@ export class LogLines implements DestinationStream {
   }
 
   write(json: string): void {
-    const line = `${printable(json.trimEnd())}\n`;
+    const line = `${this.#lineOf(json)}\n`;
     const bytes = Buffer.byteLength(line);
-    const reserve = LIFECYCLE.test(line) ? this.#reserveBytesMax : 0;
+    const reserve = LIFECYCLE.test(json) ? this.#reserveBytesMax : 0;
     if (this.#waitingBytes + bytes > this.#bufferBytesMax + reserve) {
       this.#lost += 1;
       return;

@@ -8,12 +8,11 @@
 
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
-import { type DestinationStream, type Logger as Pino, pino } from 'pino';
+import { type Logger as Pino, pino } from 'pino';
 import { printable } from '../../runtime/base/printable.ts';
 import { LogLines } from './log-lines.ts';
 import type { LogLevel, NodeConfiguration } from './resolve.ts';
 
-const STDOUT = 1;
 export interface NodeLog {
   readonly logger: Pino;
   /** Lines that were lost because nobody read them. */
@@ -25,11 +24,15 @@ export interface NodeLog {
   flush(): void;
 }
 
-export type LogTarget = Writable & { readonly isTTY?: boolean };
+/** Where the log goes; a node writes to the descriptor itself, for a stream of a pipe or terminal waits for its reader. */
+export type LogTarget = Writable & { readonly fd: number; readonly isTTY?: boolean };
 
 export function openLog({ node, log }: NodeConfiguration, terminal: LogTarget): NodeLog {
   const isText = log.format === 'text' || (log.format === 'auto' && terminal.isTTY === true);
-  const lines = isText ? undefined : new LogLines({ fd: STDOUT });
+  const lines = new LogLines({
+    fd: terminal.fd,
+    ...(isText && { lineOf: (json) => shortLine(json, terminal) }),
+  });
   const options = {
     level: log.level,
     base: null,
@@ -37,17 +40,17 @@ export function openLog({ node, log }: NodeConfiguration, terminal: LogTarget): 
     mixin: () => ({ node }),
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  const logger = pino(options, lines ?? shortLines(terminal));
+  const logger = pino(options, lines);
   return {
     logger,
     get lost() {
-      return lines?.lost ?? 0;
+      return lines.lost;
     },
     setLevel: (level) => {
       logger.level = level;
     },
-    written: async () => lines?.written(),
-    flush: () => lines?.flush(),
+    written: () => lines.written(),
+    flush: () => lines.flush(),
   };
 }
 
@@ -66,19 +69,15 @@ const COLOURS = {
   fatal: 'red',
 } as const;
 
-function shortLines(terminal: LogTarget): DestinationStream {
+function shortLine(json: string, terminal: LogTarget): string {
+  const { level, time, msg = '', ...rest } = JSON.parse(json) as Line;
   const paint = (colour: (typeof COLOURS)[keyof typeof COLOURS], text: string): string =>
     styleText(colour, text, { stream: terminal });
-  return {
-    write: (json) => {
-      const { level, time, msg = '', ...rest } = JSON.parse(json) as Line;
-      const fields = withoutRepetition(msg, rest);
-      const clock = new Date(time).toISOString().slice(11, 23);
-      const colour = COLOURS[level as keyof typeof COLOURS] ?? 'gray';
-      const said = [paint(colour, level.padEnd(5)), printable(msg), shortFields(fields)];
-      terminal.write(`${clock} ${said.filter((part) => part !== '').join(' ')}\n`);
-    },
-  };
+  const fields = withoutRepetition(msg, rest);
+  const clock = new Date(time).toISOString().slice(11, 23);
+  const colour = COLOURS[level as keyof typeof COLOURS] ?? 'gray';
+  const said = [paint(colour, level.padEnd(5)), printable(msg), shortFields(fields)];
+  return `${clock} ${said.filter((part) => part !== '').join(' ')}`;
 }
 
 /** The jobs system calls a line by its event, and says the moment of the event beside that of the line. */

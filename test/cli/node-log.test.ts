@@ -7,53 +7,9 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { openLog } from '../../cli/node/log.ts';
+import { type NodeLog, openLog } from '../../cli/node/log.ts';
 import { LogLines } from '../../cli/node/log-lines.ts';
 import type { NodeConfiguration } from '../../cli/node/resolve.ts';
-
-function logTo(written: string[], isTTY: boolean, format: 'auto' | 'text' = 'text') {
-  const configuration = { node: 'A.manager-1', log: { level: 'info', format } };
-  const terminal = Object.assign(new PassThrough(), { isTTY });
-  terminal.on('data', (text) => written.push(String(text)));
-  return openLog(configuration as NodeConfiguration, terminal);
-}
-
-test('a line has the time, the level, what happened and its fields', () => {
-  const written: string[] = [];
-  const { logger } = logTo(written, false);
-  logger.info({ event: 'job.accepted', jobId: 'one', reason: null }, 'accepted');
-  logger.debug({}, 'not said');
-  expect(written).toEqual([
-    expect.stringMatching(
-      /^\d\d:\d\d:\d\d\.\d{3} info {2}accepted node=A\.manager-1 event=job\.accepted jobId=one\n$/,
-    ),
-  ]);
-});
-
-test('what a line is called by is not told twice, and neither is the time', () => {
-  const written: string[] = [];
-  const { logger } = logTo(written, false);
-  logger.info({ event: 'job.accepted', at: 1_795_053_222_815, jobId: 'one' }, 'job.accepted');
-  expect(written[0]).toMatch(/ info {2}job\.accepted node=A\.manager-1 jobId=one\n$/);
-});
-
-test('what comes from data cannot speak to the terminal', () => {
-  const written: string[] = [];
-  logTo(written, true, 'auto').logger.warn({ jobId: 'a\u001b[2Jb c' }, 'odd\u0007');
-  expect(written[0]).toContain('odd\\u0007');
-  expect(written[0]).toContain('jobId="a\\u001b[2Jb c"');
-  expect(written[0]).not.toContain('\u001b[2J');
-});
-
-test('its level can be changed while it is used', () => {
-  const written: string[] = [];
-  const log = logTo(written, false);
-  log.setLevel('error');
-  log.logger.warn({}, 'not said');
-  log.setLevel('debug');
-  log.logger.debug({}, 'said');
-  expect(written).toHaveLength(1);
-});
 
 /** A pipe with a name, of which this process holds both ends and reads when it likes. */
 class Pipe {
@@ -87,6 +43,77 @@ class Pipe {
     rmSync(this.#folder, { recursive: true });
   }
 }
+
+/** What `act` makes a node log, line by line. */
+async function logged(
+  { isTTY = false, format = 'text' }: { isTTY?: boolean; format?: 'auto' | 'text' },
+  act: (log: NodeLog) => void,
+): Promise<readonly string[]> {
+  const pipe = new Pipe();
+  const configuration = { node: 'A.manager-1', log: { level: 'info', format } };
+  const terminal = Object.assign(new PassThrough(), { isTTY, fd: pipe.fd });
+  const log = openLog(configuration as NodeConfiguration, terminal);
+  act(log);
+  log.setLevel('info');
+  log.logger.info({}, 'the end');
+  const lines = await pipe.lines((line) => line.includes('the end'));
+  await log.written();
+  pipe.close();
+  return lines.slice(0, -1);
+}
+
+test('a line has the time, the level, what happened and its fields', async () => {
+  const written = await logged({}, ({ logger }) => {
+    logger.info({ event: 'job.accepted', jobId: 'one', reason: null }, 'accepted');
+    logger.debug({}, 'not said');
+  });
+  expect(written).toEqual([
+    expect.stringMatching(
+      /^\d\d:\d\d:\d\d\.\d{3} info {2}accepted node=A\.manager-1 event=job\.accepted jobId=one$/,
+    ),
+  ]);
+});
+
+test('what a line is called by is not told twice, and neither is the time', async () => {
+  const written = await logged({}, ({ logger }) =>
+    logger.info({ event: 'job.accepted', at: 1_795_053_222_815, jobId: 'one' }, 'job.accepted'),
+  );
+  expect(written[0]).toMatch(/ info {2}job\.accepted node=A\.manager-1 jobId=one$/);
+});
+
+test('what comes from data cannot speak to the terminal', async () => {
+  const written = await logged({ isTTY: true, format: 'auto' }, ({ logger }) =>
+    logger.warn({ jobId: 'a\u001b[2Jb c' }, 'odd\u0007'),
+  );
+  expect(written[0]).toContain('odd\\u0007');
+  expect(written[0]).toContain('jobId="a\\u001b[2Jb c"');
+  expect(written[0]).not.toContain('\u001b[2J');
+});
+
+test('its level can be changed while it is used', async () => {
+  const written = await logged({}, (log) => {
+    log.setLevel('error');
+    log.logger.warn({}, 'not said');
+    log.setLevel('debug');
+    log.logger.debug({}, 'said');
+  });
+  expect(written).toHaveLength(1);
+});
+
+test('short lines that nobody reads do not hold the node up, and are counted', async () => {
+  const pipe = new Pipe();
+  const configuration = { node: 'A.manager-1', log: { level: 'info', format: 'text' } };
+  const terminal = Object.assign(new PassThrough(), { isTTY: false, fd: pipe.fd });
+  const log = openLog(configuration as NodeConfiguration, terminal);
+  const text = 'x'.repeat(10_000);
+  for (let line = 0; line < 1_000; line += 1) log.logger.info({ text }, 'flood');
+  log.logger.info({ event: 'node.stopped' }, 'node.stopped');
+  expect(log.lost).toBeGreaterThan(100);
+  const lines = await pipe.lines((line) => line.includes('node.stopped'));
+  expect(lines.length + log.lost).toBe(1_001);
+  await log.written();
+  pipe.close();
+});
 
 test('a flood that nobody reads costs lines, and none that says how the node itself is', async () => {
   const pipe = new Pipe();
