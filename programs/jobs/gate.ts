@@ -9,22 +9,12 @@ import { createRuntime } from '../../create-runtime.ts';
 import { idOf, jobsServiceAddress } from '../../machines/jobs/addresses.ts';
 import { chartsOf } from '../../machines/jobs/gate-job/context.ts';
 import { type GateJobContext, gateJobMachine } from '../../machines/jobs/gate-job.ts';
-import { jobsServiceMachine, READS } from '../../machines/jobs/jobs-service.ts';
-import type { LogEvent } from '../../machines/jobs/log-events.ts';
+import { jobsServiceMachine } from '../../machines/jobs/jobs-service.ts';
 import type { JobView } from '../../machines/jobs/messages/client.ts';
 import type { StatusFound } from '../../machines/jobs/messages/gate.ts';
 import { submissionPartMachine } from '../../machines/jobs/submission-part.ts';
 import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
-import type { InspectionReader } from '../../runtime/base/inspection.ts';
-import { type Logger, type RuntimeLimits, SILENT_LOGGER } from '../../runtime/base/limits.ts';
 import { SPAWN_EVENT } from '../../runtime/machine.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Lease } from '../../runtime/ports/lease.ts';
-import type { Random } from '../../runtime/ports/random.ts';
-import type { Store } from '../../runtime/ports/store.ts';
-import type { Transport } from '../../runtime/ports/transport.ts';
-import { systemClock } from '../../runtime/system/clock.ts';
-import { systemRandom } from '../../runtime/system/random.ts';
 import { gateRules, type JobsConfiguration, resolveConfiguration } from './configuration.ts';
 import { Counters } from './counters.ts';
 import { admitNobody, admitToGateJobOf, answerForAbsent } from './gate/admission.ts';
@@ -35,49 +25,20 @@ import { GATE_JOB_OPTIONS } from './gate/migrations.ts';
 import { type GateKinds, type GateNode, readGateJob } from './gate/node.ts';
 import { Rooms } from './gate/rooms.ts';
 import { viewAt } from './gate/views.ts';
+import { type HostOptions, runtimeOptions, SERVICE_OPTIONS } from './host.ts';
 import { admitToService } from './jobs-service/admission.ts';
 import { jobRank } from './jobs-service/job-order.ts';
-import { type ClientGrant, Permissions } from './jobs-service/permissions.ts';
-import { jobsLimits } from './limits.ts';
+import { Permissions } from './jobs-service/permissions.ts';
 import { logPerformer } from './log-events.ts';
 import { onceThereIsRoom } from './room.ts';
 import { startSweep } from './sweep.ts';
 
-export interface GateOptions {
+export interface GateOptions extends HostOptions {
   /** Name of the gate: the place of its actors, and of its node unless that has another one. */
   readonly gate: string;
   readonly node?: string;
   /** The datacenters it sends jobs to, and takes reports from. */
   readonly datacenters: readonly string[];
-  /** Clients by name, as they are now: who may do what is docs/jobs-operations.md. Default: every client is an operator. */
-  readonly clients?: () => readonly ClientGrant[] | undefined;
-  /** Without `clients`: nodes that may cancel jobs and add time to them. Default: every node that reaches the jobs service. */
-  readonly operators?: readonly string[];
-  /** Options that differ from their defaults. */
-  readonly config?: Partial<JobsConfiguration>;
-  readonly transport?: Transport;
-  /** Requests that one client may make in a minute by a socket; with more it is sent away for a while. Default 100. */
-  readonly clientRequestsPerMinute?: number;
-  /** Limits of its runtime that differ from those of the jobs system. */
-  readonly limits?: Partial<RuntimeLimits>;
-  /** Store of the jobs; nodes of one gate share it. Default: in memory. */
-  readonly store?: Store;
-  /** Lease that says who hosts the gate. Default: this process, without asking anybody. */
-  readonly lease?: Lease;
-  readonly clock?: Clock;
-  readonly random?: Random;
-  readonly logger?: Logger;
-  readonly signal?: AbortSignal;
-  /** Hears what the machines log, beside the log. */
-  readonly onNote?: (note: LogEvent) => void;
-  /** As `createRuntime`'s. */
-  readonly onHosting?: (fence: number) => void;
-  /** As `createRuntime`'s. */
-  readonly onFatal?: (failure: Error) => void;
-  /** As `createRuntime`'s. */
-  readonly telemetry?: boolean;
-  /** As `createRuntime`'s. */
-  readonly inspect?: InspectionReader;
 }
 
 export interface Gate {
@@ -95,20 +56,18 @@ const SWEPT = [{ kind: 'gate-job', machine: gateJobMachine, strategy: 'gateSweep
 /** @throws {RuntimeError} OPTION_INVALID, ABORTED */
 export async function startGate(options: GateOptions): Promise<Gate> {
   const config = resolveConfiguration(options.config);
-  const { gate, datacenters, clock = systemClock(), logger = SILENT_LOGGER, signal } = options;
+  const { gate, datacenters, operators, signal } = options;
+  const ports = runtimeOptions(options, config);
+  const { clock, logger } = ports;
   checkDatacenters(datacenters);
   const counters = new Counters();
   const ending = new AbortController();
   const perform = { note: logPerformer(logger, counters, options.onNote) };
-  const { operators, transport, store, lease, onFatal, telemetry, inspect } = options;
   let program!: GateNode;
   const runtime = await createRuntime<GateKinds>({
+    ...ports,
     node: options.node ?? gate,
     place: gate,
-    clock,
-    random: options.random ?? systemRandom(),
-    logger,
-    limits: jobsLimits(config, options),
     prepare: (spawned) => {
       program = {
         gate,
@@ -129,13 +88,6 @@ export async function startGate(options: GateOptions): Promise<Gate> {
       openService(program);
       options.onHosting?.(fence);
     },
-    ...(transport !== undefined && { transport }),
-    ...(store !== undefined && { store }),
-    ...(lease !== undefined && { lease }),
-    ...(signal !== undefined && { signal }),
-    ...(onFatal !== undefined && { onFatal }),
-    ...(telemetry !== undefined && { telemetry }),
-    ...(inspect !== undefined && { inspect }),
   });
   const endClocks = readClocks(program);
   const endSweep = startSweep(program, perform.note, config.gateCheckIntervalMs, SWEPT);
@@ -224,9 +176,7 @@ function registerKinds(
   runtime.register('desk', jobsServiceMachine, {
     perform: servicePerformers(node),
     admit: admitToService(node),
-    questions: READS,
-    newWork: ['job.submitted'],
-    openToClients: true,
+    ...SERVICE_OPTIONS,
   });
 }
 

@@ -8,29 +8,19 @@
 import { createRuntime } from '../../create-runtime.ts';
 import { jobsServiceAddress, workerPoolAddress } from '../../machines/jobs/addresses.ts';
 import { type JobContext, jobMachine } from '../../machines/jobs/job.ts';
-import { jobsServiceMachine, READS } from '../../machines/jobs/jobs-service.ts';
-import type { LogEvent } from '../../machines/jobs/log-events.ts';
+import { jobsServiceMachine } from '../../machines/jobs/jobs-service.ts';
 import { workerHealthMachine } from '../../machines/jobs/worker-health.ts';
 import { workerPoolMachine } from '../../machines/jobs/worker-pool.ts';
 import { workflowMachine } from '../../machines/jobs/workflow.ts';
 import type { Performer } from '../../runtime/actor.ts';
 import { messageOf } from '../../runtime/base/errors.ts';
-import type { InspectionReader } from '../../runtime/base/inspection.ts';
-import { type Logger, type RuntimeLimits, SILENT_LOGGER } from '../../runtime/base/limits.ts';
 import { SPAWN_EVENT } from '../../runtime/machine.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Lease } from '../../runtime/ports/lease.ts';
-import type { Random } from '../../runtime/ports/random.ts';
-import type { Store } from '../../runtime/ports/store.ts';
-import type { Transport } from '../../runtime/ports/transport.ts';
-import { systemClock } from '../../runtime/system/clock.ts';
-import { systemRandom } from '../../runtime/system/random.ts';
 import { healthRules, type JobsConfiguration, resolveConfiguration } from './configuration.ts';
 import { Counters } from './counters.ts';
+import { type HostOptions, runtimeOptions, SERVICE_OPTIONS } from './host.ts';
 import { admitToService } from './jobs-service/admission.ts';
 import { jobRank } from './jobs-service/job-order.ts';
-import { type ClientGrant, Permissions } from './jobs-service/permissions.ts';
-import { jobsLimits } from './limits.ts';
+import { Permissions } from './jobs-service/permissions.ts';
 import { logPerformer } from './log-events.ts';
 import {
   admitToHealth,
@@ -52,42 +42,13 @@ import { type Recommendation, type RecommendOptions, recommend } from './recomme
 import { onceThereIsRoom } from './room.ts';
 import { startSweep } from './sweep.ts';
 
-export interface ManagerOptions {
+export interface ManagerOptions extends HostOptions {
   /** The datacenter whose jobs it hosts: the place of all its actors. */
   readonly datacenter: string;
   /** Name of this manager among all nodes. Default: the datacenter's name and `.manager-1`. */
   readonly manager?: string;
   /** The gates that may send jobs here. Default: none. */
   readonly gates?: readonly string[];
-  /** Clients by name, as they are now: who may do what is docs/jobs-operations.md. Default: every client is an operator. */
-  readonly clients?: () => readonly ClientGrant[] | undefined;
-  /** Without `clients`: nodes that may cancel jobs and add time to them, besides the gates. Default: every node that reaches the jobs service. */
-  readonly operators?: readonly string[];
-  /** Options that differ from their defaults. */
-  readonly config?: Partial<JobsConfiguration>;
-  readonly transport?: Transport;
-  /** Requests that one client may make in a minute by a socket; with more it is sent away for a while. Default 100. */
-  readonly clientRequestsPerMinute?: number;
-  /** Limits of its runtime that differ from those of the jobs system. */
-  readonly limits?: Partial<RuntimeLimits>;
-  /** Store of the jobs; managers of one datacenter share it. Default: in memory. */
-  readonly store?: Store;
-  /** Lease that says who leads. Default: this process, without asking anybody. */
-  readonly lease?: Lease;
-  readonly clock?: Clock;
-  readonly random?: Random;
-  readonly logger?: Logger;
-  readonly signal?: AbortSignal;
-  /** Hears what the machines log, beside the log. */
-  readonly onNote?: (note: LogEvent) => void;
-  /** As `createRuntime`'s. */
-  readonly onHosting?: (fence: number) => void;
-  /** As `createRuntime`'s. */
-  readonly onFatal?: (failure: Error) => void;
-  /** As `createRuntime`'s. */
-  readonly telemetry?: boolean;
-  /** As `createRuntime`'s. */
-  readonly inspect?: InspectionReader;
 }
 
 export interface Manager {
@@ -118,21 +79,19 @@ const SWEPT = [
 export async function startManager(options: ManagerOptions): Promise<Manager> {
   const config = resolveConfiguration(options.config);
   const { datacenter, manager = `${datacenter}.manager-1` } = options;
-  const { onFatal, telemetry, inspect, clock = systemClock(), logger = SILENT_LOGGER } = options;
+  const { gates = [], operators, transport, signal } = options;
+  const ports = runtimeOptions(options, config);
+  const { clock, logger } = ports;
   const counters = new Counters();
   const backlog = new Backlog(config, () => clock.now());
-  const { gates = [], operators, transport, store, lease, signal } = options;
   const note = logPerformer(logger, counters, options.onNote, (noted) => backlog.hear(noted));
   const ending = new AbortController();
   let program!: ManagerNode;
   let opened: Promise<void> | undefined;
   const runtime = await createRuntime<ManagerKinds>({
+    ...ports,
     node: manager,
     place: datacenter,
-    clock,
-    random: options.random ?? systemRandom(),
-    logger,
-    limits: jobsLimits(config, options),
     prepare: (spawned) => {
       program = {
         datacenter,
@@ -161,13 +120,6 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
       const fields = { event: 'leader.lost', at: clock.now(), datacenter, manager, term: fence };
       logger.warn(fields, 'leader.lost');
     },
-    ...(transport !== undefined && { transport }),
-    ...(store !== undefined && { store }),
-    ...(lease !== undefined && { lease }),
-    ...(signal !== undefined && { signal }),
-    ...(onFatal !== undefined && { onFatal }),
-    ...(telemetry !== undefined && { telemetry }),
-    ...(inspect !== undefined && { inspect }),
   });
   if (runtime.isHosting) await opened;
   const endSweep = startSweep(program, note, config.checkIntervalMs, SWEPT);
@@ -228,9 +180,7 @@ function registerKinds(node: ManagerNode, perform: { readonly note: Performer })
   runtime.register('desk', jobsServiceMachine, {
     perform: servicePerformers(node),
     admit: admitToService(node),
-    questions: READS,
-    newWork: ['job.submitted'],
-    openToClients: true,
+    ...SERVICE_OPTIONS,
   });
 }
 

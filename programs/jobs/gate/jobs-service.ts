@@ -27,13 +27,14 @@ import type { PerformerCall } from '../../../runtime/actor.ts';
 import { RuntimeError } from '../../../runtime/base/errors.ts';
 import { ClientTurns } from '../jobs-service/client-turns.ts';
 import { GivenAnswers } from '../jobs-service/given-answers.ts';
+import { cancelAnswer } from '../jobs-service/records.ts';
 import { inSlices } from '../jobs-service/slices.ts';
 import { extenderOf, submitterOf } from '../jobs-service/submitter.ts';
 import { type News, observe, watchJob } from '../jobs-service/watch.ts';
 import { withHandedOver } from '../submission/handed-over.ts';
 import { isBreach, Submissions } from '../submission.ts';
 import { accept, addressed, refused } from './acceptance.ts';
-import { type GateNode, isGone, jobOf, readGateJob } from './node.ts';
+import { type GateNode, jobOf, readGateJob } from './node.ts';
 import { jobSummary, jobView, listJobs, statusOf } from './views.ts';
 import { listWorkers } from './workers.ts';
 
@@ -119,19 +120,16 @@ export function watchGateJob(
   });
 }
 
-async function cancelJob(node: GateNode, jobId: string): Promise<CancelAnswer> {
+function cancelJob(node: GateNode, jobId: string): Promise<CancelAnswer> {
   const { runtime, gate } = node;
-  try {
-    const asked = { type: 'cancel.requested', jobId, datacenter: gate } as const;
-    return (await jobOf(runtime, gate, jobId).ask(asked)) as CancelAnswer;
-  } catch (thrown) {
-    if (!isGone(thrown)) throw thrown;
-    const context = readGateJob(node, jobId);
-    if (context === undefined) return { accepted: false, reason: 'unknown' };
-    return statusOf(context) === 'cancelled'
-      ? { accepted: true, reason: 'alreadyCancelled' }
-      : { accepted: false, reason: 'alreadyFinal' };
-  }
+  const asked = { type: 'cancel.requested', jobId, datacenter: gate } as const;
+  return cancelAnswer(
+    () => jobOf(runtime, gate, jobId).ask(asked),
+    () => {
+      const context = readGateJob(node, jobId);
+      return context && statusOf(context);
+    },
+  );
 }
 
 /** Every running datacenter, or only the named one, under the same request: each does it once. */

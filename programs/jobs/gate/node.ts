@@ -7,13 +7,13 @@ import type { GateJobContext, gateJobMachine } from '../../../machines/jobs/gate
 import type { jobsServiceMachine } from '../../../machines/jobs/jobs-service.ts';
 import type { WorkflowSpec } from '../../../machines/jobs/messages/client.ts';
 import type { submissionPartMachine } from '../../../machines/jobs/submission-part.ts';
-import { RuntimeError } from '../../../runtime/base/errors.ts';
 import type { Logger } from '../../../runtime/base/limits.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import type { Counters } from '../counters.ts';
 import type { Permissions } from '../jobs-service/permissions.ts';
+import { readCommitted } from '../jobs-service/records.ts';
 import type { DatacenterClocks } from './clocks.ts';
 import type { Rooms } from './rooms.ts';
 
@@ -46,7 +46,7 @@ export function readGateJob(
   { runtime, gate }: GateNode,
   jobId: string,
 ): GateJobContext | undefined {
-  return read(() => jobOf(runtime, gate, jobId).getSnapshot().context);
+  return readCommitted(() => jobOf(runtime, gate, jobId).getSnapshot().context);
 }
 
 export function jobOf(runtime: GateNode['runtime'], gate: string, jobId: string) {
@@ -60,23 +60,6 @@ export function readPart(
   page: number,
 ): readonly WorkflowSpec[] | undefined {
   const address = submissionPartAddress(jobId, digest, page) as `submission-page/${string}`;
-  const workflows = read(() => runtime.actor(address).getSnapshot().context.workflows);
+  const workflows = readCommitted(() => runtime.actor(address).getSnapshot().context.workflows);
   return workflows === undefined || workflows.length === 0 ? undefined : workflows;
-}
-
-function read<T>(reading: () => T): T | undefined {
-  try {
-    return reading();
-  } catch (thrown) {
-    if (thrown instanceof RuntimeError && thrown.code === 'ACTOR_UNKNOWN') return undefined;
-    throw thrown;
-  }
-}
-
-/** True when there is no such actor, or none any more. */
-export function isGone(thrown: unknown): boolean {
-  return (
-    thrown instanceof RuntimeError &&
-    (thrown.code === 'ACTOR_UNKNOWN' || thrown.code === 'ACTOR_ENDED')
-  );
 }

@@ -21,9 +21,9 @@ import type {
   WorkersAsked,
 } from '../../../machines/jobs/messages/client.ts';
 import type { PerformerCall } from '../../../runtime/actor.ts';
-import { RuntimeError } from '../../../runtime/base/errors.ts';
 import { ClientTurns } from '../jobs-service/client-turns.ts';
 import { GivenAnswers } from '../jobs-service/given-answers.ts';
+import { cancelAnswer, isGone } from '../jobs-service/records.ts';
 import { inSlices } from '../jobs-service/slices.ts';
 import { extenderOf, submitterOf } from '../jobs-service/submitter.ts';
 import { type News, observe, watchJob } from '../jobs-service/watch.ts';
@@ -128,21 +128,13 @@ function watch(
   });
 }
 
-async function cancelJob(node: ManagerNode, jobId: string): Promise<CancelAnswer> {
+function cancelJob(node: ManagerNode, jobId: string): Promise<CancelAnswer> {
   const { datacenter, runtime } = node;
-  const job = runtime.actor(jobAddress(jobId, datacenter));
-  try {
-    const asked = { type: 'cancel.requested', jobId, datacenter } as const;
-    return (await job.ask(asked, { timeoutMs: CANCEL_LIMIT_MS })) as CancelAnswer;
-  } catch (thrown) {
-    const context = gone(thrown) ? readJob(node, jobId) : undefined;
-    if (context !== undefined)
-      return context.status === 'cancelled'
-        ? { accepted: true, reason: 'alreadyCancelled' }
-        : { accepted: false, reason: 'alreadyFinal' };
-    if (gone(thrown)) return { accepted: false, reason: 'unknown' };
-    throw thrown;
-  }
+  const asked = { type: 'cancel.requested', jobId, datacenter } as const;
+  return cancelAnswer(
+    () => runtime.actor(jobAddress(jobId, datacenter)).ask(asked, { timeoutMs: CANCEL_LIMIT_MS }),
+    () => readJob(node, jobId)?.status,
+  );
 }
 
 async function extendJob(node: ManagerNode, asked: ClientExtendRequested): Promise<ExtendAnswer> {
@@ -152,13 +144,9 @@ async function extendJob(node: ManagerNode, asked: ClientExtendRequested): Promi
   try {
     return (await job.ask({ type: 'job.extend', requestId, byMs, by })) as ExtendAnswer;
   } catch (thrown) {
-    if (!gone(thrown)) throw thrown;
+    if (!isGone(thrown)) throw thrown;
     const context = readJob(node, jobId);
     const reason = context === undefined ? 'unknown' : 'alreadyFinal';
     return { accepted: false, reason, extensionsMs: 0 };
   }
 }
-
-const gone = (thrown: unknown): boolean =>
-  thrown instanceof RuntimeError &&
-  (thrown.code === 'ACTOR_UNKNOWN' || thrown.code === 'ACTOR_ENDED');

@@ -9,13 +9,13 @@ import type { ClockReading } from '../../../machines/jobs/messages/fields.ts';
 import type { workerHealthMachine } from '../../../machines/jobs/worker-health.ts';
 import type { workerPoolMachine } from '../../../machines/jobs/worker-pool.ts';
 import type { WorkflowContext, workflowMachine } from '../../../machines/jobs/workflow.ts';
-import { RuntimeError, withoutStacks } from '../../../runtime/base/errors.ts';
 import type { Logger } from '../../../runtime/base/limits.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import type { JobsConfiguration } from '../configuration.ts';
 import type { Counters } from '../counters.ts';
 import type { Permissions } from '../jobs-service/permissions.ts';
+import { readCommitted } from '../jobs-service/records.ts';
 import type { Backlog } from './backlog.ts';
 import type { SheddingLog } from './shedding-log.ts';
 
@@ -58,13 +58,13 @@ export function readJob(
   { runtime, datacenter }: ManagerNode,
   jobId: string,
 ): JobContext | undefined {
-  return read(() => runtime.actor(jobAddress(jobId, datacenter)).getSnapshot().context);
+  return readCommitted(() => runtime.actor(jobAddress(jobId, datacenter)).getSnapshot().context);
 }
 
 /** The term that a worker was told last; 0 of one that is not known. */
 export function readTerm({ runtime, datacenter }: ManagerNode, workerId: string): number {
   const address = workerHealthAddress(workerId, datacenter);
-  return read(() => runtime.actor(address).getSnapshot().context.term) ?? 0;
+  return readCommitted(() => runtime.actor(address).getSnapshot().context.term) ?? 0;
 }
 
 export function readWorkflow(
@@ -79,18 +79,5 @@ export function lookAtWorkflow(
   { runtime }: ManagerNode,
   address: `workflow/${string}`,
 ): { readonly value: unknown; readonly context: WorkflowContext } | undefined {
-  return read(() => runtime.actor(address).getSnapshot());
-}
-
-function read<T>(reading: () => T): T | undefined {
-  let found: T | undefined;
-  try {
-    // Each submission asks for a job that is not there yet.
-    withoutStacks(() => {
-      found = reading();
-    });
-  } catch (thrown) {
-    if (!(thrown instanceof RuntimeError) || thrown.code !== 'ACTOR_UNKNOWN') throw thrown;
-  }
-  return found;
+  return readCommitted(() => runtime.actor(address).getSnapshot());
 }
