@@ -8,6 +8,7 @@ import { messageOf, RuntimeError } from '../runtime/base/errors.ts';
 import type { Viewer } from './access.ts';
 import type { LiveContext } from './live/live-context.ts';
 import type { Command, CommandAnswer } from './protocol.ts';
+import type { RunsSource } from './runs/source.ts';
 
 /** Orders about jobs, under the name of who asked; they throw the reason why not. */
 export interface JobOrders {
@@ -18,6 +19,7 @@ export interface JobOrders {
 export interface CommandParts {
   readonly context: LiveContext;
   readonly jobs: JobOrders | undefined;
+  readonly runs: RunsSource | undefined;
   /** Begins or ends recording; answers what is recorded now. */
   record(command: Extract<Command, { type: 'record' | 'stopRecording' }>): string;
   newId(): string;
@@ -45,6 +47,11 @@ export async function carryOut(
     outcome = await OUTCOMES[command.type](parts, command as never, viewer);
   } catch (thrown) {
     outcome = refused(thrown);
+    if (!(thrown instanceof RuntimeError))
+      logger.error(
+        { command: command.type, error: messageOf(thrown), stack: stackOf(thrown) },
+        'a command of the inspector failed',
+      );
   }
   const fields = {
     event: 'inspector.command',
@@ -68,10 +75,23 @@ type Carry<TType extends Command['type']> = (
 const OUTCOMES: { readonly [TType in Command['type']]: Carry<TType> } = {
   send: (parts, command, viewer) => send(parts, command, viewer),
   ask,
-  extend: async ({ jobs }, { address, byMs, reason }, { name }) =>
-    taken(await jobsOf(jobs).extend(jobIdIn(address), byMs, reason, name)),
+  extend: async ({ jobs, runs }, { address, byMs, reason }, { name }) =>
+    taken(
+      runs?.extend !== undefined
+        ? await runs.extend(address, byMs, name)
+        : await jobsOf(jobs).extend(jobIdIn(address), byMs, reason, name),
+    ),
   cancel: async ({ jobs }, { address, reason }, { name }) =>
     taken(await jobsOf(jobs).cancel(jobIdIn(address), reason, name)),
+  answer: async ({ runs }, { question, answer, texts, limitMs }, { name }) => {
+    if (runs?.answer === undefined) return no('Nothing is asked of humans here.');
+    const given = {
+      ...{ question, answer },
+      ...(texts !== undefined && { texts }),
+      ...(limitMs !== undefined && { limitMs }),
+    };
+    return taken(await runs.answer(given, name));
+  },
   changeDeadline: () => no(WHY_NOT.changeDeadline),
   fireNow: () => no(WHY_NOT.fireNow),
   retryLetter: async ({ context }, { id, node }) => {
@@ -188,6 +208,7 @@ function checkHere(context: LiveContext, address: string): void {
   );
 }
 
+const stackOf = (thrown: unknown) => (thrown instanceof Error ? thrown.stack : undefined);
 const taken = (why: string): Outcome => ({ outcome: 'taken', why });
 const no = (why: string): Outcome => ({ outcome: 'refused', why, code: 'NOT_ALLOWED' });
 
@@ -223,7 +244,8 @@ export function parseCommand(value: unknown): Command {
         `"${name}" of a command "${type}" is missing or of another type.`,
       );
   }
-  for (const name of ['byMs', 'forMs'])
+  checkTexts(fields.texts);
+  for (const name of ['byMs', 'forMs', 'limitMs'])
     if (
       fields[name] !== undefined &&
       !(Number.isSafeInteger(fields[name]) && (fields[name] as number) > 0)
@@ -232,11 +254,24 @@ export function parseCommand(value: unknown): Command {
   return value as Command;
 }
 
+/** @throws {RuntimeError} OPTION_INVALID */
+function checkTexts(texts: unknown): void {
+  const isRight =
+    texts === undefined ||
+    (Array.isArray(texts) &&
+      texts.length <= TEXTS_MAX &&
+      texts.every((each) => typeof each === 'string'));
+  if (!isRight)
+    throw new RuntimeError('OPTION_INVALID', `"texts" is a list of ${TEXTS_MAX} texts at most.`);
+}
+const TEXTS_MAX = 100;
+
 const NEEDED: Readonly<Record<Command['type'], readonly string[]>> = {
   send: ['address', 'event'],
   ask: ['address', 'event'],
   extend: ['address', 'byMs', 'reason'],
   cancel: ['address', 'reason'],
+  answer: ['question', 'answer'],
   changeDeadline: ['address', 'deadline', 'dueAt'],
   fireNow: ['address', 'deadline'],
   retryLetter: ['id', 'node'],

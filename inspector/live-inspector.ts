@@ -46,8 +46,8 @@ export class LiveInspector implements SourceInspector {
 
   constructor(runtime: Runtime, options: ResolvedOptions) {
     this.#options = options;
-    const { contextBytesMax: bytesMax, redact, cluster, idleMs, role } = options;
-    const context = new LiveContext(runtime, { bytesMax, redact }, role);
+    const { contextBytesMax: bytesMax, redact, cluster, idleMs, role, runs } = options;
+    const context = new LiveContext(runtime, { bytesMax, redact }, role, runs);
     const views = new NodeViews(context);
     this.#context = context;
     this.#cluster = new ClusterViews(views, cluster);
@@ -79,6 +79,7 @@ export class LiveInspector implements SourceInspector {
       place: runtime.place,
       ...(role !== undefined && { role }),
       capabilities: this.#capabilities(viewer),
+      ...(this.#options.runs !== undefined && { start: '#/runs' }),
     };
   }
 
@@ -123,6 +124,7 @@ export class LiveInspector implements SourceInspector {
       {
         context: this.#context,
         jobs: this.#options.jobs,
+        runs: this.#options.runs,
         record: (command) => this.#record(command),
         newId: () => randomUUID(),
       },
@@ -216,23 +218,25 @@ export class LiveInspector implements SourceInspector {
   }
 
   #capabilities({ mayCommand, why = '' }: Viewer): Hello['capabilities'] {
+    const never = (text: string): Capability => ({ can: false, why: text });
     const may: Capability = mayCommand ? YES : { can: false, why };
-    const jobs: Capability =
-      this.#options.jobs === undefined ? { can: false, why: 'This node runs no jobs.' } : may;
+    const { jobs, runs } = this.#options;
+    const where = (isThere: boolean, text: string): Capability => (isThere ? may : never(text));
     const cluster: Capability = this.#options.cluster
       ? YES
       : { can: false, why: 'This inspector is told to show its own node alone.' };
-    const never = (text: string): Capability => ({ can: false, why: text });
     const all: Record<CapabilityName, Capability> = {
       live: YES,
       contexts: YES,
       commands: may,
       send: may,
       ask: may,
-      extend: jobs,
+      extend: where(jobs !== undefined || runs?.extend !== undefined, 'This node runs no jobs.'),
       changeDeadline: never(WHY_NOT.changeDeadline),
       fireNow: never(WHY_NOT.fireNow),
-      cancel: jobs,
+      cancel: where(jobs !== undefined, 'This node runs no jobs.'),
+      runs: runs === undefined ? never('No agents and no map-reduce run here.') : YES,
+      answer: where(runs?.answer !== undefined, 'Nothing is asked of humans here.'),
       letters: may,
       lifecycle: may,
       record: may,

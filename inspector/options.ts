@@ -7,6 +7,7 @@ import { RuntimeError } from '../runtime/base/errors.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import { type Authorize, type InspectorToken, isTokenName } from './access.ts';
 import type { JobOrders } from './commands.ts';
+import type { RunsSource } from './runs/source.ts';
 
 export interface RecordOptions {
   /** Kinds to record. Default: all. */
@@ -46,6 +47,8 @@ export interface InspectorHandlerOptions {
   readonly authorize?: Authorize;
   /** Orders about jobs, where the runtime is one of the jobs system. */
   readonly jobs?: JobOrders;
+  /** What hosts runs of agents or of map-reduce: shown on the panel of runs. */
+  readonly runs?: RunsSource;
   /** Folder of the page's files. Default: the one of the package. */
   readonly pageFolder?: string;
 }
@@ -74,6 +77,7 @@ export interface ResolvedOptions {
   readonly role: string | undefined;
   readonly authorize: Authorize | undefined;
   readonly jobs: JobOrders | undefined;
+  readonly runs: RunsSource | undefined;
   readonly pageFolder: string | undefined;
 }
 
@@ -86,7 +90,7 @@ const COUNTS = {
 const RECORD = { turnsMax: 10_000, bytesMax: 32 * 1_048_576 };
 const NAMES: ReadonlySet<string> = new Set([
   ...Object.keys(COUNTS),
-  ...'prefix token commands redact hosts record cluster role authorize jobs pageFolder port host tls clock'.split(
+  ...'prefix token commands redact hosts record cluster role authorize jobs runs pageFolder port host tls clock'.split(
     ' ',
   ),
 ]);
@@ -125,6 +129,7 @@ export function resolveOptions(
     role: options.role,
     authorize: options.authorize,
     jobs: options.jobs,
+    runs: options.runs,
     pageFolder: options.pageFolder,
   };
 }

@@ -70,6 +70,15 @@ export {
   type RecordedHeader,
   type RecordedLine,
 } from './protocol/recording.ts';
+export type {
+  DelegationLine,
+  PartLine,
+  QuestionLine,
+  QuestionOption,
+  RunLine,
+  RunsView,
+  WorkerLine,
+} from './protocol/runs.ts';
 export type { Frame, Watch } from './protocol/stream.ts';
 export type {
   FleetState,

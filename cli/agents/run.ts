@@ -6,6 +6,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { agentRuns } from '../../inspector/runs/agents.ts';
 import { orchestrationAddress } from '../../machines/agents/addresses.ts';
 import type { RunStatus } from '../../programs/agents/documents.ts';
 import { Host } from '../../programs/agents/host.ts';
@@ -17,6 +18,8 @@ import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
 import type { Surroundings } from '../commands/commands.ts';
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
+import type { ListenAddress } from '../node/listen-address.ts';
+import { listenFor, parseOwnAddress, type RunListener } from '../node/run-listener.ts';
 import { type Output, printable } from '../render/output.ts';
 import { collect, type DataOptions, withDataOptions } from './options.ts';
 import { Progress } from './progress.ts';
@@ -28,6 +31,7 @@ interface RunFlags extends DataOptions {
   readonly exitWhenBlocked?: boolean;
   readonly quiet?: boolean;
   readonly metrics?: string;
+  readonly listen?: ListenAddress;
 }
 
 const EXITS = `
@@ -43,6 +47,7 @@ by a clock and asked for checkpoints. What runs out of time again and again beco
 Examples:
   $ escapement agents run plan.yml
   $ escapement agents run plan.yml --set AGENT_TIMEOUT=60000 --exit-when-blocked --json
+  $ escapement agents run plan.yml --listen 127.0.0.1:7400
 ${EXITS}`;
 
 export function runCommand(around: Surroundings): Command {
@@ -101,6 +106,11 @@ function flagged(command: Command): Command {
   return withDataOptions(command)
     .option('--exit-when-blocked', 'end when nothing but questions or a pause is left')
     .option('--metrics <file>', 'keep the metrics of the run in a file, as Prometheus reads them')
+    .option(
+      '--listen <address>',
+      'serve the inspector, metrics, actors and timers there; questions can be answered on its page',
+      parseOwnAddress,
+    )
     .option('--quiet', 'show no progress');
 }
 
@@ -115,11 +125,20 @@ async function hosting(
   options: Following,
   begin: (host: Host) => Promise<string>,
 ): Promise<void> {
-  const host = await Host.open({ data: flags.data, logger: loggerOn(output) });
+  const logger = loggerOn(output);
+  const host = await Host.open({ data: flags.data, logger });
+  let listener: RunListener | undefined;
   const stopping = new AbortController();
   let stoppedBy: ExitCode | undefined;
   try {
     const runId = await begin(host);
+    if (flags.listen !== undefined) {
+      const { runtime, clock } = host;
+      const metrics = () => metricsOf(host, runId);
+      const served = { runtime, clock, system: 'agents', runs: agentRuns(host), metrics } as const;
+      listener = await listenFor(served, flags.listen, logger);
+      if (flags.quiet !== true) output.complain(`listening on ${listener.url}\n`);
+    }
     const progress = flags.quiet === true ? undefined : new Progress(host, runId, output);
     const keepMetrics = (): void => {
       if (flags.metrics !== undefined) writeFileSync(flags.metrics, metricsOf(host, runId));
@@ -142,6 +161,7 @@ async function hosting(
     report(document, flags, output);
     setExitCode(stoppedBy ?? EXIT_OF[document.status]);
   } finally {
+    await listener?.close();
     await host.close();
   }
 }

@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
+import { mapReduceRuns } from '../../inspector/runs/mapreduce.ts';
 import { runAddress } from '../../machines/mapreduce/addresses.ts';
 import type { HaltRules } from '../../machines/mapreduce/run/context.ts';
 import { durationText, type TerminationStep } from '../../machines/mapreduce/words.ts';
@@ -29,9 +30,9 @@ import type { Logger } from '../../runtime/base/limits.ts';
 import type { Surroundings } from '../commands/commands.ts';
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
 import type { ListenAddress } from '../node/listen-address.ts';
+import { listenFor, parseOwnAddress, type RunListener } from '../node/run-listener.ts';
 import { type Output, printable } from '../render/output.ts';
 import { writeJobLog } from './job-log.ts';
-import { listenFor, parseOwnAddress, type RunListener } from './listen.ts';
 import {
   type DataOptions,
   parseCommand,
@@ -201,7 +202,16 @@ export async function hosting(
     if (flags.events === true)
       host.monitor.attach((event) => output.complain(`${JSON.stringify(event)}\n`));
     if (flags.listen !== undefined) {
-      listener = await listenFor(host, flags.listen, logger);
+      const { runtime, clock } = host;
+      const metrics = () => host.metricsText();
+      const served = {
+        runtime,
+        clock,
+        system: 'mapreduce',
+        runs: mapReduceRuns(host),
+        metrics,
+      } as const;
+      listener = await listenFor(served, flags.listen, logger);
       if (flags.quiet !== true) output.complain(`listening on ${listener.url}\n`);
     }
     const runId = await begin(host);

@@ -13,6 +13,7 @@ import { isOfJobs } from '../../http/route.ts';
 import type { Authorize } from '../../inspector/access.ts';
 import type { JobOrders } from '../../inspector/commands.ts';
 import { type InspectorHandler, inspectorHandler } from '../../inspector/mount.ts';
+import type { RunsSource } from '../../inspector/runs/source.ts';
 import { localClient } from '../../programs/jobs/index.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
@@ -26,6 +27,8 @@ export interface NodeInspectorOptions {
   /** Program whose jobs may be extended and cancelled; nothing for a worker. */
   readonly api: ApiProgram | undefined;
   readonly role: string;
+  /** What tells of the runs that it hosts. */
+  readonly runs?: RunsSource;
   readonly tokens: HttpTokens;
   readonly hosts: readonly string[] | undefined;
   readonly logger: Logger;
@@ -33,7 +36,7 @@ export interface NodeInspectorOptions {
 
 /** @throws {RuntimeError} OPTION_INVALID */
 export function nodeInspector(options: NodeInspectorOptions): InspectorHandler {
-  const { runtime, api, role, tokens, logger } = options;
+  const { runtime, api, role, runs, tokens, logger } = options;
   const jobs = api !== undefined && isOfJobs(api) ? ordersOf(api) : undefined;
   return inspectorHandler(runtime, {
     prefix: PREFIX,
@@ -43,6 +46,7 @@ export function nodeInspector(options: NodeInspectorOptions): InspectorHandler {
       hosts: [...options.hosts, 'localhost', '127.0.0.1', '[::1]'],
     }),
     ...(jobs !== undefined && { jobs }),
+    ...(runs !== undefined && { runs }),
   });
 }
 

@@ -9,21 +9,12 @@ import { isWholeAddress, placeOf } from '../../runtime/base/address.ts';
 import { excerpt, messageOf, RuntimeError } from '../../runtime/base/errors.ts';
 import { knob } from '../../runtime/base/knob.ts';
 import { type Lookup, messagesOf, type Parameters, textOf, timelineOf, whyOf } from '../lookup.ts';
-import type {
-  ActorsPage,
-  ActorsQuery,
-  FleetState,
-  FleetView,
-  Missing,
-  TimeoutLine,
-  TimeoutsView,
-  UndeliveredPage,
-} from '../protocol.ts';
+import type { ActorsPage, ActorsQuery, FleetView, Missing } from '../protocol.ts';
 import type { Evidence } from '../why.ts';
 import { usualDwells } from './histories.ts';
 import { mergeActors, placesOf } from './merged-actors.ts';
+import { MERGES, type Part } from './merges.ts';
 import { addressOf, type NodeViews, VIEW_NAMES } from './node-views.ts';
-import { type LocalOverview, mergeOverviews, sumOf } from './overview.ts';
 
 /** Time that another node has for its part of an answer. */
 const ASK_MS = knob('inspectorAskMs', 2_000);
@@ -31,11 +22,6 @@ const ASK_MS = knob('inspectorAskMs', 2_000);
 const ROWS_USUAL = 100;
 /** Nodes that are asked for one answer. */
 const NODES_MAX = 64;
-
-interface Part {
-  readonly node: string;
-  readonly view: object;
-}
 
 export class ClusterViews implements Lookup {
   readonly #views: NodeViews;
@@ -212,88 +198,4 @@ function parametersOf(value: unknown): Parameters {
       ([, one]) => isText(one) || (Array.isArray(one) && one.length <= 100 && one.every(isText)),
     ),
   ) as Parameters;
-}
-
-type Merge = (parts: readonly Part[], parameters: Parameters) => object;
-
-const viewsOf = <TView>(parts: readonly Part[]): TView[] => parts.map(({ view }) => view as TView);
-
-const MERGES: Readonly<Record<string, Merge>> = {
-  overview: (parts) => mergeOverviews(viewsOf<LocalOverview>(parts)),
-  fleet: (parts) => mergeFleets(viewsOf<FleetView>(parts)),
-  timeouts: (parts) => {
-    const all = viewsOf<TimeoutsView>(parts);
-    const [first] = all;
-    return {
-      windowMs: first?.windowMs ?? 0,
-      since: Math.min(...all.map(({ since }) => since)),
-      lines: mergeLines(all.flatMap(({ lines }) => lines)),
-      pending: (first?.pending ?? []).map(({ withinMs }, index) => ({
-        withinMs,
-        count: all.reduce((sum, { pending }) => sum + (pending[index]?.count ?? 0), 0),
-      })),
-      soonest: all
-        .flatMap(({ soonest }) => soonest)
-        .sort((one, other) => (one.dueAt ?? 0) - (other.dueAt ?? 0))
-        .slice(0, 50),
-    };
-  },
-  undelivered: (parts, parameters) => {
-    const all = viewsOf<UndeliveredPage>(parts);
-    const limit = Number(textOf(parameters, 'limit') ?? 100);
-    const rows = all.flatMap((page) => page.rows).sort((one, other) => one.at - other.at);
-    const cursor = parts.length === 1 ? all[0]?.cursor : undefined;
-    return { rows: rows.slice(0, limit), ...(cursor !== undefined && { cursor }) };
-  },
-};
-
-/** Lines of one kind and reason as one. The longest of their quantiles stands for all. */
-function mergeLines(lines: readonly TimeoutLine[]): TimeoutLine[] {
-  const merged = new Map<string, TimeoutLine>();
-  for (const line of lines) {
-    const key = `${line.kind} ${line.reason}`;
-    const known = merged.get(key);
-    if (known === undefined) {
-      merged.set(key, line);
-      continue;
-    }
-    const longest = Math.max(known.durationP99Ms ?? 0, line.durationP99Ms ?? 0);
-    merged.set(key, {
-      ...known,
-      count: known.count + line.count,
-      rate: sumOf([known.rate, line.rate]),
-      ...(longest > 0 && { durationP99Ms: longest }),
-      ...(known.isRhythm === true && { isRhythm: line.isRhythm === true }),
-    });
-  }
-  return [...merged.values()].sort((one, other) => other.count - one.count);
-}
-
-function mergeFleets(all: readonly FleetView[]): object {
-  const [first] = all;
-  if (first === undefined || all.length === 1) return first ?? {};
-  const states = new Map<string, FleetState>();
-  for (const state of all.flatMap((view) => view.states)) {
-    const known = states.get(state.path);
-    if (known === undefined) {
-      states.set(state.path, state);
-      continue;
-    }
-    // Quantiles of several nodes are those of the node that has most in the state.
-    const larger = known.count >= state.count ? known : state;
-    const beyond = [...known.beyond, ...state.beyond]
-      .sort((a, b) => a.since - b.since)
-      .slice(0, 20);
-    states.set(state.path, { ...larger, count: known.count + state.count, beyond });
-  }
-  const transitions: Record<string, number> = {};
-  for (const view of all)
-    for (const [id, count] of Object.entries(view.transitions))
-      transitions[id] = (transitions[id] ?? 0) + count;
-  return {
-    ...first,
-    since: Math.min(...all.map(({ since }) => since)),
-    states: [...states.values()],
-    transitions,
-  };
 }

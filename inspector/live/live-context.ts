@@ -7,8 +7,12 @@ import { kindOf, placeOf } from '../../runtime/base/address.ts';
 import { Runtime } from '../../runtime/runtime.ts';
 import { definitionOf } from '../drawing/from-machine.ts';
 import type { ActorLine, ChartDefinition, KindDefinition, TurnLine } from '../protocol.ts';
-import { redacted, type ShowRules } from '../shown.ts';
+import type { RunsSource, RunsTold } from '../runs/source.ts';
+import { redacted, type ShowRules, show } from '../shown.ts';
 import { turnLine } from '../turn-lines.ts';
+
+/** Time for which what was told of runs is told again. */
+const TOLD_MS = 500;
 
 export class LiveContext {
   readonly runtime: Runtime;
@@ -16,16 +20,20 @@ export class LiveContext {
   readonly rules: ShowRules;
   /** Role of the node; undefined when embedded. */
   readonly role: string | undefined;
+  /** What hosts runs of agents or map-reduce here. */
+  readonly runs: RunsSource | undefined;
+  #told: { readonly at: number; readonly told: RunsTold } | undefined;
   readonly #charts = new Map<
     string,
     { readonly kind: RegisteredKind; readonly chart: ChartDefinition }
   >();
 
-  constructor(runtime: Runtime, rules: ShowRules, role: string | undefined) {
+  constructor(runtime: Runtime, rules: ShowRules, role?: string, runs?: RunsSource) {
     this.runtime = runtime;
     this.watch = Runtime.watchOf(runtime as never);
     this.rules = rules;
     this.role = role;
+    this.runs = runs;
   }
 
   get node(): string {
@@ -34,6 +42,17 @@ export class LiveContext {
 
   now(): number {
     return this.watch.now();
+  }
+
+  /** Runs as they are told, made at most twice a second, however many pages ask. */
+  runsTold(): RunsTold {
+    const at = this.now();
+    if (this.#told === undefined || at - this.#told.at >= TOLD_MS || at < this.#told.at)
+      this.#told = {
+        at,
+        told: this.runs?.view(at, (value) => show(value, this.rules)) ?? { runs: [], more: 0 },
+      };
+    return this.#told.told;
   }
 
   /** Definition of a kind, made once per machine. */

@@ -9,11 +9,13 @@ import { durationOf, wholeNumber } from '../parameters.ts';
 import type {
   ActorsQuery,
   FleetView,
+  RunLine,
+  RunsView,
   TimeoutsView,
   TurnsPage,
   UndeliveredLine,
 } from '../protocol.ts';
-import { show } from '../shown.ts';
+import { redacted, show } from '../shown.ts';
 import { actorHere, canHere } from './actor-view.ts';
 import { actorsHere } from './actors-view.ts';
 import { Histories } from './histories.ts';
@@ -103,6 +105,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   }),
   timeouts: timeoutsHere,
   undelivered: undeliveredHere,
+  runs: runsHere,
 };
 
 export const VIEW_NAMES: ReadonlySet<string> = new Set(Object.keys(VIEWS));
@@ -172,6 +175,18 @@ function undeliveredHere({ context }: NodeViews, parameters: Parameters) {
   });
   const last = rows.at(-1)?.id;
   return { rows, ...(start + limit < all.length && last !== undefined && { cursor: last }) };
+}
+
+function runsHere({ context }: NodeViews): Omit<RunsView, 'at' | 'missing'> {
+  const told = context.runsTold();
+  const { redact } = context.rules;
+  if (redact === undefined) return told;
+  // Counters such as `tokens` are no secrets.
+  const one = ({ usage, ...run }: RunLine): RunLine => ({
+    ...(redacted(run, redact) as RunLine),
+    usage,
+  });
+  return { ...told, runs: told.runs.map(one) };
 }
 
 /** @throws {RuntimeError} OPTION_INVALID */

@@ -77,10 +77,12 @@ function kindLine(
 }
 
 function attentionOf(
-  { runtime }: LiveContext,
+  context: LiveContext,
   kinds: ReadonlyMap<string, KindCounts>,
   undelivered: number,
 ): Attention[] {
+  const { runtime } = context;
+  const questions = context.runsTold().runs.flatMap((run) => run.questions).length;
   let overdue = 0;
   let stopped = 0;
   for (const counts of kinds.values()) {
@@ -90,6 +92,7 @@ function attentionOf(
   const silent = runtime.waiting().length;
   const { recordsDamaged } = runtime.metrics();
   const all: ReadonlyArray<readonly [Attention['sort'], number, string, string]> = [
+    ['question', questions, '', questions === 1 ? 'question to you' : 'questions to you'],
     ['overdue', overdue, 'sort=deadline&dueWithin=0s', 'a deadline has passed and was not taken'],
     ['stopped', stopped, 'status=stopped', 'stopped after a failure'],
     ['undelivered', undelivered, '', 'undelivered: nobody could take it'],

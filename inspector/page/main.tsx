@@ -6,7 +6,7 @@ import { useSignalEffect } from '@preact/signals';
 import { render } from 'preact';
 import { now, startTicking } from './core/clock.ts';
 import { isHelpShown, KEYS, listenToKeys } from './core/keys.ts';
-import { connect, connection, connectionWhy, hello, isPaused, skipped } from './core/live.ts';
+import { can, connect, connection, connectionWhy, hello, isPaused, skipped } from './core/live.ts';
 import { href, type Panel, panel, route } from './core/route.ts';
 import { count, plain, timeOfDay } from './core/words.ts';
 import { ActorPanel } from './panels/actor.tsx';
@@ -14,6 +14,7 @@ import { ActorsPanel } from './panels/actors.tsx';
 import { KindPanel } from './panels/kind.tsx';
 import { LettersPanel } from './panels/letters.tsx';
 import { OverviewPanel } from './panels/overview.tsx';
+import { RunsPanel } from './panels/runs.tsx';
 import { SequencePanel } from './panels/sequence.tsx';
 import { TimelinePanel } from './panels/timeline.tsx';
 import { TimeoutsPanel } from './panels/timeouts.tsx';
@@ -21,6 +22,7 @@ import { DemoBar } from './panels/tour.tsx';
 
 const LINKS: ReadonlyArray<readonly [Panel, string]> = [
   ['overview', 'Overview'],
+  ['runs', 'Runs'],
   ['actors', 'Actors'],
   ['timeline', 'Timeline'],
   ['timeouts', 'Timeouts'],
@@ -44,6 +46,7 @@ function Page() {
         {panel.value === 'sequence' && <SequencePanel />}
         {panel.value === 'timeouts' && <TimeoutsPanel />}
         {panel.value === 'letters' && <LettersPanel />}
+        {panel.value === 'runs' && <RunsPanel />}
       </main>
       <DemoBar />
       {isHelpShown.value && <Help />}
@@ -64,7 +67,7 @@ function Head() {
         {role !== undefined && role !== 'node' && <small>{role}</small>}
       </a>
       <nav aria-label="Panels">
-        {LINKS.map(([name, label]) => (
+        {LINKS.filter(([name]) => name !== 'runs' || can('runs')).map(([name, label]) => (
           <a
             key={name}
             href={href(name)}

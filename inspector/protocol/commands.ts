@@ -18,7 +18,7 @@ export type Command =
       readonly event: { readonly type: string; readonly [field: string]: unknown };
       readonly timeoutMs?: number;
     }
-  /** More time for a job. */
+  /** More time for a job, or for an attempt of a map-reduce run. */
   | {
       readonly type: 'extend';
       readonly address: string;
@@ -26,6 +26,14 @@ export type Command =
       readonly reason: string;
     }
   | { readonly type: 'cancel'; readonly address: string; readonly reason: string }
+  /** What a human says to a question of a run: an option, or any text where there are none. */
+  | {
+      readonly type: 'answer';
+      readonly question: string;
+      readonly answer: string;
+      readonly texts?: readonly string[];
+      readonly limitMs?: number;
+    }
   /** Another due time of an armed deadline. */
   | {
       readonly type: 'changeDeadline';

@@ -20,6 +20,7 @@
  * | `api/timeline`     | `address` (repeated) or ActorsQuery, `from?`, `to?`    | TimelineAnswer      |
  * | `api/messages`     | `address` (repeated), `from?`, `to?`, `limit?`         | MessagesAnswer      |
  * | `api/timeouts`     | `window=1h`                                            | TimeoutsView        |
+ * | `api/runs`         |                                                        | RunsView (runs.ts)  |
  * | `api/undelivered`  | `limit?`, `cursor?`                                    | UndeliveredPage     |
  * | `api/recording`    | `address?` (repeated), `format=jsonl` `perfetto` `otlp` | a file              |
  * | `api/test`         | `address`, `turn?`                                     | a file (vitest)     |
@@ -51,6 +52,8 @@ export type CapabilityName =
   | 'changeDeadline'
   | 'fireNow'
   | 'cancel'
+  | 'runs'
+  | 'answer'
   | 'letters'
   | 'lifecycle'
   | 'record'
@@ -129,6 +132,7 @@ export interface Attention {
     | 'stopped'
     | 'undelivered'
     | 'silentPlace'
+    | 'question'
     | 'damaged';
   readonly count: number;
   /** True when there are more than were counted. */

@@ -28,6 +28,8 @@ const ALL: readonly CapabilityName[] = [
   'changeDeadline',
   'fireNow',
   'cancel',
+  'runs',
+  'answer',
   'letters',
   'lifecycle',
   'record',

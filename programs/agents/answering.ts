@@ -11,7 +11,7 @@ import {
   ESCALATION_TEXTS,
   type EscalationKey,
 } from '../../machines/agents/words.ts';
-import { openStoredData } from './stored-runs.ts';
+import { openStoredData, type StoredData } from './stored-runs.ts';
 
 export interface Said {
   readonly questionId: string;
@@ -21,6 +21,8 @@ export interface Said {
   readonly texts?: readonly string[];
   readonly parts?: readonly Part[];
   readonly timeoutMs?: number;
+  /** Who says it, where that is known. */
+  readonly by?: string;
 }
 
 /** `refusal`: why nothing has changed. */
@@ -32,25 +34,32 @@ const refused = (refusal: string): Answered => ({ refusal });
 const PARTS_MIN = 2;
 
 export async function answerQuestion(data: string, said: Said): Promise<Answered> {
-  const { stored, folder, close } = await openStoredData(data);
+  const opened = await openStoredData(data);
   try {
-    const { questionId } = said;
-    for (const { context, state } of stored.runs()) {
-      const row = [...context.questions.values()].find((each) => each.questionId === questionId);
-      if (row === undefined) continue;
-      if (row.state !== 'open' || state === 'finished')
-        return refused(
-          `${questionId} was ${row.state === 'open' ? 'withdrawn' : row.state} before`,
-        );
-      const read = readAnswer(row, said);
-      if (typeof read === 'string') return refused(read);
-      const isFirst = folder(context.runId).writeAnswer(questionId, read);
-      return isFirst ? { refusal: null } : refused(`${questionId} was answered before`);
-    }
-    return refused(`there is no question "${questionId}"`);
+    return answerAmong(opened, said);
   } finally {
-    await close();
+    await opened.close();
   }
+}
+
+/** The same of data that is open. */
+export function answerAmong(
+  { stored, folder }: Pick<StoredData, 'stored' | 'folder'>,
+  said: Said,
+): Answered {
+  const { questionId, by } = said;
+  for (const { context, state } of stored.runs()) {
+    const row = [...context.questions.values()].find((each) => each.questionId === questionId);
+    if (row === undefined) continue;
+    if (row.state !== 'open' || state === 'finished')
+      return refused(`${questionId} was ${row.state === 'open' ? 'withdrawn' : row.state} before`);
+    const read = readAnswer(row, said);
+    if (typeof read === 'string') return refused(read);
+    const answer = by === undefined ? read : { ...read, by };
+    const isFirst = folder(context.runId).writeAnswer(questionId, answer);
+    return isFirst ? { refusal: null } : refused(`${questionId} was answered before`);
+  }
+  return refused(`there is no question "${questionId}"`);
 }
 
 /** A text says why it is no answer. */

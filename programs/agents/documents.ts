@@ -75,7 +75,7 @@ export interface AgentStatus {
   readonly checkpointMisses: number;
 }
 
-function statusOf({ state, context }: StoredRun): RunStatus {
+export function statusOf({ state, context }: StoredRun): RunStatus {
   if (state === 'blocked' || state === 'paused') return state;
   if (state === 'stopped') return 'interrupted';
   if (state !== 'finished') return 'running';
@@ -178,5 +178,6 @@ const ACTIVITIES = [
   'starting',
 ];
 
-const activityOf = (state: string): string =>
+/** What an attempt or an expert is about, of its nested state. */
+export const activityOf = (state: string): string =>
   ACTIVITIES.find((each) => state.includes(each)) ?? state;

@@ -7,10 +7,12 @@
 import { join } from 'node:path';
 import {
   agentAddress,
+  delegationAddress,
   orchestrationAddress,
   taskAddress,
 } from '../../machines/agents/addresses.ts';
 import type { AgentContext } from '../../machines/agents/agent/context.ts';
+import type { DelegationContext } from '../../machines/agents/delegation/context.ts';
 import type { OrchestrationContext } from '../../machines/agents/orchestration.ts';
 import type { TaskContext } from '../../machines/agents/task.ts';
 import { Table } from '../../runtime/machine.ts';
@@ -72,6 +74,10 @@ export class StoredRuns {
 
   agent(runId: string, attemptId: string): StoredActor<AgentContext> | undefined {
     return this.#read(agentAddress(runId, attemptId), []);
+  }
+
+  delegation(runId: string, id: string): StoredActor<DelegationContext> | undefined {
+    return this.#read(delegationAddress(runId, id), []);
   }
 
   #read<TContext>(address: string, tables: readonly string[]): StoredActor<TContext> | undefined {

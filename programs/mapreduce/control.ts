@@ -79,7 +79,7 @@ async function answerTo(line: string, host: Host): Promise<ExtensionAnswer> {
     const request = JSON.parse(line) as ExtensionRequest;
     const runId = request.runId ?? liveRunOf(host, request.agentId);
     if (runId === undefined) return { isExtended: false, reason: 'there is no such agent' };
-    return await extend(host, { ...request, runId });
+    return await extendAttempt(host, { ...request, runId });
   } catch (thrown) {
     return { isExtended: false, reason: messageOf(thrown) };
   }
@@ -91,7 +91,7 @@ function liveRunOf({ stored }: Host, agentId: string): string | undefined {
 }
 
 /** Answered once it is committed; applied once. */
-async function extend(
+export async function extendAttempt(
   { runtime }: Host,
   { runId, agentId, byMs, by }: ExtensionRequest & { readonly runId: string },
 ): Promise<ExtensionAnswer> {

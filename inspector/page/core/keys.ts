@@ -37,7 +37,7 @@ export const KEYS: ReadonlyArray<readonly [string, string]> = [
   ['Enter', 'open the row'],
   ['←  →', 'previous and next turn of an actor'],
   ['space', 'stop and go on: what is shown stays as it is'],
-  ['o  a  t  d', 'overview, actors, timeline, timeouts'],
+  ['o  a  t  d  r', 'overview, actors, timeline, timeouts, runs'],
   ['+  −  and arrows', 'zoom and move a chart that has the focus'],
   ['Esc', 'close what is open, back to now'],
   ['?', 'these keys'],
@@ -48,6 +48,7 @@ const PLACES: Readonly<Record<string, string>> = {
   a: href('actors'),
   t: href('timeline'),
   d: href('timeouts'),
+  r: href('runs'),
 };
 
 export function listenToKeys(): void {

@@ -15,6 +15,7 @@ export const PANELS = [
   'sequence',
   'timeouts',
   'letters',
+  'runs',
 ] as const;
 export type Panel = (typeof PANELS)[number];
 

@@ -75,6 +75,13 @@ export function bytes(value: number): string {
 /** Text of users on one line, without marks that would turn what follows. */
 export const plain = oneLine;
 
+/** Name of a state of a run in words: `awaiting human`, `retry wait`. */
+export const wordsOf = (state: string): string =>
+  plain(state)
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .replace('dlq', 'failed, kept');
+
 /** Leaves of a state value as text: `active.phase.running · active.authority.leading`. */
 function stateLeaves(state: string): readonly string[] {
   if (!state.startsWith('{')) return [plain(state)];

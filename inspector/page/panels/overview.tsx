@@ -5,7 +5,7 @@
 import type { KindLine, NodeLine, Overview } from '../../protocol.ts';
 import { useAnswer } from '../core/api.ts';
 import { generation, hello, overview as told, useWatch } from '../core/live.ts';
-import { href } from '../core/route.ts';
+import { href, type Panel } from '../core/route.ts';
 import { count, counted, plain, stateText } from '../core/words.ts';
 import {
   ActorLink,
@@ -73,6 +73,7 @@ export function OverviewPanel() {
 }
 
 const SORTS: Readonly<Record<string, string>> = {
+  question: 'late',
   overdue: 'late',
   stuck: 'late',
   silentPlace: 'late',
@@ -80,6 +81,12 @@ const SORTS: Readonly<Record<string, string>> = {
   stopped: 'failed',
   damaged: 'failed',
   undelivered: 'failed',
+};
+
+/** Panels behind what has no list of actors. */
+const PANELS: Readonly<Partial<Record<string, Panel>>> = {
+  undelivered: 'letters',
+  question: 'runs',
 };
 
 function Attention({ overview: { attention, undelivered } }: { overview: Overview }) {
@@ -95,8 +102,8 @@ function Attention({ overview: { attention, undelivered } }: { overview: Overvie
         <ul class="attention">
           {lines.map((line) => {
             const to =
-              line.sort === 'undelivered'
-                ? href('letters')
+              PANELS[line.sort] !== undefined
+                ? href(PANELS[line.sort] as Panel)
                 : `#/actors${line.list === '' ? '' : `?${line.list.replace(/^\?/, '')}`}`;
             const text = (
               <>
@@ -109,7 +116,7 @@ function Attention({ overview: { attention, undelivered } }: { overview: Overvie
             );
             return (
               <li key={line.sort} class={SORTS[line.sort]}>
-                {line.list === '' && line.sort !== 'undelivered' ? (
+                {line.list === '' && PANELS[line.sort] === undefined ? (
                   <span class="line">{text}</span>
                 ) : (
                   <a class="line" href={to}>

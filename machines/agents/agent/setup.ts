@@ -201,6 +201,7 @@ export const agentSetup = setup({
     ),
     keepAction: assign({
       lastAction: ({ event }) => (event.type === 'progress.made' ? event.message : event.type),
+      lastLineAt: ({ event }) => event.at,
     }),
     keepLine: assign({ lastLineAt: ({ event }) => event.at }),
     countMalformed: assign({ malformedLines: ({ context }) => context.malformedLines + 1 }),

@@ -70,6 +70,7 @@ export function answer(context: OrchestrationContext, event: EventOf<'question.a
         question_id: questionId,
         kind: row.kind,
         answer: given,
+        ...(said.by !== undefined && { by: said.by }),
       },
     ],
   };

@@ -87,6 +87,8 @@ export interface HumanAnswer {
   readonly answer: unknown;
   readonly timeoutMs: number | null;
   readonly parts: readonly Part[];
+  /** Who has said it, where that is known. */
+  readonly by?: string;
 }
 
 interface Ended {

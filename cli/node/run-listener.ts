@@ -1,18 +1,29 @@
 /**
- * Listener of a run, where somebody asks for one: metrics, the inspector, and the API of a node for its actors and
- * timers. This machine alone may call it.
+ * Listener of a run of agents or of map-reduce, where somebody asks for one: metrics, the inspector, and the API of a
+ * node for its actors and timers. This machine alone may call it.
  */
 
 import { InvalidArgumentError } from 'commander';
 import { createHttpHandler } from '../../http/api.ts';
-import type { Host } from '../../programs/mapreduce/host.ts';
+import type { RunsSource } from '../../inspector/runs/source.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
-import { nodeInspector, withInspector } from '../node/inspector.ts';
-import { isLoopback, type ListenAddress, parseListen } from '../node/listen-address.ts';
-import { openListener } from '../node/listener.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { nodeInspector, withInspector } from './inspector.ts';
+import { isLoopback, type ListenAddress, parseListen } from './listen-address.ts';
+import { openListener } from './listener.ts';
 
 /** Time that requests under way have when the run ends. */
 const ANSWERS_MS = 1_000;
+
+export interface ServedRun {
+  // biome-ignore lint/suspicious/noExplicitAny: whatever kinds it has.
+  readonly runtime: Runtime<any>;
+  readonly clock: Clock;
+  readonly system: 'agents' | 'mapreduce';
+  readonly runs: RunsSource;
+  metrics(): string;
+}
 
 export interface RunListener {
   readonly url: string;
@@ -21,23 +32,18 @@ export interface RunListener {
 
 /** @throws {CommandFailure} when the address cannot be had */
 export async function listenFor(
-  host: Host,
+  { runtime, clock, system, runs, metrics }: ServedRun,
   address: ListenAddress,
   logger: Logger,
 ): Promise<RunListener> {
-  const { clock } = host;
-  const runtime = host.runtime as never;
   const pause = (ms: number) =>
     new Promise<void>((resolve) => void clock.schedule(clock.now() + ms, resolve));
-  const handler = createHttpHandler({
-    program: { runtime },
-    metrics: () => host.metricsText(),
-    logger,
-  });
+  const handler = createHttpHandler({ program: { runtime }, metrics, logger });
   const inspector = nodeInspector({
-    runtime,
+    runtime: runtime as never,
     api: undefined,
-    role: 'mapreduce',
+    role: system,
+    runs,
     tokens: undefined,
     hosts: undefined,
     logger,
