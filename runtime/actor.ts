@@ -71,7 +71,7 @@ export {
   numberedSince,
 } from './actor/record.ts';
 export type { Supervision } from './actor/supervision-options.ts';
-export type { TimerRow } from './actor/timer-table.ts';
+export { type TimerRow, TimerTable } from './actor/timer-table.ts';
 export {
   type Asked,
   emptyTurn,

@@ -4,6 +4,7 @@
  */
 
 import type { AnyStateMachine } from 'xstate';
+import { guardText } from '../../runtime/base/guard-text.ts';
 import type { ChartCause, ChartDefinition, ChartState, ChartTransition } from '../protocol.ts';
 
 /** Part of XState's StateNode that is read. */
@@ -117,24 +118,6 @@ function childName(id: string, node: MachineNode): string {
 
 const withoutEnd = (text: string, end: string): string =>
   text.endsWith(end) ? text.slice(0, -end.length) : text;
-
-/** Guards made of others are told by those. */
-function guardText(guard: unknown): string {
-  if (typeof guard === 'string') return guard;
-  const { type, name, guards, check } = guard as {
-    readonly type?: unknown;
-    readonly name?: unknown;
-    readonly guards?: readonly unknown[];
-    readonly check?: unknown;
-  };
-  if (Array.isArray(guards)) {
-    const names = guards.map(guardText);
-    return name === 'not' ? `not ${names[0]}` : names.join(name === 'or' ? ' or ' : ' and ');
-  }
-  if (typeof type === 'string') return type;
-  if (typeof check === 'function') return String(name);
-  return typeof name === 'string' && !['', 'guard'].includes(name) ? name : 'a condition';
-}
 
 function actionName(action: unknown): string {
   if (typeof action === 'string') return action;

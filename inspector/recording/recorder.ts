@@ -16,6 +16,7 @@ import {
 } from '../protocol.ts';
 import { redacted } from '../shown.ts';
 import { COMMAND_SENDER } from '../turn-lines.ts';
+import { lineOf } from './line-of.ts';
 import { diff, patched } from './patch.ts';
 
 export interface RecorderRules {
@@ -72,42 +73,16 @@ export class Recorder {
         if (this.#isWanted(record.address)) this.#turn(record);
         return;
       case 'messageSent':
-        if (!this.#isWanted(record.from) && !this.#isWanted(record.to)) return;
-        this.#keep({
-          type: 'message',
-          at,
-          node,
-          from: record.from,
-          counter: record.counter,
-          to: record.to,
-          event: record.event.type,
-          sort: 'tell',
-        });
+        if (this.#isWanted(record.from) || this.#isWanted(record.to))
+          this.#keep(lineOf(record, at, node));
         return;
       case 'timers':
-        if (this.#isWanted(record.address))
-          this.#keep({ type: 'timers', at, node, address: record.address, timers: record.timers });
-        return;
       case 'actor':
-        if (this.#isWanted(record.address))
-          this.#keep({
-            type: 'actor',
-            at,
-            node,
-            address: record.address,
-            kind: record.kind,
-            change: record.change,
-          });
+        if (this.#isWanted(record.address)) this.#keep(lineOf(record, at, node));
         return;
       case 'undelivered':
-        this.#keep({
-          type: 'undelivered',
-          at,
-          node,
-          to: record.to,
-          event: record.event.type,
-          error: { code: record.error.code, message: record.error.message },
-        });
+      case 'lease':
+        this.#keep(lineOf(record, at, node));
         return;
       case 'commitRefused':
         this.#keep({
@@ -116,16 +91,6 @@ export class Recorder {
           node,
           error: record.error,
           addresses: record.addresses,
-        });
-        return;
-      case 'lease':
-        this.#keep({
-          type: 'lease',
-          at,
-          node,
-          place: record.place,
-          change: record.change,
-          fence: record.fence,
         });
         return;
       case 'peer':

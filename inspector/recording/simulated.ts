@@ -5,6 +5,7 @@
 import type { HistoryRecord } from '../../simulator/history/history.ts';
 import { RECORDING_VERSION, type RecordedHeader, type RecordedLine } from '../protocol.ts';
 import { ownVersion } from '../version.ts';
+import { lineOf as plainLineOf } from './line-of.ts';
 
 /** `contexts: false` leaves them out, for a file that is to be small. */
 export function linesOfRun(
@@ -52,47 +53,12 @@ function lineOf(record: HistoryRecord): RecordedLine | undefined {
       };
     }
     case 'sent':
-      return {
-        type: 'message',
-        at,
-        node,
-        from: record.from,
-        counter: record.counter,
-        to: record.to,
-        event: record.event.type,
-        sort: 'tell',
-      };
+      return plainLineOf({ ...record, type: 'messageSent' }, at, node);
     case 'timers':
-      return { type: 'timers', at, node, address: record.address, timers: record.timers };
     case 'actor':
-      return {
-        type: 'actor',
-        at,
-        node,
-        address: record.address,
-        kind: record.kind,
-        change: record.change,
-      };
-    case 'undelivered': {
-      const { code, message } = record.error;
-      return {
-        type: 'undelivered',
-        at,
-        node,
-        to: record.to,
-        event: record.event.type,
-        error: { code, message },
-      };
-    }
+    case 'undelivered':
     case 'lease':
-      return {
-        type: 'lease',
-        at,
-        node,
-        place: record.place,
-        change: record.change,
-        fence: record.fence,
-      };
+      return plainLineOf(record, at, node);
     default:
       return undefined;
   }

@@ -49,24 +49,21 @@ export class TimerTable {
 
   /** Moment when the next deadline is due; null without any. */
   nextDueAt(): number | null {
-    const { rows } = this;
-    if (rows.length === 0) return null;
-    let next = (rows[0] as TimerRow).dueAt;
-    for (let index = 1; index < rows.length; index += 1) {
-      const { dueAt } = rows[index] as TimerRow;
-      if (dueAt < next) next = dueAt;
-    }
-    return next;
+    return this.earliest()?.dueAt ?? null;
   }
 
-  /** Takes out the deadline that has come: the earliest one due, of equals the one armed first. */
+  /** The deadline that comes first, of equals the one armed first. */
+  earliest(): TimerRow | undefined {
+    let found: TimerRow | undefined;
+    for (const row of this.rows) if (found === undefined || row.dueAt < found.dueAt) found = row;
+    return found;
+  }
+
+  /** Takes out the earliest deadline, where it has come. */
   takeDue(at: number): TimerRow | undefined {
-    let found = -1;
-    for (let index = 0; index < this.rows.length; index += 1) {
-      const { dueAt } = this.rows[index] as TimerRow;
-      if (dueAt <= at && (found < 0 || dueAt < (this.rows[found] as TimerRow).dueAt)) found = index;
-    }
-    return found < 0 ? undefined : this.rows.splice(found, 1)[0];
+    const found = this.earliest();
+    if (found === undefined || found.dueAt > at) return undefined;
+    return this.rows.splice(this.rows.indexOf(found), 1)[0];
   }
 
   #remove(session: number, id: string): void {

@@ -6,6 +6,7 @@
  * A transition that a state further in takes instead, without asking a guard, is no exit. Nothing is run.
  */
 
+import { guardText } from '../base/guard-text.ts';
 import { matchesDescriptor } from './xstate-configurations.ts';
 import { exitSet, type StateNode, type Transition } from './xstate-sets.ts';
 
@@ -106,24 +107,6 @@ function causeOf(type: string, source: StateNode): string {
 }
 
 function conditionOf(guard: unknown, isFirst: boolean): string {
-  if (guard !== undefined) return `if ${guardName(guard)}`;
+  if (guard !== undefined) return `if ${guardText(guard, 'a condition holds')}`;
   return isFirst ? '' : 'otherwise';
-}
-
-/** Guards made of others are told by those. */
-function guardName(guard: unknown): string {
-  if (typeof guard === 'string') return guard;
-  const { type, name, guards, check } = guard as {
-    readonly type?: unknown;
-    readonly name?: unknown;
-    readonly guards?: readonly unknown[];
-    readonly check?: unknown;
-  };
-  if (Array.isArray(guards)) {
-    const names = guards.map(guardName);
-    return name === 'not' ? `not ${names[0]}` : names.join(name === 'or' ? ' or ' : ' and ');
-  }
-  if (typeof type === 'string') return type;
-  if (typeof check === 'function') return String(name);
-  return typeof name === 'string' && !['', 'guard'].includes(name) ? name : 'a condition holds';
 }

@@ -9,6 +9,7 @@
  */
 
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import { type TimerRow, TimerTable } from '../../runtime/actor.ts';
 import { type Effect, Statechart, type Tree } from '../../runtime/statechart.ts';
 import type { TestStep } from './step.ts';
 
@@ -17,16 +18,6 @@ export const BEGINS_AT = 1_800_000_000_000;
 /** Deadlines that may fire in one step: a machine that arms one for now again and again never rests. */
 const FIRED_MAX = 1_000;
 const LIMITS = { microstepsMax: 1_000, childrenMax: 64 };
-
-export interface Deadline {
-  readonly session: number;
-  readonly id: string;
-  readonly dueAt: number;
-  readonly event: { readonly type: string };
-  readonly target: number;
-  readonly to: string | undefined;
-  readonly isHint: boolean;
-}
 
 /** What left the machine in one step, without what the engine does with it. */
 export interface Asked {
@@ -46,13 +37,13 @@ export interface OpenChild {
 export interface Moment {
   readonly snapshot: AnyMachineSnapshot;
   readonly at: number;
-  readonly deadlines: readonly Deadline[];
+  readonly deadlines: readonly TimerRow[];
 }
 
 export class Subject {
   readonly chart: Statechart;
   #tree!: Tree;
-  #deadlines: Deadline[] = [];
+  #timers = new TimerTable();
   #effects: Effect[] = [];
   /** Effects of this step that the table of deadlines has seen. */
   #settled = 0;
@@ -68,16 +59,13 @@ export class Subject {
     return this.#tree.snapshot;
   }
 
-  get deadlines(): readonly Deadline[] {
-    return this.#deadlines;
+  get deadlines(): readonly TimerRow[] {
+    return this.#timers.rows;
   }
 
   /** The deadline that fires first. */
-  get earliest(): Deadline | undefined {
-    let first: Deadline | undefined;
-    for (const deadline of this.#deadlines)
-      if (first === undefined || deadline.dueAt < first.dueAt) first = deadline;
-    return first;
+  get earliest(): TimerRow | undefined {
+    return this.#timers.earliest();
   }
 
   /** True while the machine takes events. */
@@ -88,7 +76,7 @@ export class Subject {
   /** Spawns the actor. */
   begin(input: unknown): void {
     this.at = BEGINS_AT;
-    this.#deadlines = [];
+    this.#timers = new TimerTable();
     this.#forgetEffects();
     this.thrown = undefined;
     try {
@@ -135,7 +123,7 @@ export class Subject {
   /** Where it stands; undefined while children run, whose state is not in the snapshot alone. */
   moment(): Moment | undefined {
     if (this.thrown !== undefined || this.#tree.hasChildren) return undefined;
-    return { snapshot: this.#tree.snapshot, at: this.at, deadlines: this.#deadlines };
+    return { snapshot: this.#tree.snapshot, at: this.at, deadlines: [...this.deadlines] };
   }
 
   /** Sets it to a moment of a subject of the same chart. */
@@ -144,7 +132,7 @@ export class Subject {
       throw new Error('The moment belongs to another subject.');
     this.#tree = this.chart.standing('it', snapshot);
     this.#forgetEffects();
-    this.#deadlines = [...deadlines];
+    this.#timers = new TimerTable([...deadlines]);
     this.at = at;
     this.thrown = undefined;
   }
@@ -204,11 +192,10 @@ export class Subject {
   /** Fires what is due by then, each at its own moment. */
   #fireDue(until: number): void {
     for (let fired = 0; this.isActive; fired += 1) {
-      const due = this.earliest;
-      if (due === undefined || due.dueAt > until) return;
+      const due = this.#timers.takeDue(until);
+      if (due === undefined) return;
       if (fired >= FIRED_MAX) throw new Error(`"${due.id}" is due at once again and again.`);
       this.at = Math.max(this.at, due.dueAt);
-      this.#deadlines = this.#deadlines.filter((one) => one !== due);
       this.#tree.fire(due, this.at, this.#effects);
       this.#settle();
     }
@@ -216,28 +203,8 @@ export class Subject {
 
   /** Arms and cancels deadlines as the last turn asked. */
   #settle(): void {
-    for (const effect of this.#effects.slice(this.#settled)) this.#apply(effect);
+    for (const effect of this.#effects.slice(this.#settled)) this.#timers.apply(effect, this.at);
     this.#settled = this.#effects.length;
-    if (!this.isActive) this.#deadlines = [];
-  }
-
-  #apply(effect: Effect): void {
-    switch (effect.type) {
-      case 'arm':
-        this.#deadlines = [
-          ...this.#deadlines.filter(
-            ({ session, id }) => session !== effect.session || id !== effect.id,
-          ),
-          { ...effect, dueAt: this.at + Math.ceil(effect.delayMs) },
-        ];
-        return;
-      case 'cancel':
-        this.#deadlines = this.#deadlines.filter(
-          ({ session, id }) => session !== effect.session || id !== effect.id,
-        );
-        return;
-      case 'cancelAll':
-        this.#deadlines = this.#deadlines.filter(({ session }) => session !== effect.session);
-    }
+    if (!this.isActive) this.#timers = new TimerTable();
   }
 }
