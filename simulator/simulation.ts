@@ -5,7 +5,7 @@
 export {
   type Bounds,
   checkBounds,
-  historyMaxIn,
+  disksIn,
   limitsIn,
   withinBounds,
 } from './simulation/bounds.ts';

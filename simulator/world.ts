@@ -20,4 +20,4 @@ export {
 export { WorldNode } from './world/node.ts';
 export { SeededRandom } from './world/random.ts';
 export { type Outside, sealed } from './world/sealed.ts';
-export { type Fault, World } from './world/world.ts';
+export { type DiskRules, type Fault, World } from './world/world.ts';

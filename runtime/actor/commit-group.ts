@@ -27,6 +27,8 @@ export class Group {
   readonly actors: Actor[] = [];
   readonly writes: Writing[] = [];
   readonly turns: Turn[] = [];
+  /** Actors that know already what of theirs was taken in this group. */
+  readonly senders: Actor[] = [];
   readonly dropUndelivered: Array<{
     readonly id: string;
     readonly settle: (error?: Error) => void;

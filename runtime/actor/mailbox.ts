@@ -11,7 +11,7 @@ import { RuntimeError } from '../base/errors.ts';
 import { knob } from '../base/knob.ts';
 import { SPAWN_EVENT } from '../machine.ts';
 import type { ChildResult } from '../statechart.ts';
-import type { OutboxRow } from './outbox.ts';
+import type { Outbox, OutboxRow } from './outbox.ts';
 import { Queue } from './queue.ts';
 import type { TimerRow } from './timer-table.ts';
 
@@ -26,6 +26,8 @@ export interface Message {
   readonly counter: number;
   /** The sender's message that has to be taken before this one; 0 for none, undefined where there is no order. */
   readonly after: number | undefined;
+  /** Outbox that it stands in, of a sender on this node. Its turn may not be durable yet. */
+  readonly origin: Outbox | undefined;
   readonly isHint: boolean;
   /** Time that it had waited when it was sent, where that is worth telling. */
   readonly ageMs?: number | undefined;
@@ -85,8 +87,8 @@ export function refuseItem(item: Item, refusal: Error): void {
 
 /** A message for a mailbox of this node. */
 export function message(event: { readonly type: string }, parts: Partial<Message> = {}): Message {
-  const { from, counter = 0, after, isHint = false, settle, timer, session, ageMs } = parts;
-  const made: Message = { type: 'message', event, from, counter, after, isHint, settle };
+  const { from, counter = 0, after, origin, isHint = false, settle, timer, session, ageMs } = parts;
+  const made: Message = { type: 'message', event, from, counter, after, origin, isHint, settle };
   if (ageMs !== undefined && ageMs > 0) return { ...made, ageMs };
   if (session !== undefined) return { ...made, session };
   return timer === undefined ? made : { ...made, timer };

@@ -5,7 +5,8 @@
  * the sender's address it is the message's identity. Each receiver has a lane of its
  * own, in the order of sending; at most 64 of a lane are under way, and a receiver that
  * is down holds up nobody else. Rows whose turn is not committed yet stand in their lane
- * like the others, but nobody may send them. Nothing is ever dropped here: a full outbox
+ * like the others, but only actors of the same place may take them: such a turn is committed with
+ * the sender's, or after it, and a message that was taken in time is in no record of its sender. Nothing is ever dropped here: a full outbox
  * refuses the turn that wants to send more.
  */
 
@@ -16,6 +17,9 @@ import type { Cancel } from '../ports/clock.ts';
 
 /** Messages of one sender to one receiver that may be under way at once. */
 export const UNDER_WAY_MAX = knob('underWayMax', 64);
+
+/** A node that has just started knows its kinds a little later. */
+const KIND_ATTEMPTS_MAX = 10;
 
 export interface OutboxRow {
   readonly counter: number;
@@ -86,6 +90,16 @@ export class Lane {
     return this.refused?.has((this.rows[index] as OutboxRow).counter) === true;
   }
 
+  /**
+   * True if a refusal may be another one later. Only the first of a lane can know that its receiver is not
+   * there.
+   */
+  isRetried(index: number, { code, retryable }: RuntimeError): boolean {
+    if (retryable) return true;
+    if (code === 'KIND_UNKNOWN') return this.kindRefusals < KIND_ATTEMPTS_MAX;
+    return (code === 'ACTOR_UNKNOWN' || code === 'ACTOR_ENDED') && !this.isFirst(index);
+  }
+
   refuse(counter: number): void {
     this.refused ??= new Set();
     this.refused.add(counter);
@@ -110,6 +124,8 @@ export class Outbox {
   since: number | undefined;
   /** Rows up to this counter are durable and may leave. */
   durable: number;
+  /** Set when its actor goes back to its record: rows that were not durable then were never sent. */
+  isForgotten: boolean = false;
   /** Number of rows in all lanes. */
   size = 0;
   readonly #lanes = new Map<string, Lane>();
@@ -160,6 +176,11 @@ export class Outbox {
       }
       if (lane.rows.length === 0) this.#lanes.delete(lane.to);
     }
+  }
+
+  /** True once the turn that sent it is durable. */
+  isDurable(counter: number): boolean {
+    return counter <= this.durable;
   }
 
   /** Undefined when there is nothing for `to`. */

@@ -29,7 +29,8 @@ export function createMessaging(ports: NodePorts, outlets: MessagingOutlets): Me
   const { node, place, clock, random, limits, logger, transport } = ports;
   const peers = new Peers(node, transport, logger, ports);
   const routes = new Routes({ place, peers, isHosting: outlets.isHosting });
-  const delivery = new Delivery({ ...ports, ...outlets, peers, routes });
+  const mayGoAhead = ports.store.isGroupAtomic;
+  const delivery = new Delivery({ ...ports, ...outlets, peers, routes, mayGoAhead });
   const inquire = (target: string): void => delivery.inquire(target);
   const hints = new Hints({ ...ports, ...outlets, peers, routes, inquire });
   const session = new Session(`session:${random.id()}@${node}`, delivery, clock, limits);

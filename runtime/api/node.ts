@@ -227,6 +227,7 @@ export class Node {
 
   #listener(release: Release, delivery: Delivery): ShardListener {
     return {
+      sent: (actor, rows) => release.handOver(actor, rows),
       released: (turn) => release.turn(turn),
       committed: () => this.hosting.committed(),
       resumed: (actor) => release.resume(actor),

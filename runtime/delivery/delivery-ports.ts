@@ -27,6 +27,8 @@ export interface DeliveryServices {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly transport: Transport;
+  /** Actors of this place may take what is not durable yet: a group of the store is written whole or not at all. */
+  readonly mayGoAhead: boolean;
   /** The mailboxes of this node. */
   accept(address: string, message: Message): void;
   isHosting(): boolean;

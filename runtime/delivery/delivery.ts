@@ -29,9 +29,6 @@ interface Sender {
   isForgotten: boolean;
 }
 
-/** A node that has just started knows its kinds a little later. */
-const KIND_ATTEMPTS_MAX = 10;
-
 export class Delivery {
   readonly #services: DeliveryServices;
   readonly #sendable: Sendable;
@@ -144,16 +141,19 @@ export class Delivery {
     const mayGoOn = lane.underWay < Math.min(lane.rows.length, UNDER_WAY_MAX.value);
     // So it is after most receipts: nothing to send, and whether the rest is answered is looked at.
     if (!mayGoOn && lane.cancelRetry !== undefined) return;
-    const route = this.#services.routes.to(placeOf(lane.to));
+    const { routes, mayGoAhead } = this.#services;
+    const route = routes.to(placeOf(lane.to));
     while (lane.underWay < Math.min(lane.rows.length, UNDER_WAY_MAX.value)) {
       if (lane.isPaused || lane.refused !== undefined || sender.isForgotten) break;
       const row = lane.rows[lane.underWay] as OutboxRow;
-      if (row.counter > outbox.durable) break;
+      if (!outbox.isDurable(row.counter) && !(route === 'here' && mayGoAhead)) break;
       if (route === undefined) return void this.#pause(sender, lane);
       const after = lane.before(lane.underWay);
       lane.underWay += 1;
       lane.isHere = route === 'here';
       this.#send(sender, lane, row, after, route);
+      // It was not taken ahead of its commit, and is sent again with that.
+      if (lane.rows[lane.underWay] === row) return;
     }
     // On this node everything is answered; from elsewhere an answer may never come.
     const mayBeSilent = route !== 'here' && lane.underWay > 0 && !sender.isForgotten;
@@ -169,8 +169,10 @@ export class Delivery {
     } else if (route === 'here') {
       const settle = (error?: Error) =>
         this.#answered(sender, lane, counter, error as RuntimeError | undefined);
-      this.#services.metrics.offeredHere += 1;
-      this.#services.accept(row.to, message(event, { from, counter, after, settle }));
+      const { metrics, accept, mayGoAhead } = this.#services;
+      const origin = mayGoAhead ? sender.outbox : undefined;
+      metrics.offeredHere += 1;
+      accept(row.to, message(event, { from, counter, after, origin, settle }));
     } else {
       this.#services.metrics.messagesSent += 1;
       const { peers, clock } = this.#services;
@@ -184,6 +186,10 @@ export class Delivery {
     // A message refused for good stays refused, whatever happens to a copy.
     if (index < 0 || lane.isRefused(index)) return;
     const row = lane.rows[index] as OutboxRow;
+    if (error !== undefined && !sender.outbox.isDurable(counter)) {
+      lane.underWay = Math.min(lane.underWay, index);
+      return;
+    }
     if (error === undefined || error.code === 'TURN_FAILED') {
       // The pause that was begun is longer than one after an answer.
       const isShorter = lane.attempts > 0 && lane.cancelRetry !== undefined;
@@ -194,7 +200,7 @@ export class Delivery {
       this.#silence.answered(placeOf(lane.to));
       if (lane.cancelRetry !== undefined) lane.progressedAt = this.#services.clock.now();
       sender.owner.taken(sender.from, row, error);
-    } else if (isRetried(error, lane, index)) {
+    } else if (lane.isRetried(index, error)) {
       this.#refusedForNow(sender, lane, index, error);
       return;
     } else {
@@ -286,14 +292,4 @@ export class Delivery {
   #safe({ isHere, underWay }: Lane): number {
     return isHere && this.#services.isHosting() ? underWay : 0;
   }
-}
-
-/**
- * True if a refusal may be another one later. Only the first of a lane can know that its receiver is not
- * there.
- */
-function isRetried({ code, retryable }: RuntimeError, lane: Lane, index: number): boolean {
-  if (retryable) return true;
-  if (code === 'KIND_UNKNOWN') return lane.kindRefusals < KIND_ATTEMPTS_MAX;
-  return (code === 'ACTOR_UNKNOWN' || code === 'ACTOR_ENDED') && !lane.isFirst(index);
 }

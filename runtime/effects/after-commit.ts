@@ -45,10 +45,20 @@ export class Release {
     this.#services = services;
   }
 
+  /** Hands messages over: before the commit those to actors of this place, with it all. */
+  handOver({ address, outbox }: Actor, sent: readonly OutboxRow[]): void {
+    const { delivery, owner } = this.#services;
+    let last = '';
+    for (const { to } of sent) {
+      // A batch to one receiver goes at once.
+      if (to !== last) delivery.dispatch(address, outbox, to, owner);
+      last = to;
+    }
+  }
+
   turn(turn: Turn): void {
     const { actor, item, failure, snapshot, status, sent, effects, pending } = turn;
-    const { delivery, performers, observers, questions, inspection, owner, metrics } =
-      this.#services;
+    const { performers, observers, questions, inspection, metrics } = this.#services;
     if (turn.question !== undefined) {
       this.#ask(turn, turn.question);
       return;
@@ -63,12 +73,7 @@ export class Release {
     if (ended !== undefined) this.#services.children.taken(actor.address, ended);
     if (sent.length > 0) {
       actor.outbox.durable = (sent.at(-1) as OutboxRow).counter;
-      let last = '';
-      for (const { to } of sent) {
-        // A batch to one receiver goes at once.
-        if (to !== last) delivery.dispatch(actor.address, actor.outbox, to, owner);
-        last = to;
-      }
+      this.handOver(actor, sent);
     }
     for (let index = 0; index < effects.length; index += 1) {
       const effect = effects[index] as Effect;

@@ -3,7 +3,8 @@
  * for an actor that is there.
  *
  * The others are settled here: at once, or with the group being filled where the reason against
- * them is not durable yet. A message that is admitted has its mark in the inbox.
+ * them is not durable yet. One that was never sent, because the turn that said it was refused by the store, is
+ * dropped. A message that is admitted has its mark in the inbox.
  */
 
 import type { Actor, Commits, IsSameLife, Message, Turn } from '../actor.ts';
@@ -39,7 +40,8 @@ export function admit(
   write: (actor: Actor) => void,
 ): boolean {
   const { limits, commits, metrics, isSameLife, owesNothing } = services;
-  const { counter, after, event } = item;
+  const { counter, after, event, origin } = item;
+  if (origin?.isForgotten === true && !origin.isDurable(counter)) return false;
   const from = counter > 0 ? item.from : undefined;
   const isSpawn = event.type === SPAWN_EVENT;
   const performer = performerOf(actor, item);
@@ -90,16 +92,17 @@ function performerOf({ kind }: Actor, { session, event }: Message): string | und
   return session === undefined ? kind.questions.get(event.type) : undefined;
 }
 
-/** Lets a question go on at once, or after what its actor has taken before it and is not durable yet. */
+/** Lets a question go on at once, or after what its actor has taken before it, or its own turn, is durable. */
 function ask(
   actor: Actor,
   item: Message,
   at: number,
-  { asked }: AdmissionServices,
+  { asked, commits }: AdmissionServices,
   question: string | undefined,
 ): false {
   const turn = { ...emptyTurn(actor, item, at), question };
-  if (actor.group === undefined) asked(turn);
+  if (item.origin?.isDurable(item.counter) === false) commits.filling.turns.push(turn);
+  else if (actor.group === undefined) asked(turn);
   else actor.group.turns.push(turn);
   return false;
 }

@@ -28,6 +28,7 @@ import {
   mayOweMessages,
   noteCommitted,
   numberedSince,
+  type OutboxRow,
   refuseItem,
   type Turn,
   unspawned,
@@ -65,6 +66,8 @@ export interface ShardServices extends ContextLossServices {
 
 /** News that the shard has for the rest of the node. */
 export interface ShardListener {
+  /** A turn that is not durable yet has sent messages: actors of this place may take them. */
+  sent(actor: Actor, rows: readonly OutboxRow[]): void;
   /** A turn is durable: what it asked for may leave. */
   released(turn: Turn): void;
   /** An actor came into memory with messages, effects or children under way. */
@@ -125,6 +128,8 @@ export class Shard implements CommitListener {
       contexts: new ContextLosses(services),
       logger: services.logger,
       asked: (question) => this.#listener.released(question),
+      sent: (actor, rows) => this.#listener.sent(actor, rows),
+      taken: (message) => this.#taken(message),
       isSameLife: (sender, at) => this.#isSameLife(sender, at),
       owesNothing: (sender, to) => this.#owesNothing(sender, to),
     });
@@ -379,7 +384,7 @@ export class Shard implements CommitListener {
       return;
     }
     this.#batches.committed(true);
-    const actors = new Set(groups.flatMap((group) => group.actors));
+    const actors = new Set(groups.flatMap(({ actors, senders }) => [...actors, ...senders]));
     const addresses = [...actors].map(({ address }) => address);
     this.#services.logger.warn(
       { actors: actors.size, refusal: messageOf(refusal) },
@@ -610,9 +615,22 @@ export class Shard implements CommitListener {
     }
   }
 
+  /**
+   * A turn in the group being filled has taken a message. Where its sender lives here, its outbox is without it
+   * from that group on.
+   */
+  #taken({ from, origin, settle }: Message): void {
+    if (from === undefined || origin === undefined) return;
+    const sender = this.live.peek(from);
+    if (sender?.outbox !== origin) return;
+    this.#commits.filling.senders.push(sender);
+    settle?.();
+  }
+
   /** Starts again from the stored record; what still waited goes on waiting, or comes again by itself. */
   #forget(actor: Actor): void {
     const { address, deadline, mailbox } = actor;
+    actor.outbox.isForgotten = true;
     this.#leave(address);
     this.#bookkeeping.forget(actor);
     if (deadline !== undefined) this.deadlines.clear(deadline);

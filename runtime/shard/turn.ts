@@ -8,7 +8,7 @@
  * that fails leaves the actor as it was (failure.ts).
  */
 
-import type { ContextLosses, Item, Order, TimerRow } from '../actor.ts';
+import type { ContextLosses, Item, Message, Order, OutboxRow, TimerRow } from '../actor.ts';
 import {
   type Actor,
   type Asked,
@@ -50,6 +50,10 @@ export interface TurnServices extends AdmissionServices {
   readonly contexts: ContextLosses;
   readonly logger: Logger;
   readonly transport?: Pick<Transport, 'url'>;
+  /** Hears of messages that a turn in the group being filled has sent. */
+  sent(actor: Actor, rows: readonly OutboxRow[]): void;
+  /** Hears of a message that such a turn has taken. */
+  taken(message: Message): void;
 }
 
 export class Turns {
@@ -196,6 +200,7 @@ export class Turns {
     this.#services.contexts.look(actor);
     this.#stage(actor, historyText(actor, item, at, facts));
     this.#finish(actor, item, at, eventType(item, timer), asked, undefined);
+    if (item.type === 'message') this.#services.taken(item);
   }
 
   #stage(
@@ -285,5 +290,6 @@ export class Turns {
       failure,
       retry,
     });
+    if (asked.sent !== undefined) this.#services.sent(actor, asked.sent);
   }
 }

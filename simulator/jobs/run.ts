@@ -12,7 +12,7 @@ import { DEFAULT_LIMITS } from '../../runtime/base/limits.ts';
 import { heal, Strikes } from '../faults.ts';
 import type { CommitFact, History, HistoryRecord } from '../history.ts';
 import { Judge, type Judgement } from '../invariants.ts';
-import { historyMaxIn, withinBounds } from '../simulation.ts';
+import { disksIn, withinBounds } from '../simulation.ts';
 import { commitDelayOf, type Outside, sealed, World } from '../world.ts';
 import { BOOK, Book } from './book.ts';
 import { Clients } from './clients.ts';
@@ -62,7 +62,6 @@ export function play(plan: Plan, options: PlayOptions = {}): Promise<Run> {
 async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): Promise<Run> {
   const { invariants = jobsInvariants, endsAtViolation = false, keepsHistory = true } = options;
   const { seed, network } = plan;
-  const historyMax = historyMaxIn(plan.bounds);
   const world = new World({
     seed,
     delayMs: network.delayMs,
@@ -70,7 +69,7 @@ async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): P
     drawsTies: plan.isDrawn === true,
     outside,
     keepsHistory,
-    ...(historyMax !== undefined && { historyMax }),
+    disks: disksIn(plan.bounds),
     ...commitDelayOf(plan),
   });
   const system = new JobsSystem(world, plan);

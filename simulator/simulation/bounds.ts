@@ -3,7 +3,8 @@
  *
  * Flat names, so that a plan can keep them and shrinking can leave them out one by one: `limit.mailboxMax`
  * is a limit of every runtime, `knob.creditIdsMax` a knob of the product (runtime/base/knob.ts),
- * `disk.historyMax` how many rows of history a disk keeps of an actor.
+ * `disk.historyMax` how many rows of history a disk keeps of an actor; `disk.wholeGroups` is 1 where no crash splits a
+ * group.
  *
  * Knobs are turned for a whole process. Runs with the same bounds may overlap; one with others waits.
  */
@@ -11,17 +12,18 @@
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { knobs, turnKnobs } from '../../runtime/base/knob.ts';
 import { type RuntimeLimits, resolveLimits } from '../../runtime/base/limits.ts';
+import type { DiskRules } from '../world.ts';
 
 export type Bounds = Readonly<Record<string, number>>;
 
-const HISTORY_MAX = 'disk.historyMax';
+const OF_DISKS: ReadonlySet<string> = new Set(['disk.historyMax', 'disk.wholeGroups']);
 
 /** @throws {RuntimeError} OPTION_INVALID for a bound that there is not, or a value that it cannot have. */
 export function checkBounds(bounds: Bounds): void {
   const turnable = new Set(knobs().map(({ name }) => `knob.${name}`));
   resolveLimits(limitsIn(bounds));
   for (const name of Object.keys(bounds)) {
-    if (name === HISTORY_MAX || name.startsWith('limit.') || turnable.has(name)) continue;
+    if (OF_DISKS.has(name) || name.startsWith('limit.') || turnable.has(name)) continue;
     throw new RuntimeError('OPTION_INVALID', `There is no bound called "${name}".`);
   }
 }
@@ -31,9 +33,9 @@ export function limitsIn(bounds: Bounds): Partial<RuntimeLimits> {
   return below('limit.', bounds);
 }
 
-/** How many rows of history disks keep of an actor; undefined: as many as a store in memory. */
-export function historyMaxIn(bounds: Bounds = {}): number | undefined {
-  return bounds[HISTORY_MAX];
+export function disksIn(bounds: Bounds = {}): DiskRules {
+  const { historyMax, wholeGroups = 0 } = below('disk.', bounds);
+  return { ...(historyMax !== undefined && { historyMax }), wholeGroups: wholeGroups === 1 };
 }
 
 /** Runs that go on now, under the knobs that are turned now. */

@@ -19,7 +19,7 @@ import {
 } from '../faults.ts';
 import type { HistoryRecord } from '../history.ts';
 import { engineInvariants, Judge, type Judgement } from '../invariants.ts';
-import { commitDelayOf, type Outside, sealed, World } from '../world.ts';
+import { commitDelayOf, type Outside, SeededRandom, sealed, World } from '../world.ts';
 import { addNodes, bringUp, CLIENT, type ClusterOptions } from './cluster.ts';
 import { judged, type OwnFacts, type OwnInvariant, StoredActors } from './own-invariant.ts';
 import type { SimulationPlan } from './plan.ts';
@@ -82,6 +82,8 @@ async function playSealed(
     warmUpMs: COMING_UP_MS,
     drawsTies: true,
     outside,
+    // A store that a program may have splits no group, or may split each.
+    disks: { wholeGroups: new SeededRandom(seed, 'disks').next() < 0.5 },
     ...commitDelayOf(plan),
   });
   addNodes(world, simulated, shape);

@@ -27,14 +27,21 @@ export interface WorldOptions {
   readonly warmUpMs: number;
   /** How long a group takes to be on a disk that is well. Default: no time. */
   readonly commit?: Delay;
-  /** Rows of history that disks keep of an actor. Default: as a store in memory. */
-  readonly historyMax?: number;
+  /** Properties of all disks. */
+  readonly disks?: DiskRules;
   /** Whether chance decides what comes first of what is due at the same moment. Default: the order in which it was asked for does. */
   readonly drawsTies?: boolean;
   /** Whether the history has its records when the run is over. Default: yes. */
   readonly keepsHistory?: boolean;
   /** The one way from a sealed run to the real world. */
   readonly outside: Outside;
+}
+
+export interface DiskRules {
+  /** Rows of history that they keep of an actor. Default: as a store in memory. */
+  readonly historyMax?: number;
+  /** See `DiskOptions`. */
+  readonly wholeGroups?: boolean;
 }
 
 /** Hears of a group in the moment in which it is handed to a disk, inside of that call. */
@@ -58,13 +65,12 @@ export class World {
   readonly #disks = new Map<string, Disk>();
   readonly #groupReaders = new Set<GroupReader>();
   readonly #commit: Delay | undefined;
-  readonly #historyMax: number | undefined;
+  readonly #diskRules: DiskRules;
   readonly #zero: number;
 
   constructor(options: WorldOptions) {
-    const { seed, delayMs, warmUpMs, commit, drawsTies, outside, historyMax, keepsHistory } =
-      options;
-    this.#historyMax = historyMax;
+    const { seed, delayMs, warmUpMs, commit, drawsTies, outside, keepsHistory } = options;
+    this.#diskRules = options.disks ?? {};
     this.seed = seed;
     const tiebreak = drawsTies === true ? this.random('ties') : undefined;
     this.clock = new SimulatedClock({ ...(tiebreak !== undefined && { tiebreak }) });
@@ -174,12 +180,14 @@ export class World {
   }
 
   #newDisk(place: string): Disk {
+    const { historyMax, wholeGroups = false } = this.#diskRules;
     return new Disk({
       place,
       clock: this.clock,
       random: this.random(`disk/${place}`),
       ...(this.#commit !== undefined && { commit: this.#commit }),
-      ...(this.#historyMax !== undefined && { memory: { historyMax: this.#historyMax } }),
+      ...(historyMax !== undefined && { memory: { historyMax } }),
+      wholeGroups,
       onHanded: (node, group) => {
         for (const read of this.#groupReaders) read(node, group);
       },

@@ -2,7 +2,8 @@
  * A store whose commits take time, and which may die in the middle of one.
  *
  * When it dies, some records of the group under way are written and some are not: groups
- * are not atomic, records are. Nobody hears of what was written then.
+ * are not atomic, records are. One whose groups are atomic writes all of them or none. Nobody hears of what was
+ * written then.
  */
 
 import type { Group, Settle } from '../../runtime/ports/store.ts';
@@ -14,18 +15,20 @@ import { StoreInFront } from '../store-in-front.ts';
 export class DyingStore extends StoreInFront {
   /** Off while nobody moves the clock. */
   isSlow: boolean = true;
+  readonly #isGroupAtomic: boolean;
   readonly #clock: SimulatedClock;
   readonly #random: SeededRandom;
   #underWay: Array<{ readonly group: Group; readonly settle: Settle }> = [];
 
-  constructor(clock: SimulatedClock, random: SeededRandom) {
+  constructor(clock: SimulatedClock, random: SeededRandom, isGroupAtomic = false) {
     super(memoryStore());
+    this.#isGroupAtomic = isGroupAtomic;
     this.#clock = clock;
     this.#random = random;
   }
 
   override get isGroupAtomic(): boolean {
-    return false;
+    return this.#isGroupAtomic;
   }
 
   override commit(group: Group, settle: Settle): void {
@@ -47,7 +50,10 @@ export class DyingStore extends StoreInFront {
   die(): void {
     const [first] = this.#underWay;
     if (first !== undefined) {
-      const writes = first.group.writes.filter(() => this.#random.next() < 0.5);
+      const isWritten = this.#random.next() < 0.5;
+      const writes = first.group.writes.filter(() =>
+        this.#isGroupAtomic ? isWritten : this.#random.next() < 0.5,
+      );
       this.behind.commit({ ...first.group, writes }, () => {});
     }
     this.#underWay = [];

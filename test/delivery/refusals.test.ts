@@ -213,6 +213,7 @@ test('a further refusal of the same message is not told', () => {
     transport: noTransport(),
     accept() {},
     isHosting: () => true,
+    mayGoAhead: false,
   });
   const outbox = new Outbox();
   const to = 'listener/l@b';

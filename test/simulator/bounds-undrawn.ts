@@ -227,7 +227,7 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
     ],
     [
       'a fuse against what goes round for ever; one less would give up what only takes its time',
-      ['runtime/delivery/delivery.ts KIND_ATTEMPTS_MAX', 'stores/directory/claim.ts ROUNDS_MAX'],
+      ['runtime/actor/outbox.ts KIND_ATTEMPTS_MAX', 'stores/directory/claim.ts ROUNDS_MAX'],
     ],
     [
       'real sockets and files, which simulated runs have not; their own tests go to the limit',

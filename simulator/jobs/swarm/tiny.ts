@@ -84,6 +84,7 @@ export const TINY: Readonly<Record<string, readonly number[]>> = {
   'knob.inboxShare': [1, 2],
   // No shorter than anybody goes on sending what is not answered.
   'knob.sessionSilentMs': [30_000],
+  'disk.wholeGroups': [1],
 };
 
 /** The same for options of the jobs system. */

@@ -32,6 +32,8 @@ export interface DiskOptions {
   /** How long a group takes. Without it a group takes no time and is on the disk at once. */
   readonly commit?: Delay;
   readonly memory?: MemoryStoreOptions;
+  /** No group is ever split, as with a database: one that would be is lost. Default false. */
+  readonly wholeGroups?: boolean;
   /** Hears of every group that takes its time, when it is handed over: inside of that call. */
   readonly onHanded?: (node: string, group: Group) => void;
   /** Hears the outcome of every group. */
@@ -99,7 +101,10 @@ export class Disk {
       waiting: [],
     };
     this.#lives.set(nameOf(node, life), owner);
-    return new DiskStore(owner, this.#content, (group, settle) => this.#hand(owner, group, settle));
+    const { wholeGroups = false } = this.#options;
+    return new DiskStore(owner, this.#content, wholeGroups, (...told) =>
+      this.#hand(owner, ...told),
+    );
   }
 
   /** The node dies: each of its groups under way ends so, or as chance has it. */
@@ -128,14 +133,12 @@ export class Disk {
   /** Nothing is written until it is ended, and then everything that waits. */
   stall(): DiskFault {
     this.#line.hold();
-    let isOver = false;
-    return {
-      hits: 0,
-      end: () => {
-        if (!isOver) this.#line.release();
-        isOver = true;
-      },
+    let release = (): void => this.#line.release();
+    const end = (): void => {
+      release();
+      release = () => {};
     };
+    return { hits: 0, end };
   }
 
   /** Refuses groups as a full disk does: nothing of them is written, and the node goes on. */
@@ -151,7 +154,6 @@ export class Disk {
     return this.#faults.fail(end ?? this.#drawEnd());
   }
 
-  /** A copy of all that is on the disk now. */
   keepImage(): DiskImage {
     return this.#content.keep();
   }
@@ -248,12 +250,13 @@ export class Disk {
   /** A group that nobody hears of: it is written, or part of it, or nothing. */
   #endGroup(handed: Handed, end: GroupEnd, error?: Error): GroupEnd {
     const { group, by } = handed;
+    const { wholeGroups = false } = this.#options;
     const { length } = group.writes;
     // What would have been refused was not written either.
-    const refusal =
-      error === undefined ? (by.failure ?? this.#faults.refusalOf(by.node)) : undefined;
-    const isRefused = refusal !== undefined || this.#content.refusalOf(group) !== undefined;
-    if (end === 'lost' || isRefused || this.#content.isStale(group)) {
+    const refusal = error === undefined && (by.failure ?? this.#faults.refusalOf(by.node));
+    const isRefused = Boolean(refusal) || this.#content.refusalOf(group) !== undefined;
+    const isLost = end === 'lost' || (end === 'split' && wholeGroups);
+    if (isLost || isRefused || this.#content.isStale(group)) {
       this.#report(handed, 'lost', [], error);
       return 'lost';
     }
@@ -278,19 +281,15 @@ export class Disk {
     { by, group }: Handed,
     change: CommitFact['change'],
     writes: CommitFact['writes'],
-    error?: Error,
+    error?: Error & { readonly code?: string },
   ): void {
     const { onCommit, place } = this.#options;
     const { shard, fence } = group;
     const addresses = group.writes.map(({ address }) => address);
-    const code = error === undefined ? undefined : codeOf(error);
+    const code = error?.code ?? error?.message;
     const fact = { place, shard, fence, change, writes, addresses, error: code };
     onCommit?.(by.node, { type: 'commit', ...fact });
   }
-}
-
-function codeOf(error: Error & { readonly code?: string }): string {
-  return error.code ?? error.message;
 }
 
 function nameOf(node: string, life: number): string {

@@ -19,8 +19,8 @@ import type { DiskContent } from './content.ts';
 import type { DiskLife } from './disk.ts';
 
 export class DiskStore implements Store {
-  /** A group may be split by a crash. */
-  readonly isGroupAtomic = false;
+  /** False where a crash may split a group. */
+  readonly isGroupAtomic: boolean;
   readonly #life: DiskLife;
   readonly #content: DiskContent;
   readonly #commit: (group: Group, settle: Settle) => void;
@@ -28,8 +28,10 @@ export class DiskStore implements Store {
   constructor(
     life: DiskLife,
     content: DiskContent,
+    isGroupAtomic: boolean,
     commit: (group: Group, settle: Settle) => void,
   ) {
+    this.isGroupAtomic = isGroupAtomic;
     this.#life = life;
     this.#content = content;
     this.#commit = commit;

@@ -48,14 +48,16 @@ test('an actor with hundreds of local senders keeps the marks of a few', async (
 });
 
 test.each(
-  [1, 2, 3, 4, 5, 6, 7, 8].flatMap((seed) => [0, 200].map((outageMs) => ({ seed, outageMs }))),
+  upTo(8).flatMap((seed) =>
+    [0, 200].flatMap((outageMs) => [false, true].map((isWhole) => ({ seed, outageMs, isWhole }))),
+  ),
 )(
-  'and takes nothing twice when nodes die in the middle of a group, for $outageMs ms (seed $seed)',
-  async ({ seed, outageMs }) => {
+  'and takes nothing twice when nodes die in the middle of a group, for $outageMs ms (seed $seed, groups whole: $isWhole)',
+  async ({ seed, outageMs, isWhole }) => {
     const size = 30;
     const random = new SeededRandom(seed, 'marks');
     const clock = new SimulatedClock();
-    const store = new DyingStore(clock, random);
+    const store = new DyingStore(clock, random, isWhole);
     store.isSlow = false;
     const rt = await pool(size, { clock, store, seed, limits: { dedupRetentionMs: 100 } });
     store.isSlow = true;

@@ -103,7 +103,7 @@ describe.concurrent('after a timeout', () => {
   test('[6] the whole run can fail: what runs is stopped, and no reduce follows', async ({
     scene,
   }) => {
-    const shell = 'if [ ${item} = b ]; then sleep 0.2; else sleep 20; fi';
+    const shell = 'if [ ${item} = b ]; then sleep 3; else sleep 20; fi';
     const document = await scene.run({
       map: { ...AGENT_5, max_parallel: 2 },
       shell,
