@@ -162,6 +162,7 @@ class Door {
         outcome: 'refused',
         why,
         code: 'NOT_ALLOWED',
+        error: { code: 'forbidden', message: why },
       });
       return;
     }
