@@ -89,6 +89,8 @@ const managerSocket = websocketTransport({
     gates: ['gate', ...OPEN.gates],
   }),
 });
+/** Work that the slow plant does for each first frame of a peer. */
+const PLANTED_UNITS = 3 * STALL_UNITS;
 const FENCE_STEP_MAX = 10_000;
 /** With a role nothing happens by itself for an hour, so that what changes is somebody's doing. */
 const HOUR_MS = 3_600_000;
@@ -255,7 +257,7 @@ function slowed(inner: ReturnType<typeof websocketTransport>): Transport {
       peerUp: (node, identity) => listener.peerUp(node, identity),
       peerDown: (node) => listener.peerDown(node),
       frameReceived: (node, frame) => {
-        if (frame.includes('"hello"')) work(2 * STALL_UNITS);
+        if (frame.includes('"hello"')) work(PLANTED_UNITS);
         listener.frameReceived(node, frame);
       },
     });

@@ -1,9 +1,9 @@
 /**
  * Notices when nothing moves in this process, in a measure that does not depend on the machine.
  *
- * A stall is told in units: the CPU time of a known piece of work, measured in the same process right after
- * what is judged, on a machine that is then just as slow and as busy. Of the time between two ticks no more
- * counts than the process has used of a CPU: one that waits for a CPU does not stall.
+ * A stall is told in units: the CPU time of a known piece of work, measured in the same process. Other load on the
+ * machine can only add to a measure, so the least of all that were taken counts. Of the time between two ticks no
+ * more counts than the process has used of a CPU: one that waits for a CPU does not stall.
  */
 
 /** More units than this between two ticks are a stall: 50 ms where a unit takes one. */
@@ -16,6 +16,8 @@ export interface Stall {
 
 const TICK_MS = 5;
 const UNIT_TRIES = 5;
+/** No machine is faster; where CPU time is counted in coarse steps, a measure may be nothing. */
+const UNIT_MS_MIN = 0.2;
 const UNIT_OBJECTS = 5_000;
 const UNIT_TEXT = JSON.stringify(
   Array.from({ length: UNIT_OBJECTS }, (_, index) => ({
@@ -51,9 +53,9 @@ export class StallWatch {
 
   #tick(): void {
     const ms = Math.min(performance.now() - this.#tickedAt, cpuMsSince(this.#usedBefore));
-    // What is far from it on the machine of a moment ago needs no new measure.
+    // What is far from it needs no new measure.
     if (ms > (STALL_UNITS / 2) * this.#unitMs) {
-      this.#unitMs = unitMs();
+      this.#unitMs = Math.min(this.#unitMs, unitMs());
       const units = Math.round(ms / this.#unitMs);
       if (units > STALL_UNITS) this.#stalls.push({ units, ms: Math.round(ms) });
     }
@@ -67,14 +69,14 @@ export function work(units: number): void {
   for (const limitMs = units * unitMs(); cpuMsSince(before) < limitMs; );
 }
 
-/** The CPU time that a unit takes now: of some tries the middle one. */
+/** CPU time that a unit takes: of some tries the least. */
 function unitMs(): number {
   const tries = Array.from({ length: UNIT_TRIES }, () => {
     const before = process.cpuUsage();
     JSON.parse(UNIT_TEXT);
     return cpuMsSince(before);
   });
-  return tries.sort((a, b) => a - b)[UNIT_TRIES >> 1] as number;
+  return Math.max(UNIT_MS_MIN, Math.min(...tries));
 }
 
 function cpuMsSince(before: NodeJS.CpuUsage): number {

@@ -1,7 +1,6 @@
 /**
- * Fences: a place is lost and got back, by the lease, by the store's fence, by a crash.
- * What was not durable is gone, nobody is told otherwise, and machines that want to know
- * hear of each takeover first and once.
+ * Fences: a place changes its holder by the lease, by the store's fence, by a crash. Turns that were not
+ * durable are gone and were told to nobody; machines that listen for takeovers hear of each first and once.
  */
 
 import { describe, expect, test } from 'vitest';

@@ -68,10 +68,9 @@ describe('a run', () => {
     expect(found.changed).toContain('desk/main@A');
   });
 
-  // A machine that is busy at the wrong moment hides the stall: what cannot be missed again and again is found.
-  test('finds a frame that blocks the node', { retry: 3 }, async () => {
+  test('finds a frame that blocks the node', async () => {
     const found = await fuzz({
-      frames: 1_000,
+      frames: 400,
       seed: 'ci',
       plant: 'slowFrame',
       stallsMax: 1,
