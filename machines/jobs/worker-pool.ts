@@ -17,6 +17,7 @@
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import { hint, type Spawned, spawnRoot, type Timed, to } from '../../runtime/machine.ts';
+import { givenEvents } from '../given.ts';
 import { workerAddress, workerHealthAddress, workflowAddress, workflowIdOf } from './addresses.ts';
 import type { LogEvent } from './log-events.ts';
 import type {
@@ -101,6 +102,8 @@ const miscounted = {
   },
 } as const;
 
+const { keep } = givenEvents<WorkerPoolContext, WorkerPoolEvent>();
+
 export const workerPoolMachine = setup({
   types: {
     context: {} as WorkerPoolContext,
@@ -169,18 +172,14 @@ export const workerPoolMachine = setup({
       };
       enqueue.sendTo(to(health), told);
     }),
-    takeOver: assign(({ context, event }) => {
-      assertEvent(event, 'leadership.acquired');
+    takeOver: keep('leadership.acquired', ({ context, event }) => {
       const unheard = Object.entries(context.workers).map(
         ([workerId, worker]) => [workerId, { ...worker, heard: false }] as const,
       );
       const workers = Object.fromEntries(unheard);
       return { term: event.fence, workers, search: null, unexplored: offeredHandlers(workers) };
     }),
-    keepLimits: assign(({ event }) => {
-      assertEvent(event, 'limits.told');
-      return { queueMax: event.queueMax };
-    }),
+    keepLimits: keep('limits.told', ({ event }) => ({ queueMax: event.queueMax })),
   },
   guards: {
     isFirstPart: ({ event }) => event.type === 'worker.registered' && event.page === 1,

@@ -7,8 +7,9 @@
  * One actor for each item of a workflow, whatever the run: nothing is forgotten, and what fails again is added.
  */
 
-import { assertEvent, assign, setup } from 'xstate';
+import { setup } from 'xstate';
 import type { Timed } from '../../runtime/machine.ts';
+import { givenEvents } from '../given.ts';
 import type { FailureEntry, TimeoutRecord } from './words.ts';
 
 export interface FailedItemInput {
@@ -38,6 +39,8 @@ export type FailedItemEvent = Timed<
   | { readonly type: 'record.purged' }
 >;
 
+const { keep } = givenEvents<FailedItemContext, FailedItemEvent>();
+
 export const failedItemMachine = setup({
   types: {
     context: {} as FailedItemContext,
@@ -45,8 +48,7 @@ export const failedItemMachine = setup({
     input: {} as FailedItemInput,
   },
   actions: {
-    keepFailures: assign(({ context, event }) => {
-      assertEvent(event, 'failures.recorded');
+    keepFailures: keep('failures.recorded', ({ context, event }) => {
       const { runId, itemIndex, agentId, failures, timeout } = event;
       return { runId, itemIndex, agentId, timeout, history: [...context.history, ...failures] };
     }),

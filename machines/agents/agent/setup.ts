@@ -4,6 +4,7 @@
 
 import { assertEvent, assign, enqueueActions, raise, sendTo, setup } from 'xstate';
 import { SPAWN_EVENT, to } from '../../../runtime/machine.ts';
+import { givenEvents } from '../../given.ts';
 import { delegationAddress, orchestrationAddress, taskAddress } from '../addresses.ts';
 import type { NoteParams } from '../notes.ts';
 import { CLEANUP_LIMIT_MS, KILL_LIMIT_MS, named, type ProcessParams } from '../process-end.ts';
@@ -33,6 +34,8 @@ export interface LineParams extends ProcessParams {
 const sending = (context: AgentContext, line: LineParams['line']): never =>
   ({ type: 'sendLine', params: { ...named({ context }), line } satisfies LineParams }) as never;
 
+const { given, keep } = givenEvents<AgentContext, AgentEvent>();
+
 export const agentSetup = setup({
   types: {
     context: {} as AgentContext,
@@ -57,15 +60,13 @@ export const agentSetup = setup({
     ) => {},
     cleanUp: (_, _params: ProcessParams) => {},
     // Done by the machine.
-    keepProcess: assign(({ event }) => {
-      assertEvent(event, 'process.started');
+    keepProcess: keep('process.started', ({ event }) => {
       const { group, startTicks, at } = event;
       return { group, startTicks, startedAt: at, countingSince: at, lastLineAt: at };
     }),
-    keepExit: assign(({ context, event }) => {
-      assertEvent(event, 'process.exited');
-      return { strayLines: context.strayLines + event.strayLines };
-    }),
+    keepExit: keep('process.exited', ({ context, event }) => ({
+      strayLines: context.strayLines + event.strayLines,
+    })),
     keepSignal: assign((_, signal: 'SIGTERM' | 'SIGKILL') => ({ signal })),
     keepEnd: assign({ endedAt: ({ event }) => event.at, request: null, misses: 0 }),
     decide: assign(({ context, event }, decision: Decision) => ({
@@ -78,8 +79,7 @@ export const agentSetup = setup({
       activeAtEndMs: activeMsAt(context, event.at),
       countingSince: null,
     })),
-    decideResult: assign(({ context, event }) => {
-      assertEvent(event, 'result.reported');
+    decideResult: keep('result.reported', ({ context, event }) => {
       const activeAtEndMs = activeMsAt(context, event.at);
       return {
         outcome: 'done' as const,
@@ -88,17 +88,14 @@ export const agentSetup = setup({
         countingSince: null,
       };
     }),
-    decideFailure: assign(({ context, event }) => {
-      assertEvent(event, ['failure.reported', 'process.refused']);
-      return {
-        outcome: 'failed' as const,
-        reason: event.type === 'process.refused' ? 'spawn' : 'reported',
-        error: event.error,
-        isRetryable: event.retryable,
-        activeAtEndMs: activeMsAt(context, event.at),
-        countingSince: null,
-      };
-    }),
+    decideFailure: keep(['failure.reported', 'process.refused'], ({ context, event }) => ({
+      outcome: 'failed' as const,
+      reason: event.type === 'process.refused' ? 'spawn' : 'reported',
+      error: event.error,
+      isRetryable: event.retryable,
+      activeAtEndMs: activeMsAt(context, event.at),
+      countingSince: null,
+    })),
     stopClock: assign(({ context, event }) => ({
       activeMs: activeMsAt(context, event.at),
       countingSince: null,
@@ -121,16 +118,14 @@ export const agentSetup = setup({
         enqueue(sending(context, { type: 'checkpoint.requested', requestId, reason, timeoutMs }));
       },
     ),
-    joinRequest: assign(({ context, event }) => {
-      assertEvent(event, 'checkpoint.collect');
+    joinRequest: keep('checkpoint.collect', ({ context, event }) => {
       const { request } = context;
       return { request: request && { ...request, dueAt: event.windowEndsAt, isCollected: true } };
     }),
     countMiss: assign(({ context }) => missed(context)),
-    keepCheckpoint: assign(({ event }) => {
-      assertEvent(event, 'checkpoint.reported');
-      return { lastCheckpoint: { ...event.checkpoint, at: event.at } };
-    }),
+    keepCheckpoint: keep('checkpoint.reported', ({ event }) => ({
+      lastCheckpoint: { ...event.checkpoint, at: event.at },
+    })),
     forgetMisses: assign({ misses: 0, request: null }),
     forgetRequest: assign({ request: null }),
     /** The orchestration need not wait for this one. */
@@ -138,12 +133,10 @@ export const agentSetup = setup({
       ({ context }) => to(orchestrationAddress(context.runId)),
       ({ context }) => ({ type: 'checkpoint.collected', attemptId: context.attemptId }),
     ),
-    keepSeen: assign(({ context, event }) => {
-      assertEvent(event, ['expert.requested', 'human.asked']);
-      return { seen: seenWith(context, event.requestId) };
-    }),
-    delegate: assign(({ context, event }) => {
-      assertEvent(event, 'expert.requested');
+    keepSeen: keep(['expert.requested', 'human.asked'], ({ context, event }) => ({
+      seen: seenWith(context, event.requestId),
+    })),
+    delegate: keep('expert.requested', ({ context, event }) => {
       const delegations = context.delegations + 1;
       const delegationId = `${context.attemptId}.e${delegations}`;
       return { delegations, delegation: { delegationId, requestId: event.requestId } };
@@ -172,32 +165,28 @@ export const agentSetup = setup({
     forgetQuestion: assign({ question: null }),
     tellQuestion: sendTo(
       ({ context }) => to(taskAddress(context.runId, context.taskId)),
-      ({ context, event }) => {
-        assertEvent(event, 'human.asked');
+      given('human.asked', ({ context, event }) => {
         const { requestId, question, options, context: about, allow } = event;
         const { attemptId } = context;
         return { type: 'question.asked', attemptId, requestId, question, options, about, allow };
-      },
+      }),
     ),
-    addUsage: assign(({ context, event }) => {
-      assertEvent(event, 'usage.reported');
-      return { usage: addUsage(context.usage, event.amounts) };
-    }),
+    addUsage: keep('usage.reported', ({ context, event }) => ({
+      usage: addUsage(context.usage, event.amounts),
+    })),
     tellUsage: sendTo(
       ({ context }) => to(orchestrationAddress(context.runId)),
-      ({ event }) => {
-        assertEvent(event, 'usage.reported');
+      given('usage.reported', ({ event }) => {
         const { kind, remainingPercent, amounts } = event;
         return { type: 'usage.reported', kind, remainingPercent, amounts };
-      },
+      }),
     ),
     tellQuota: sendTo(
       ({ context }) => to(orchestrationAddress(context.runId)),
-      ({ context, event }) => {
-        assertEvent(event, 'quota.exhausted');
+      given('quota.exhausted', ({ context, event }) => {
         const { attemptId } = context;
         return { type: 'quota.exhausted', attemptId, resetsInMs: event.resetsInMs };
-      },
+      }),
     ),
     keepAction: assign({
       lastAction: ({ event }) => (event.type === 'progress.made' ? event.message : event.type),
@@ -208,10 +197,10 @@ export const agentSetup = setup({
     noteLateResult: enqueueActions(({ enqueue }) => enqueue(notes.lateResult as never)),
     beginDelegation: sendTo(
       ({ context }) => to(delegationAddress(context.runId, context.delegation?.delegationId ?? '')),
-      ({ context, event }) => {
-        assertEvent(event, 'expert.requested');
-        return { type: SPAWN_EVENT, input: delegationInput(context, event) };
-      },
+      given('expert.requested', ({ context, event }) => ({
+        type: SPAWN_EVENT,
+        input: delegationInput(context, event),
+      })),
     ),
     /** The orchestration waits no longer for a checkpoint that was asked for. */
     leaveRequest: enqueueActions(({ enqueue, context }) => {

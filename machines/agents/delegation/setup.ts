@@ -2,8 +2,9 @@
  * Setup of a delegation: its actions, guards and delays, by name. The chart is in delegation.ts.
  */
 
-import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { to } from '../../../runtime/machine.ts';
+import { givenEvents } from '../../given.ts';
 import { agentAddress, orchestrationAddress, taskAddress } from '../addresses.ts';
 import type { NoteParams } from '../notes.ts';
 import { CLEANUP_LIMIT_MS, KILL_LIMIT_MS, type ProcessParams } from '../process-end.ts';
@@ -31,6 +32,8 @@ const lateResult = noting('late_result_discarded', ({ event }) => ({
   result: event.type === 'result.reported' ? 'done' : 'failed',
 }));
 
+const { given, keep } = givenEvents<DelegationContext, DelegationEvent>();
+
 export const delegationSetup = setup({
   types: {
     context: {} as DelegationContext,
@@ -52,27 +55,22 @@ export const delegationSetup = setup({
     ) => {},
     cleanUp: (_, _params: ProcessParams) => {},
     // Done by the machine.
-    keepProcess: assign(({ context, event }) => {
-      assertEvent(event, 'process.started');
+    keepProcess: keep('process.started', ({ context, event }) => {
       const { group, startTicks, at } = event;
       return { group, startTicks, startedAt: at, dueAt: at + context.limitMs };
     }),
-    keepExit: assign(({ context, event }) => {
-      assertEvent(event, 'process.exited');
-      return { strayLines: context.strayLines + event.strayLines };
-    }),
+    keepExit: keep('process.exited', ({ context, event }) => ({
+      strayLines: context.strayLines + event.strayLines,
+    })),
     keepSignal: assign((_, signal: 'SIGTERM' | 'SIGKILL') => ({ signal })),
     keepEnd: assign({ endedAt: ({ event }) => event.at }),
     countMalformed: assign({ malformedLines: ({ context }) => context.malformedLines + 1 }),
-    keepAnswer: assign(({ event }) => {
-      assertEvent(event, 'result.reported');
-      return { ok: true, answer: event.result ?? null };
-    }),
+    keepAnswer: keep('result.reported', ({ event }) => ({
+      ok: true,
+      answer: event.result ?? null,
+    })),
     keepReason: assign((_, reason: ExpertFailure) => ({ ok: false, reason })),
-    keepStop: assign(({ event }) => {
-      assertEvent(event, 'attempt.stop');
-      return { stopReason: event.reason };
-    }),
+    keepStop: keep('attempt.stop', ({ event }) => ({ stopReason: event.reason })),
     keepStopReason: assign((_, stopReason: StopReason) => ({ stopReason })),
     noteLateResult: enqueueActions(({ enqueue }) => enqueue(lateResult as never)),
     tellQueued: sendTo(
@@ -86,11 +84,10 @@ export const delegationSetup = setup({
     ),
     tellUsage: sendTo(
       ({ context }) => to(orchestrationAddress(context.runId)),
-      ({ event }) => {
-        assertEvent(event, 'usage.reported');
+      given('usage.reported', ({ event }) => {
         const { kind, remainingPercent, amounts } = event;
         return { type: 'usage.reported', kind, remainingPercent, amounts };
-      },
+      }),
     ),
     /** To its asker, and to the task, for the case that the attempt is no more. */
     tellAnswer: enqueueActions(({ enqueue, context }) => {

@@ -4,6 +4,7 @@
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import { type Spawned, to } from '../../../runtime/machine.ts';
+import { givenEvents } from '../../given.ts';
 import type { NoteParams } from '../notes.ts';
 import type { StopReason } from '../words.ts';
 import {
@@ -85,6 +86,8 @@ const isAtThreshold = (
 const isSessionLow = ({ sessionRemaining, rules, isSessionArmed }: OrchestrationContext) =>
   isAtThreshold(sessionRemaining, rules?.sessionThreshold, isSessionArmed);
 
+const { keep } = givenEvents<OrchestrationContext, OrchestrationEvent>();
+
 export const orchestrationSetup = setup({
   types: {
     context: {} as OrchestrationContext,
@@ -118,10 +121,7 @@ export const orchestrationSetup = setup({
       assertEvent(args.event, 'question.withdrawn');
       carryOut(withdraw(args.context, args.event.taskId), args);
     }),
-    takeUsage: assign(({ context, event }) => {
-      assertEvent(event, 'usage.reported');
-      return takeUsage(context, event);
-    }),
+    takeUsage: keep('usage.reported', ({ context, event }) => takeUsage(context, event)),
     dispatch: enqueueActions((args) =>
       carryOut(dispatch(args.context, args.context.rules?.slots ?? 0), args),
     ),
@@ -131,17 +131,15 @@ export const orchestrationSetup = setup({
       assertEvent(args.event, 'delegation.queued');
       carryOut(queue(args.context, args.event), args);
     }),
-    endDelegation: assign(({ context, event }) => {
-      assertEvent(event, 'delegation.ended');
-      return { delegations: context.delegations.without(event.delegationId) };
-    }),
+    endDelegation: keep('delegation.ended', ({ context, event }) => ({
+      delegations: context.delegations.without(event.delegationId),
+    })),
     collect: enqueueActions((args, reason: 'compaction' | 'pause') =>
       carryOut(collect(args.context, args.event.at, reason), args),
     ),
-    takeCollected: assign(({ context, event }) => {
-      assertEvent(event, 'checkpoint.collected');
-      return { collecting: context.collecting.filter((each) => each !== event.attemptId) };
-    }),
+    takeCollected: keep('checkpoint.collected', ({ context, event }) => ({
+      collecting: context.collecting.filter((each) => each !== event.attemptId),
+    })),
     forgetCollecting: assign({ collecting: [] }),
     beginCompaction: assign(({ context }) => ({
       isContextArmed: false,
@@ -167,10 +165,9 @@ export const orchestrationSetup = setup({
       isSessionArmed: true,
       collecting: [],
     }),
-    keepQuota: assign(({ context, event }) => {
-      assertEvent(event, 'quota.exhausted');
-      return { quotaEndsAt: Math.max(context.quotaEndsAt, event.at + event.resetsInMs) };
-    }),
+    keepQuota: keep('quota.exhausted', ({ context, event }) => ({
+      quotaEndsAt: Math.max(context.quotaEndsAt, event.at + event.resetsInMs),
+    })),
     keepEnd: assign({ endedAt: ({ event }) => event.at }),
   },
   guards: {

@@ -4,6 +4,7 @@
 
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import { SPAWN_EVENT, to } from '../../../runtime/machine.ts';
+import { givenEvents } from '../../given.ts';
 import {
   agentAddress,
   attemptIdOf,
@@ -49,6 +50,8 @@ const OUTCOMES = [
   'attempt.killed',
 ] as const;
 
+const { keep } = givenEvents<TaskContext, TaskEvent>();
+
 export const taskSetup = setup({
   types: {
     context: {} as TaskContext,
@@ -60,10 +63,7 @@ export const taskSetup = setup({
     note: (_, _params: NoteParams) => {},
     // Done by the machine.
     noteStale: enqueueActions(({ enqueue }) => enqueue(stale as never)),
-    keepPlan: assign(({ event }) => {
-      assertEvent(event, 'task.changed');
-      return { plan: event.plan };
-    }),
+    keepPlan: keep('task.changed', ({ event }) => ({ plan: event.plan })),
     beginAttempt: enqueueActions(({ enqueue, context, event }) => {
       assertEvent(event, 'task.dispatched');
       const { runId, taskId, plan, history, usage } = context;
@@ -112,10 +112,7 @@ export const taskSetup = setup({
         context.timeoutCount + (context.rules?.stallsCount === false ? 0 : 1),
     }),
     countFailure: assign({ failureCount: ({ context }) => context.failureCount + 1 }),
-    keepResult: assign(({ event }) => {
-      assertEvent(event, 'attempt.done');
-      return { result: event.result };
-    }),
+    keepResult: keep('attempt.done', ({ event }) => ({ result: event.result })),
     keepReason: assign((_, reason: string | null) => ({ reason })),
     toAttempt: enqueueActions(({ enqueue, context: { runId, attemptId }, event }) => {
       const { at: _, ...rest } = event;
@@ -152,11 +149,13 @@ export const taskSetup = setup({
       };
       enqueue.sendTo(to(orchestrationAddress(runId)) as never, said as never);
     }),
-    keepAnswer: assign(({ context, event }) => {
-      assertEvent(event, 'human.answered');
+    keepAnswer: keep('human.answered', ({ context, event }) => {
       const { question, answers } = context;
       const { answer } = event.said;
-      return { answers: [...answers, { question: question?.text ?? '', answer }], question: null };
+      return {
+        answers: [...answers, { question: question?.text ?? '', answer }],
+        question: null,
+      };
     }),
     passAnswer: enqueueActions(({ enqueue, context, event }) => {
       assertEvent(event, 'human.answered');
@@ -176,20 +175,14 @@ export const taskSetup = setup({
       );
     }),
     forgetCounts: assign({ timeoutCount: 0, stallCount: 0 }),
-    keepClarification: assign(({ context, event }) => {
-      assertEvent(event, 'human.answered');
-      return { clarifications: [...context.clarifications, String(event.said.answer)] };
-    }),
-    keepLimit: assign(({ context, event }) => {
-      assertEvent(event, 'human.answered');
-      return { humanLimitMs: event.said.timeoutMs ?? 2 * limitOf(context) };
-    }),
-    keepParts: assign(({ event }) => {
-      assertEvent(event, 'human.answered');
-      return { parts: event.said.parts };
-    }),
-    keepExpertAnswer: assign(({ context, event }) => {
-      assertEvent(event, 'expert.answered');
+    keepClarification: keep('human.answered', ({ context, event }) => ({
+      clarifications: [...context.clarifications, String(event.said.answer)],
+    })),
+    keepLimit: keep('human.answered', ({ context, event }) => ({
+      humanLimitMs: event.said.timeoutMs ?? 2 * limitOf(context),
+    })),
+    keepParts: keep('human.answered', ({ event }) => ({ parts: event.said.parts })),
+    keepExpertAnswer: keep('expert.answered', ({ context, event }) => {
       const { delegationId, expert, ok, answer } = event;
       const orphans = context.orphans.filter((each) => each !== delegationId);
       if (!ok) return { orphans };

@@ -4,6 +4,7 @@
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Spawned, Timed } from '../../../runtime/machine.ts';
+import { givenEvents } from '../../given.ts';
 import type { DatacenterMessage } from '../datacenter/context.ts';
 import type { LogEvent } from '../log-events.ts';
 import type { CancelAnswer } from '../messages/client.ts';
@@ -86,6 +87,8 @@ const until = (deadlineAt: number, args: Args): number =>
 
 const { on, at } = stepActions<GateJobContext, GateJobEvent>();
 
+const { keep } = givenEvents<GateJobContext, GateJobEvent>();
+
 export const gateJobSetup = setup({
   types: {
     context: {} as GateJobContext,
@@ -105,10 +108,9 @@ export const gateJobSetup = setup({
       for (const datacenter of Object.keys(context.datacenters))
         enqueue({ type: 'dispatchTo', params: { datacenter } } as never);
     }),
-    defer: assign(({ context, event }) => {
-      assertEvent(event, 'submission.deferred');
-      return withStep(context, event.datacenter, event);
-    }),
+    defer: keep('submission.deferred', ({ context, event }) =>
+      withStep(context, event.datacenter, event),
+    ),
     askAnew: assign(({ context, event }) => askedAnew(context, event.at)),
     closeDispatch: assign((args) => dispatchClosed(args.context, momentOf(args))),
     dropParts: enqueueActions(({ context, enqueue }) =>
@@ -125,10 +127,9 @@ export const gateJobSetup = setup({
       if (datacenter !== '') enqueue({ type: 'findStatus', params: { datacenter } } as never);
       carryOut(enqueue, steps.takeRefusal(context, event, event.at));
     }),
-    takeStatus: assign(({ context, event }) => {
-      assertEvent(event, 'status.found');
-      return withStep(context, event.datacenter, event);
-    }),
+    takeStatus: keep('status.found', ({ context, event }) =>
+      withStep(context, event.datacenter, event),
+    ),
     askSilent: at((context, now) => steps.askSilent(rulesOf(context), now)),
     askUnasked: enqueueActions((args) =>
       carryOut(args.enqueue, steps.askUnasked(args.context, momentOf(args))),
@@ -153,14 +154,10 @@ export const gateJobSetup = setup({
       assertEvent(event, 'cancel.requested');
       carryOut(enqueue, { says: answering(event.replyTo, answer) });
     }),
-    takeOffice: assign(({ context, event }) => {
-      assertEvent(event, 'leadership.acquired');
-      return tookOffice(context, event.fence, event.at);
-    }),
-    takeRules: assign(({ context, event }) => {
-      assertEvent(event, 'rules.given');
-      return ruled(context, event, event.at);
-    }),
+    takeOffice: keep('leadership.acquired', ({ context, event }) =>
+      tookOffice(context, event.fence, event.at),
+    ),
+    takeRules: keep('rules.given', ({ context, event }) => ruled(context, event, event.at)),
   },
   guards: {
     isRebuilt: ({ context }) => context.isRebuilt,

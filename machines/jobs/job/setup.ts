@@ -2,8 +2,9 @@
  * Setup of the job's statechart: its actions, guards and delays, by name. The chart is in job.ts.
  */
 
-import { assertEvent, assign, enqueueActions, setup } from 'xstate';
+import { assertEvent, enqueueActions, setup } from 'xstate';
 import type { Spawned } from '../../../runtime/machine.ts';
+import { givenEvents } from '../../given.ts';
 import type { LogEvent } from '../log-events.ts';
 import type { CancelRequested, TimeoutDeclared } from '../messages/gate.ts';
 import { carryOut, stepActions } from '../step.ts';
@@ -54,6 +55,8 @@ const ofDecision =
 
 const { on, at } = stepActions<JobContext, JobEvent>();
 
+const { keep } = givenEvents<JobContext, JobEvent>();
+
 export const jobSetup = setup({
   types: {
     context: {} as JobContext,
@@ -78,13 +81,11 @@ export const jobSetup = setup({
     }),
     giveUp: at(ends.giveUp),
     /** A job that is not accepted yet has nothing to say to anybody. */
-    learnLeader: assign(({ context, event }) => {
-      assertEvent(event, 'leadership.acquired');
+    learnLeader: keep('leadership.acquired', ({ context, event }) => {
       const { fence, node, url } = event;
       return { term: fence, managerId: node ?? context.managerId, managerUrl: url };
     }),
-    holdDecision: assign(({ event }) => {
-      assertEvent(event, ['timeout.declared', 'cancel.requested']);
+    holdDecision: keep(['timeout.declared', 'cancel.requested'], ({ event }) => {
       const { at: _, ...heldDecision } = event;
       return { heldDecision };
     }),
@@ -99,10 +100,9 @@ export const jobSetup = setup({
     }),
     abandon: at(ends.abandon),
     takeChange: on('workflow.changed', steps.takeChange),
-    keepProgress: assign(({ context, event }) => {
-      assertEvent(event, 'workflow.progressed');
-      return steps.takeProgress(context, event);
-    }),
+    keepProgress: keep('workflow.progressed', ({ context, event }) =>
+      steps.takeProgress(context, event),
+    ),
     loseWorker: on('worker.lost', steps.loseWorker),
     credit: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'extension.credited');

@@ -3,8 +3,9 @@
  * worker-health.ts.
  */
 
-import { assertEvent, assign, enqueueActions, setup } from 'xstate';
+import { assign, enqueueActions, setup } from 'xstate';
 import type { Spawned } from '../../../runtime/machine.ts';
+import { givenEvents } from '../../given.ts';
 import type { LogEvent } from '../log-events.ts';
 import type { DenialReason, ExtensionRequested } from '../messages/worker.ts';
 import { carryOut, stepActions } from '../step.ts';
@@ -31,6 +32,8 @@ const isRequest = (
 
 const { on, at } = stepActions<WorkerHealthContext, WorkerHealthEvent>();
 
+const { keep } = givenEvents<WorkerHealthContext, WorkerHealthEvent>();
+
 export const workerHealthSetup = setup({
   types: {
     context: {} as WorkerHealthContext,
@@ -51,10 +54,9 @@ export const workerHealthSetup = setup({
       carryOut(enqueue, { says: [steps.tellPool(context)] }),
     ),
     takeAnswer: on('announce.answered', steps.takeAnswer),
-    learnTerm: assign(({ context, event }) => {
-      assertEvent(event, 'leadership.acquired');
-      return { term: Math.max(event.fence, context.term) };
-    }),
+    learnTerm: keep('leadership.acquired', ({ context, event }) => ({
+      term: Math.max(event.fence, context.term),
+    })),
     takeRegistration: on('registration.told', steps.takeRegistration),
     takeHeartbeat: on('heartbeat.received', steps.takeHeartbeat),
     askToRegister: on('heartbeat.received', steps.askToRegister),
@@ -80,10 +82,9 @@ export const workerHealthSetup = setup({
     grant: on('extension.requested', extensions.grant),
     settleCredit: on('credit.answered', extensions.settleCredit),
     takeRefusal: on('message.refused', extensions.takeRefusal),
-    forgetJob: assign(({ context, event }) => {
-      assertEvent(event, 'credit.closed');
-      return { creditedJobs: context.creditedJobs.filter((jobId) => jobId !== event.jobId) };
-    }),
+    forgetJob: keep('credit.closed', ({ context, event }) => ({
+      creditedJobs: context.creditedJobs.filter((jobId) => jobId !== event.jobId),
+    })),
   },
   guards: {
     stands: ({ context }, { standing }: { standing: Standing }) => standingOf(context) === standing,

@@ -4,6 +4,7 @@
 
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import { hint, type Spawned } from '../../../runtime/machine.ts';
+import { givenEvents } from '../../given.ts';
 import {
   operationIdOf,
   workerHealthAddress,
@@ -60,6 +61,8 @@ export const answerTo = (
   reason: refusal,
 });
 
+const { keep } = givenEvents<WorkerContext, WorkerEvent>();
+
 export const workerSetup = setup({
   types: {
     context: {} as WorkerContext,
@@ -99,8 +102,7 @@ export const workerSetup = setup({
         enqueue.sendTo(health({ context }), beat);
       enqueue.assign({ heartbeatSeq: context.heartbeatSeq + 1 });
     }),
-    takeAttempt: assign(({ context, event }) => {
-      assertEvent(event, 'dispatch.requested');
+    takeAttempt: keep('dispatch.requested', ({ context, event }) => {
       const { jobId, attemptId, cores, term } = event;
       const held = { cores, term, isFinished: false };
       return {

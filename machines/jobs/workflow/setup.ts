@@ -2,9 +2,10 @@
  * Setup of the workflow's statechart: its actions, guards and delays, by name. The chart is in workflow.ts.
  */
 
-import { assertEvent, assign, sendTo, setup } from 'xstate';
+import { assign, sendTo, setup } from 'xstate';
 import { knob } from '../../../runtime/base/knob.ts';
 import { hint, type Spawned, to } from '../../../runtime/machine.ts';
+import { givenEvents } from '../../given.ts';
 import { jobAddress, workerAddress, workerHealthAddress, workerPoolAddress } from '../addresses.ts';
 import type { LogEvent } from '../log-events.ts';
 import type {
@@ -60,6 +61,8 @@ const attempt = ({ context }: Args) => ({
   attemptId: attemptOf(context),
 });
 
+const { given, keep } = givenEvents<WorkflowContext, WorkflowEvent>();
+
 export const workflowSetup = setup({
   types: {
     context: {} as WorkflowContext,
@@ -110,11 +113,13 @@ export const workflowSetup = setup({
       }),
     ),
     /** A slot that came when none was needed. */
-    giveBack: sendTo(pool, ({ event }): SlotReleased => {
-      assertEvent(event, 'slot.granted');
-      const { workerId, registration, cores } = event;
-      return { type: 'slot.released', workerId, registration, cores };
-    }),
+    giveBack: sendTo(
+      pool,
+      given('slot.granted', ({ event }): SlotReleased => {
+        const { workerId, registration, cores } = event;
+        return { type: 'slot.released', workerId, registration, cores };
+      }),
+    ),
     tellPlaced: sendTo(
       health,
       (args): AttemptPlaced => ({
@@ -165,46 +170,35 @@ export const workflowSetup = setup({
     ),
     /** An attempt that the worker took when it had been given up. */
     stopTheOther: sendTo(
-      ({ event }) => {
-        assertEvent(event, 'dispatch.answered');
-        return hint(workerAddress(event.workerId, event.bootEpoch));
-      },
-      ({ context: { jobId, datacenter, term }, event }): CancelOrdered => {
-        assertEvent(event, 'dispatch.answered');
-        const { attemptId } = event;
-        const cause = 'staleAttempt';
-        return { type: 'cancel.ordered', jobId, attemptId, datacenter, term, cause };
-      },
+      given('dispatch.answered', ({ event }) =>
+        hint(workerAddress(event.workerId, event.bootEpoch)),
+      ),
+      given(
+        'dispatch.answered',
+        ({ context: { jobId, datacenter, term }, event }): CancelOrdered => {
+          const { attemptId } = event;
+          const cause = 'staleAttempt';
+          return { type: 'cancel.ordered', jobId, attemptId, datacenter, term, cause };
+        },
+      ),
     ),
     countCancel: assign({ cancelsSent: ({ context }) => context.cancelsSent + 1 }),
-    takeSlot: assign(({ context, event }) => {
-      assertEvent(event, 'slot.granted');
-      return withSlot(context, event);
-    }),
+    takeSlot: keep('slot.granted', ({ context, event }) => withSlot(context, event)),
     forgetSlot: assign({ slot: null }),
-    learnTerm: assign(({ event }) => {
-      assertEvent(event, ['dispatch.answered', 'cancel.answered']);
-      return { term: event.term };
-    }),
-    learnHeartbeat: assign(({ event }) => {
-      assertEvent(event, 'dispatch.answered');
-      return { heartbeatSeq: event.heartbeatSeq };
-    }),
+    learnTerm: keep(['dispatch.answered', 'cancel.answered'], ({ event }) => ({
+      term: event.term,
+    })),
+    learnHeartbeat: keep('dispatch.answered', ({ event }) => ({
+      heartbeatSeq: event.heartbeatSeq,
+    })),
     forgetDispatchFailures: assign({ dispatchFailures: 0 }),
-    keepProgress: assign(({ context, event }) => {
-      assertEvent(event, ['progress.received', 'attempt.progressed']);
-      return withProgress(context, event, event.at);
-    }),
-    keepResult: assign(({ event }) => {
-      assertEvent(event, 'result.received');
-      return withResult(event);
-    }),
+    keepProgress: keep(['progress.received', 'attempt.progressed'], ({ context, event }) =>
+      withProgress(context, event, event.at),
+    ),
+    keepResult: keep('result.received', ({ event }) => withResult(event)),
     countFailure: assign(({ context }, cause: FailureCause) => withFailure(context, cause)),
     beginNextRun: assign(({ context }) => nextRun(context)),
-    keepCancelCause: assign(({ event }) => {
-      assertEvent(event, 'workflow.cancel');
-      return { cancelCause: event.cause };
-    }),
+    keepCancelCause: keep('workflow.cancel', ({ event }) => ({ cancelCause: event.cause })),
     keepLateEvent: assign((_, lateEvent: string) => ({ lateEvent })),
     markUnconfirmed: assign({ unconfirmed: true }),
     stampProgress: assign({ lastProgressAt: ({ event }) => event.at }),

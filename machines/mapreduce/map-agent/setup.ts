@@ -2,8 +2,9 @@
  * Setup of an agent: its actions, guards and delays, by name. The chart is in map-agent.ts.
  */
 
-import { assertEvent, assign, raise, sendTo, setup } from 'xstate';
+import { assign, raise, sendTo, setup } from 'xstate';
 import { reply, type Spawned, to } from '../../../runtime/machine.ts';
+import { givenEvents } from '../../given.ts';
 import { runAddress } from '../addresses.ts';
 import type { LogEvent } from '../log-events.ts';
 import type { AgentEnded } from '../run/context.ts';
@@ -44,6 +45,8 @@ export const named = ({
   attempt,
 });
 
+const { given, keep } = givenEvents<MapAgentContext, MapAgentEvent>();
+
 export const mapAgentSetup = setup({
   types: {
     context: {} as MapAgentContext,
@@ -78,33 +81,26 @@ export const mapAgentSetup = setup({
     beginCommand: assign(({ context, event }) => begunCommand(context, event.at)),
     /** The limits of the command that begins, or that has got more time, are looked at again. */
     changeLimits: raise(({ event }) => ({ type: 'limits.changed', at: event.at }) as const),
-    keepGroup: assign(({ context, event }) => {
-      assertEvent(event, 'command.spawned');
+    keepGroup: keep('command.spawned', ({ context, event }) => {
       const { group, startTicks } = event;
       return context.command === null ? {} : { command: { ...context.command, group, startTicks } };
     }),
-    keepEnded: assign(({ context, event }) => {
-      assertEvent(event, 'command.ended');
-      return withEnded(context, event);
-    }),
+    keepEnded: keep('command.ended', ({ context, event }) => withEnded(context, event)),
     keepCut: assign(({ context, event }) => withCut(context, event.at)),
-    keepOutput: assign(({ context, event }) => {
-      assertEvent(event, 'output.seen');
+    keepOutput: keep('output.seen', ({ context, event }) => {
       const { lastOutputAt } = event;
       return context.command === null ? {} : { command: { ...context.command, lastOutputAt } };
     }),
-    addCost: assign(({ context, event }) => {
-      assertEvent(event, 'cost.reported');
+    addCost: keep('cost.reported', ({ context, event }) => {
       const { name, amount } = event;
       return { costs: { ...context.costs, [name]: (context.costs[name] ?? 0) + amount } };
     }),
     tellCost: sendTo(
       ({ context }) => to(runAddress(context.runId)),
-      ({ event }) => {
-        assertEvent(event, 'cost.reported');
+      given('cost.reported', ({ event }) => {
         const { name, amount } = event;
         return { type: 'cost.reported', name, amount };
-      },
+      }),
     ),
     decideTimeout: assign(({ context, event }, kind: TimeoutKind) => ({
       timeout: timedOut(context, kind, event),
@@ -116,12 +112,11 @@ export const mapAgentSetup = setup({
       stopCause: event.type === 'agent.cancel' ? event.cause : ('interrupted' as const),
     })),
     keepFailure: assign((_, failure: MapAgentContext['failure']) => ({ failure })),
-    keepUnavailable: assign(({ event }) => {
-      assertEvent(event, 'registration.refused');
-      return { enforcementFailure: event.message, agentDueAt: null };
-    }),
-    extendAgent: assign(({ context, event }) => {
-      assertEvent(event, 'timeout.extend');
+    keepUnavailable: keep('registration.refused', ({ event }) => ({
+      enforcementFailure: event.message,
+      agentDueAt: null,
+    })),
+    extendAgent: keep('timeout.extend', ({ context, event }) => {
       const { at, byMs, by } = event;
       const extensions = [...context.extensions, { at, byMs, by }];
       const { agentDueAt, commandExtraMs } = context;

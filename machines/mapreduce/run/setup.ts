@@ -4,6 +4,7 @@
 
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import { type Spawned, to } from '../../../runtime/machine.ts';
+import { givenEvents } from '../../given.ts';
 import type { LogEvent } from '../log-events.ts';
 import type { ItemOutcome, ItemReason, StopCause } from '../words.ts';
 import {
@@ -85,6 +86,8 @@ export const ratePercent = ({ agentsStarted, timeouts }: RunContext): number =>
 /** A count of begun agents that includes those that still run. */
 const begunAgents = ({ agentsStarted, agents }: RunContext): number => agentsStarted + agents.size;
 
+const { keep } = givenEvents<RunContext, RunEvent>();
+
 export const runSetup = setup({
   types: {
     context: {} as RunContext,
@@ -119,12 +122,10 @@ export const runSetup = setup({
     killAgents: enqueueActions((args) => carryOut(kill(args.context), args)),
     failRest: enqueueActions((args) => carryOut(failRest(args.context), args)),
     reopen: enqueueActions((args) => carryOut(reopen(args.context, args.event.at), args)),
-    forgetKept: assign(({ context, event }) => {
-      assertEvent(event, 'failure.kept');
-      return { recording: context.recording.without(itemKey(event.itemIndex)) };
-    }),
-    addCost: assign(({ context, event }) => {
-      assertEvent(event, 'cost.reported');
+    forgetKept: keep('failure.kept', ({ context, event }) => ({
+      recording: context.recording.without(itemKey(event.itemIndex)),
+    })),
+    addCost: keep('cost.reported', ({ context, event }) => {
       const { name, amount } = event;
       return { costs: { ...context.costs, [name]: (context.costs[name] ?? 0) + amount } };
     }),
