@@ -83,4 +83,17 @@ export const workPlants: readonly Plant[] = [
     ],
     plan: '310172-RT-4.json',
   },
+  {
+    id: 'P323',
+    area: 'work',
+    says: 'A search of the pool takes a workflow whose turn is durable and not shown yet for the attempt before, and passes it by.',
+    edits: [
+      {
+        file: 'programs/jobs/manager/waiting.ts',
+        find: 'if (!isFirst && isAhead(node, row)) return { found, upTo, isAll: false };',
+        replace: '',
+      },
+    ],
+    plan: '2013620-WP-8.json',
+  },
 ];

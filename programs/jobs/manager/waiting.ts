@@ -21,7 +21,7 @@ import { allRows } from '../jobs-service/all-rows.ts';
 import { BEHIND_JOBS } from '../jobs-service/job-order.ts';
 import { pendingWork } from '../jobs-service/portions.ts';
 import { poolToVersion2, workflowToVersion2 } from './migrations.ts';
-import { type ManagerNode, readWorkflow } from './node.ts';
+import { lookAtWorkflow, type ManagerNode, readWorkflow } from './node.ts';
 
 /** Parts of a manager that a search needs. */
 export type Searcher = Pick<ManagerNode, 'runtime' | 'datacenter' | 'clock'>;
@@ -96,6 +96,8 @@ async function findInLane(
         : ROWS_AT_ONCE.value;
     const page: Page = runtime.query({ kind: 'workflow', queue, limit, cursor });
     for (const row of page.actors) {
+      // One that is not shown as waiting yet asks in a moment: the next search begins in front of it.
+      if (!isFirst && isAhead(node, row)) return { found, upTo, isAll: false };
       upTo = row.rank?.order ?? upTo;
       const one = isFirst ? firstRunOf(row) : read(node, row);
       if (one !== undefined && isWanted(node, search, one)) found.push(one);
@@ -121,6 +123,12 @@ function firstRunOf({ address, rank }: ActorRow): Waiting {
 function read(node: Searcher, { address }: ActorRow): Waiting | undefined {
   const workflow = readWorkflow(node as ManagerNode, address as `workflow/${string}`);
   return workflow && asWaiting(requestOf(workflow));
+}
+
+/** True when the index has a turn of the workflow that is durable and not shown yet: its attempt is not known. */
+function isAhead(node: Searcher, { address, rank }: ActorRow): boolean {
+  const shown = lookAtWorkflow(node as ManagerNode, address as `workflow/${string}`);
+  return shown !== undefined && rankOfWorkflow(shown)?.order !== rank?.order;
 }
 
 function isWanted({ runtime, datacenter }: Searcher, search: Search, one: Waiting): boolean {
