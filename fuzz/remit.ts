@@ -51,6 +51,9 @@ const MOVED_BY_WORDS: ReadonlySet<string> = new Set([
   'startedAt',
 ]);
 
+/** Regions of a gate's job that follow those words: who is silent, and whose old words are waited for. */
+const FOLLOWING_WORDS: ReadonlySet<string> = new Set(['catchUpLimit', 'silenceLimit']);
+
 /** Numbers that only rise, and that a peer can tell of; wherever they stand. */
 const RAISED: ReadonlySet<string> = new Set([
   'fence',
@@ -84,7 +87,11 @@ export function judgedPart(
 
 function withoutMoved(this: object, key: string, value: unknown): unknown {
   const isOfDatacenter = 'contactSince' in this;
-  return MOVED_BY_TIME.has(key) || (isOfDatacenter && MOVED_BY_WORDS.has(key)) ? undefined : value;
+  const isMoved =
+    MOVED_BY_TIME.has(key) ||
+    FOLLOWING_WORDS.has(key) ||
+    (isOfDatacenter && MOVED_BY_WORDS.has(key));
+  return isMoved ? undefined : value;
 }
 
 function honestRow(context: Fields | undefined): unknown {
