@@ -4,6 +4,7 @@
  */
 
 import { jobAddress } from '../../../machines/jobs/addresses.ts';
+import { SPAWN_EVENT } from '../../../runtime/machine.ts';
 import type { HistoryRecord } from '../../history.ts';
 import type { JobsInvariant } from '../facts.ts';
 import { type GateJobStep, jobsOf, PerActor, type WorkflowStep, watching } from './reading-jobs.ts';
@@ -27,6 +28,7 @@ interface Said {
   readonly ackOf?: string;
   readonly status?: string;
   readonly found?: { readonly status: string } | null;
+  readonly input?: { readonly isReady?: boolean };
 }
 
 const isEnd = (status: string | undefined): boolean =>
@@ -116,8 +118,9 @@ export const nothingBeginsAfterTheOutcome: JobsInvariant = {
     };
     const sent = ({ event, from, place }: SentRecord): void => {
       if (event.type === 'workflow.ready') begun.add(from);
-      // Those that wait for no other are born asking.
+      // Those that wait for no other are born asking, if need be by the leader after a crash.
       if (event.type === 'slot.requested') begun.add(jobAddress((event as Said).jobId, place));
+      if (event.type === SPAWN_EVENT && (event as Said).input?.isReady === true) begun.add(from);
     };
     return watching(jobs, { gateJob, workflow, forget }, { sent });
   },

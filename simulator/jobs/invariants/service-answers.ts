@@ -65,6 +65,8 @@ class ServiceAnswers {
   readonly #open = new Map<string, ServiceRecord>();
   /** Refused once: a copy is asked again, and the performer of the first one may answer it, with what was true before. */
   readonly #refused = new Set<string>();
+  /** Answers to submissions: a copy that comes later has the same one, true or not by then. */
+  readonly #given = new Map<string, string>();
   readonly #hindrances = new Hindrances();
   readonly #versions = new Versions((nowMs) => {
     const [oldest] = this.#open.values();
@@ -113,8 +115,12 @@ class ServiceAnswers {
     this.#open.delete(to);
     if (question !== undefined && event.error !== undefined) this.#refused.add(to);
     if (question === undefined || event.value === undefined) return;
-    // A part of a submission that is not the last one.
-    if (question.event.type === 'job.submitted' && event.value === null) return;
+    if (question.event.type === 'job.submitted') {
+      const answer = JSON.stringify(event.value);
+      // A part of a submission that is not the last one, or a copy of what was answered.
+      if (event.value === null || this.#given.get(to) === answer) return;
+      this.#given.set(to, answer);
+    }
     const { takenAt, place } = question;
     const asked: AskedService = {
       place,

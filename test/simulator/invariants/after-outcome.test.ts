@@ -48,6 +48,8 @@ const outcomeAfter = (...messages: ReadonlyArray<{ readonly type: string }>) => 
   return tale.turn(10_000, TIMER, published(10_000, 'failed'), G1);
 };
 const ASKS = { type: 'slot.requested', jobId: 'j1' };
+const spawns = (input: object) => ({ type: 'escapement.spawn', input });
+const SPAWNS_READY = spawns({ isReady: true });
 const RUNS = said('submission.answered', { accepted: true });
 
 testVerdicts(nothingBeginsAfterTheOutcome, {
@@ -60,6 +62,11 @@ testVerdicts(nothingBeginsAfterTheOutcome, {
         .at(1_000, 'A.manager-1', sent(WORKFLOW, 1, 'worker-pool/main@A', ASKS))
         .turn(10_000, TIMER, published(10_000, 'failed'), G1)
         .at(20_000, 'A.manager-1', waits(1, 1_000), begins(2, 20_000)),
+    'its datacenter had spawned what asks for a worker, and crashed': () =>
+      gate(600_000, { run: 'late' })
+        .at(1_000, 'A.manager-1', sent('job/j1@A', 1, WORKFLOW, SPAWNS_READY))
+        .turn(10_000, TIMER, published(10_000, 'failed'), G1)
+        .at(20_000, 'A.manager-2', waits(1, 1_000), begins(2, 20_000)),
     'the end of a datacenter that is out of reach was presumed': () =>
       outcomeAfter(RUNS).at(20_000, 'A.manager-1', waits(1, 1_000), begins(2, 20_000)),
     'the gate has lost its disk, and with it what it published': () =>
@@ -70,6 +77,11 @@ testVerdicts(nothingBeginsAfterTheOutcome, {
   bad: {
     'a submission that was held up': () =>
       outcomeAfter().at(100_000, 'A.manager-1', waits(1, 99_000), begins(2, 100_000)),
+    'its datacenter had spawned what waits for another': () =>
+      gate(600_000, { run: 'late' })
+        .at(1_000, 'A.manager-1', sent('job/j1@A', 1, WORKFLOW, spawns({})))
+        .turn(10_000, TIMER, published(10_000, 'failed'), G1)
+        .at(20_000, 'A.manager-2', waits(1, 1_000), begins(2, 20_000)),
     'a datacenter that had refused it': () =>
       outcomeAfter(said('submission.answered', { accepted: false })).at(
         20_000,

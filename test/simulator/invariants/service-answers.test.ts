@@ -253,3 +253,20 @@ test('an answer to a copy of what was refused is not judged: the performer of th
   expect(whatBroke(answersAreTrue, tale(true), JOBS_FACTS)).toEqual([]);
   expect(whatBroke(answersAreTrue, tale(false), JOBS_FACTS)).toHaveLength(1);
 });
+
+test('a copy of a submission may have the answer that was given, and no other that is false', () => {
+  const submission = { type: 'job.submitted', jobId: 'j1' } as const;
+  const later = { ...job, seq: 3, status: 'cancelled', endedAt: EPOCH + TAKEN_MS };
+  const tale = (again: string) =>
+    history()
+      .at(1_000)
+      .add(NODE, commit('A', 1, RECORDS))
+      .at(TAKEN_MS)
+      .add(NODE, taken(submission), reply({ value: { accepted: true, status: 'running' } }))
+      .at(TAKEN_MS + 5)
+      .add(NODE, commit('A', 1, { 'job/j1@A': stored('cancelled', later) }))
+      .at(TAKEN_MS + 50)
+      .add(NODE, taken(submission), reply({ value: { accepted: true, status: again } }));
+  expect(whatBroke(answersAreTrue, tale('running'), JOBS_FACTS)).toEqual([]);
+  expect(whatBroke(answersAreTrue, tale('submitted'), JOBS_FACTS)).toHaveLength(1);
+});
