@@ -1,6 +1,5 @@
 /** `agents status`, `agents questions` and `agents logs`: what a run does, asks and has printed. */
 
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { Command } from 'commander';
 import {
   type QuestionDocument,
@@ -12,13 +11,12 @@ import { printableLines } from '../../runtime/base/printable.ts';
 import { systemClock } from '../../runtime/system/clock.ts';
 import type { Surroundings } from '../commands/commands.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
+import { follow, GrowingFile } from '../render/growing-file.ts';
 import { type Output, printable } from '../render/output.ts';
 import { printTable } from '../render/table.ts';
 import { momentText } from '../render/time-text.ts';
 import { type DataOptions, looking, runOf, withDataOptions } from './options.ts';
 import { seconds } from './progress.ts';
-
-const LOOK_EVERY_MS = 200;
 
 export function statusCommand({ output }: Surroundings): Command {
   return withDataOptions(
@@ -124,7 +122,7 @@ export function logsCommand({ output }: Surroundings): Command {
           data,
           json,
           run,
-          follow,
+          follow: follows = false,
         }: DataOptions & { readonly run?: string; readonly follow?: boolean },
       ) => {
         const lookAt = () =>
@@ -138,39 +136,14 @@ export function logsCommand({ output }: Surroundings): Command {
             const path = stored.folder(runId).logPath(attemptId);
             return { attemptId, path, isAtWork: found.context.live.has(attemptId) };
           });
-        const first = await lookAt();
-        let printed = 0;
+        const { attemptId, path } = await lookAt();
+        const log = new GrowingFile(path);
         const show = (): void => {
-          const text = textFrom(first.path, printed);
-          printed += Buffer.byteLength(text);
-          if (text === '') return;
-          if (json === true) output.line(JSON.stringify({ attemptId: first.attemptId, text }));
-          else output.write(printableLines(text));
+          for (const text of log.more())
+            if (json === true) output.line(JSON.stringify({ attemptId, text }));
+            else output.write(printableLines(text));
         };
-        show();
-        while (follow === true && (await lookAt()).isAtWork) {
-          await pause();
-          show();
-        }
-        show();
+        await follow(show, follows, async () => (await lookAt()).isAtWork);
       },
     );
-}
-
-function textFrom(path: string, from: number): string {
-  if (!existsSync(path)) return '';
-  const { size } = statSync(path);
-  const bytes = Buffer.alloc(Math.max(0, size - from));
-  const descriptor = openSync(path, 'r');
-  try {
-    readSync(descriptor, bytes, 0, bytes.length, from);
-  } finally {
-    closeSync(descriptor);
-  }
-  return bytes.toString();
-}
-
-function pause(): Promise<void> {
-  const clock = systemClock();
-  return new Promise((resolve) => clock.schedule(clock.now() + LOOK_EVERY_MS, resolve));
 }

@@ -1,4 +1,4 @@
-/** `mapreduce run|resume|validate|list|show`: commands for many items, bounded in time. */
+/** `mapreduce run|resume|validate|list|show|logs`: commands for many items, bounded in time. */
 
 import { Command } from 'commander';
 import { durationText } from '../../machines/mapreduce/words.ts';
@@ -6,6 +6,7 @@ import { runDocument } from '../../programs/mapreduce/documents.ts';
 import { prepare } from '../../programs/mapreduce/run.ts';
 import { statusOf } from '../../programs/mapreduce/stored-runs.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
+import { logsCommand } from '../mapreduce/logs.ts';
 import { type DataOptions, looking, parseSeconds, withDataOptions } from '../mapreduce/options.ts';
 import { resumeCommand, runCommand } from '../mapreduce/run.ts';
 import { type Output, printable } from '../render/output.ts';
@@ -18,7 +19,8 @@ Examples:
   $ escapement mapreduce run workflow.yml
   $ escapement mapreduce validate workflow.yml
   $ escapement mapreduce list
-  $ escapement mapreduce show 4f1kq0v2`;
+  $ escapement mapreduce show 4f1kq0v2
+  $ escapement mapreduce logs item_7 -f`;
 
 export function mapreduceCommand(around: Surroundings): Command {
   return new Command('mapreduce')
@@ -27,7 +29,8 @@ export function mapreduceCommand(around: Surroundings): Command {
     .addCommand(resumeCommand(around))
     .addCommand(validateCommand(around))
     .addCommand(listCommand(around))
-    .addCommand(showCommand(around));
+    .addCommand(showCommand(around))
+    .addCommand(logsCommand(around));
 }
 
 function validateCommand({ output }: Surroundings): Command {

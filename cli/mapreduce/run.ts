@@ -216,8 +216,8 @@ export async function hosting(
     }
     const runId = await begin(host);
     if (flags.joblog !== undefined) writeJobLog(host, runId, flags.joblog);
-    const progress =
-      flags.quiet === true ? undefined : new Progress(host, runId, output, flags.eta === true);
+    const shown = { showsEta: flags.eta === true, isJson: flags.json === true };
+    const progress = flags.quiet === true ? undefined : new Progress(host, runId, output, shown);
     const stop = (exitCode: ExitCode) => (): void => {
       if (stoppedBy !== undefined)
         void host.runtime

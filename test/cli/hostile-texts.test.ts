@@ -185,6 +185,7 @@ const LINES: Readonly<Record<string, ReadonlyArray<readonly string[]>>> = {
     ['validate', 'SCENARIO'],
     ['list', '--data', `/nowhere/${EVIL}`],
     ['show', EVIL, '--data', folder],
+    ['logs', EVIL, '--run', EVIL, '--data', folder],
   ],
   record: [[url, '-o', `/nowhere/${EVIL}`]],
   test: [['MODULE'], ['replay', 'SCENARIO'], [`/nowhere/${EVIL}`, '--machine', EVIL]],
