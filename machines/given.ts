@@ -1,5 +1,5 @@
 /**
- * Given: functions and assignments of a machine that know which event they are about.
+ * Assignments and other functions of a machine that know which event they are about.
  *
  *   const { given, keep } = givenEvents<OrderContext, OrderEvent>();
  *   keepAmount: keep('order.paid', ({ event }) => ({ amount: event.amount }))

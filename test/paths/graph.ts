@@ -1,13 +1,12 @@
 /**
- * The graph of a machine's situations, by XState's own traversal: breadth first, so the first way to
- * a situation is a shortest one.
+ * Graph of a machine's situations, breadth first, so the first way to a situation is a shortest one.
  *
- * What XState walks is not the machine but the machine with its deadlines, messages and restarts
+ * What is walked is not the machine but the machine with its deadlines, messages and restarts
  * (situation.ts): time passes in order there, and no deadline fires before an earlier one. Bounded
- * by the steps of a path and the number of situations; a caller may end it before.
+ * by the steps of a path and the number of situations; a caller may end it before. Kept are the edges that
+ * find a situation and those that the caller asks for: all others are looked at and dropped.
  */
 
-import { getAdjacencyMap } from 'xstate/graph';
 import type { PathPlan, PathStep } from './plan.ts';
 import { refusedIn, type Situation, type Situations } from './situation.ts';
 
@@ -28,14 +27,17 @@ export interface Edge {
 
 export interface Graph {
   readonly root: Place;
-  /** Those nearest to spawn first. */
-  readonly edges: readonly Edge[];
+  /** Edges that the observer wanted, those nearest to spawn first. */
+  readonly wanted: readonly Edge[];
+  /** Situations from which steps were looked at. */
+  readonly looked: number;
 }
 
 /** Who is told of every step as it is looked at, and says when there is nothing more to look for. */
 export interface Observer {
   born(situation: Situation): void;
-  seen(before: Situation, step: PathStep, after: Situation): void;
+  /** True where the edge is wanted. */
+  seen(before: Situation, step: PathStep, after: Situation): boolean;
   isEnough(): boolean;
 }
 
@@ -51,51 +53,34 @@ export function graphOf(
   const { stepsMax = STEPS_MAX, situationsMax = SITUATIONS_MAX } = plan;
   const first = situations.first(input);
   observer.born(first);
-  const keys = new WeakMap<Situation, string>();
-  const keyOf = (situation: Situation): string => {
-    const key = keys.get(situation) ?? keyIn(plan, situation);
-    keys.set(situation, key);
-    return key;
-  };
+  const root = new FoundPlace(first);
+  const places = [root];
+  const known = new Set([keyIn(plan, first)]);
+  const wanted: Edge[] = [];
+  let dequeued = 0;
   let looked = 0;
-  const logic = {
-    transition: (before: Situation, step: PathStep) => {
-      const after = situations.after(before, step);
-      observer.seen(before, step, after);
-      return after;
-    },
-    getInitialSnapshot: () => first,
-    getPersistedSnapshot: (situation: Situation) => situation,
-  };
-  const map = getAdjacencyMap(
-    logic as never,
-    {
-      fromState: first,
-      events: (situation: Situation) => situations.stepsFrom(situation),
-      serializeState: keyOf,
-      serializeEvent: JSON.stringify,
-      stopWhen: (situation: Situation) => {
-        looked += 1;
-        const isOver = looked > situationsMax || situation.steps >= stepsMax;
-        return isOver || situation.thrown !== undefined || observer.isEnough();
-      },
-    } as never,
-  ) as unknown as Adjacency;
-  return placed(map, keyOf);
-}
-
-/** What XState's traversal gives: in the order in which the situations were found. */
-type Adjacency = Readonly<
-  Record<
-    string,
-    {
-      readonly state: Situation;
-      readonly transitions: Readonly<
-        Record<string, { readonly event: PathStep; readonly state: Situation }>
-      >;
+  for (const from of places) {
+    const { situation } = from;
+    dequeued += 1;
+    const isOver = dequeued > situationsMax || situation.steps >= stepsMax;
+    if (isOver || situation.thrown !== undefined || observer.isEnough()) continue;
+    const steps = situations.stepsFrom(situation);
+    if (steps.length > 0) looked += 1;
+    for (const step of steps) {
+      const after = situations.after(situation, step);
+      const isWanted = observer.seen(situation, step, after);
+      const key = keyIn(plan, after);
+      const found = known.has(key) ? undefined : new FoundPlace(after);
+      const edge = { from, step, after, found };
+      if (isWanted) wanted.push(edge);
+      if (found === undefined) continue;
+      known.add(key);
+      found.parent = edge;
+      places.push(found);
     }
-  >
->;
+  }
+  return { root, wanted, looked };
+}
 
 class FoundPlace implements Place {
   readonly situation: Situation;
@@ -108,24 +93,6 @@ class FoundPlace implements Place {
   way(): readonly Edge[] {
     return this.parent === undefined ? [] : [...this.parent.from.way(), this.parent];
   }
-}
-
-function placed(map: Adjacency, keyOf: (situation: Situation) => string): Graph {
-  const places = new Map<string, FoundPlace>();
-  for (const [key, { state }] of Object.entries(map)) places.set(key, new FoundPlace(state));
-  const edges: Edge[] = [];
-  for (const [key, { transitions }] of Object.entries(map)) {
-    const from = places.get(key) as FoundPlace;
-    for (const { event: step, state: after } of Object.values(transitions)) {
-      const place = places.get(keyOf(after));
-      const found = place?.situation === after ? place : undefined;
-      const edge = { from, step, after, found };
-      if (found !== undefined) found.parent = edge;
-      edges.push(edge);
-    }
-  }
-  const [root] = places.values();
-  return { root: root as Place, edges };
 }
 
 /** What tells one situation from another: neither the time nor the numbers of messages. */

@@ -12,7 +12,7 @@ import { type Edge, graphOf, type Place } from './graph.ts';
 import type { PathPlan } from './plan.ts';
 import { PureMachine } from './pure-machine.ts';
 import { type Difference, type Gait, type Path, replay, type WalkedStep } from './replay.ts';
-import { type Situation, Situations } from './situation.ts';
+import { Situations } from './situation.ts';
 
 export interface FoundPaths {
   readonly coverage: Coverage;
@@ -40,26 +40,22 @@ export function shortestPaths(plan: PathPlan): FoundPaths {
   const throwing: Path[] = [];
   let looked = 0;
   for (const [inputName, input] of Object.entries(plan.inputs)) {
-    // Those that were the first to reach something.
-    const pioneers = new Set<Situation>();
+    // Wanted are those that are the first to reach something.
     const graph = graphOf(plan, situations, input, {
       born: (situation) => book.born(situation),
-      seen: (before, step, after) => {
-        if (book.note(before, step, after)) pioneers.add(after);
-      },
+      seen: (before, step, after) => book.note(before, step, after),
       isEnough: () => book.isWhole,
     });
-    looked += new Set(graph.edges.map(({ from }) => from)).size;
-    const chosen = graph.edges.filter(({ after }) => pioneers.has(after));
+    looked += graph.looked;
     const isThrowing = ({ after }: Edge) => after.thrown !== undefined;
     paths.push(
       ...pathsThrough(
         inputName,
         graph.root,
-        chosen.filter((edge) => !isThrowing(edge)),
+        graph.wanted.filter((edge) => !isThrowing(edge)),
       ),
     );
-    for (const edge of chosen.filter(isThrowing))
+    for (const edge of graph.wanted.filter(isThrowing))
       throwing.push({
         inputName,
         first: graph.root.situation,
