@@ -194,7 +194,9 @@ export class Delivery {
       // The pause that was begun is longer than one after an answer.
       const isShorter = lane.attempts > 0 && lane.cancelRetry !== undefined;
       lane.attempts = 0;
-      if (isShorter) this.#arm(sender, lane);
+      // A mailbox of this node that was full has room now.
+      if (lane.isPaused && lane.isHere) this.#endPause(lane);
+      else if (isShorter) this.#arm(sender, lane);
       lane.refusal = undefined;
       lane.kindRefusals = 0;
       this.#silence.answered(placeOf(lane.to));
@@ -234,10 +236,14 @@ export class Delivery {
     if (!isEarly || !lane.isRefused(index - 1)) this.#pause(sender, lane);
   }
 
-  #goBack(sender: Sender, lane: Lane, index: number): void {
+  #endPause(lane: Lane): void {
     lane.cancelRetry?.();
     lane.cancelRetry = undefined;
     lane.isPaused = false;
+  }
+
+  #goBack(sender: Sender, lane: Lane, index: number): void {
+    this.#endPause(lane);
     this.#services.metrics.messagesResent += Math.max(0, lane.underWay - index);
     lane.underWay = Math.min(lane.underWay, index);
     this.#pump(sender, lane);
@@ -285,10 +291,7 @@ export class Delivery {
     this.#goBack(sender, lane, lane.progressedAt === undefined ? this.#safe(lane) : lane.underWay);
   }
 
-  /**
-   * Number of rows that need no other copy: here they wait in a mailbox, and marks rely on it (see
-   * `Shard.#owesNothing`).
-   */
+  /** Number of rows that need no other copy: here they wait in a mailbox, and `Shard.#owesNothing` relies on it. */
   #safe({ isHere, underWay }: Lane): number {
     return isHere && this.#services.isHosting() ? underWay : 0;
   }

@@ -109,3 +109,11 @@ test('wait for room in a full mailbox, and keep their order', async () => {
   expect(heard()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   expect(rt.runtime.counts()).toMatchObject({ underWay: 0, unanswered: 0 });
 });
+
+test('go in as soon as a full mailbox has room, without a pause, where they wait for their commit', async () => {
+  const limits = { mailboxMax: 5, retryMinMs: 60_000, retryMaxMs: 60_000 };
+  const { rt, speak, heard } = await open(limits, new SplittingStore(memoryStore()));
+  await speak(['listener/l'], 60);
+  await rt.settle();
+  expect(heard()).toHaveLength(60);
+});

@@ -10,11 +10,24 @@ export const deliveryPlants: readonly Plant[] = [
     edits: [
       {
         file: 'runtime/delivery/delivery.ts',
-        find: 'if (isShorter) this.#arm(sender, lane);',
-        replace: 'if (isShorter && lane.rows.length < 0) this.#arm(sender, lane);',
+        find: 'else if (isShorter) this.#arm(sender, lane);',
+        replace: '',
       },
     ],
     suite: 'test/delivery/delivery.test.ts',
+  },
+  {
+    id: 'P324',
+    area: 'runtime',
+    says: 'What a full mailbox of the same node had refused waits for a pause, although it has room again.',
+    edits: [
+      {
+        file: 'runtime/delivery/delivery.ts',
+        find: 'if (lane.isPaused && lane.isHere)',
+        replace: 'if (lane.isPaused && lane.rows.length < 0)',
+      },
+    ],
+    suite: 'test/engine/same-group.test.ts',
   },
   {
     id: 'P322',
