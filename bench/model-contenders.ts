@@ -5,6 +5,7 @@
  * are steps for them as well; what they cannot do is stop a millisecond before one.
  */
 
+import fc from 'fast-check';
 import { getShortestPaths, getSimplePaths } from 'xstate/graph';
 import { SeededRandom } from '../simulator/world/random.ts';
 import { stepsFrom } from '../testing/model/graph.ts';
@@ -13,6 +14,7 @@ import type { Samples } from '../testing/model/samples.ts';
 import type { TestCase, TestStep } from '../testing/model/step.ts';
 import { Subject } from '../testing/model/subject.ts';
 import { Suite } from '../testing/model/suite.ts';
+import { walks } from '../testing/model/walks.ts';
 import type { CorpusEntry } from './model-corpus/entry.ts';
 
 export type Contender = (entry: CorpusEntry, samples: Samples) => Iterable<TestCase>;
@@ -30,6 +32,14 @@ export const CONTENDERS: Readonly<Record<string, Contender>> = {
   simpleByValue: (entry, samples) => graphPaths(entry, samples, 'value', getSimplePaths),
   uniformWalk: (entry, samples) => randomWalks(entry, samples, () => () => true),
   swarmWalk: (entry, samples) => randomWalks(entry, samples, swarm),
+  rarityWalk: ({ machine }, samples) =>
+    walks(new Subject(machine), samples, {
+      seed: 1,
+      stepsMax: 120,
+      title: 'walks',
+      quietMax: Number.POSITIVE_INFINITY,
+    }),
+  fastCheckCommands: commandRuns,
 };
 
 /** A state of the traversal: the steps that lead to it, played again when they are needed. */
@@ -114,3 +124,65 @@ const swarm: Choice = (random) => {
     return isKept;
   };
 };
+
+/** What a run of commands has done. */
+interface Real {
+  readonly subject: Subject;
+  readonly steps: TestStep[];
+}
+
+/** Runs of one call of fast-check. */
+const COMMAND_RUNS = 50;
+
+/**
+ * Model-based commands of fast-check, as its guide writes them: one for each event, one that lets time pass to the next
+ * deadline or by a time of chance, and one for each way a child may end.
+ */
+function* commandRuns({ machine }: CorpusEntry, samples: Samples): Generator<TestCase> {
+  const inputs = Object.keys(samples.inputs);
+  const step = (make: (subject: Subject) => TestStep | undefined): fc.Command<object, Real> => ({
+    check: () => true,
+    run: (_model, { subject, steps }) => {
+      const one = subject.isActive ? make(subject) : undefined;
+      if (one === undefined) return;
+      subject.perform(one);
+      steps.push(one);
+    },
+    toString: () => 'step',
+  });
+  const ended = (index: number): fc.Command<object, Real> =>
+    step((subject) => {
+      const outcomes = stepsFrom(subject, samples).filter(
+        ({ type }) => type === 'resolve' || type === 'reject',
+      );
+      return outcomes[index % Math.max(1, outcomes.length)];
+    });
+  const commands = fc.commands(
+    [
+      ...samples.events.map((event) => fc.constant(step(() => ({ type: 'send', event })))),
+      fc.constant(
+        step(({ earliest, at }) =>
+          earliest === undefined ? undefined : { type: 'advance', byMs: earliest.dueAt - at },
+        ),
+      ),
+      fc.integer({ min: 1, max: 100_000 }).map((byMs) => step(() => ({ type: 'advance', byMs }))),
+      fc.nat({ max: 7 }).map(ended),
+    ],
+    { maxCommands: WALK_STEPS, size: 'max' },
+  );
+  for (let seed = 1; ; seed++) {
+    const runs = fc.sample(fc.tuple(fc.constantFrom(...inputs), commands), {
+      seed,
+      numRuns: COMMAND_RUNS,
+    });
+    let done = 0;
+    for (const [input, list] of runs) {
+      const real: Real = { subject: new Subject(machine), steps: [] };
+      real.subject.begin(samples.inputs[input]);
+      fc.modelRun(() => ({ model: {}, real }), list);
+      done += real.steps.length;
+      if (real.steps.length > 0) yield { input, title: `commands ${seed}`, steps: real.steps };
+    }
+    if (done === 0) return;
+  }
+}

@@ -1,32 +1,26 @@
 /**
  * Faults found by generated tests: mutants of the corpus, killed within a budget of steps, by us and by others.
  *
- * Everything but the time is the same in every run. A mutant that neither our tests nor the search tell from its
- * machine counts as equal to it and for nobody.
+ * Everything but the time is the same in every run. A mutant counts as equal to its machine only when no
+ * contender and no search of the bound tells them apart: who kills what the others call equal is credited.
  */
 
 import { createHash } from 'node:crypto';
-import type { Oracle } from '../testing/model/observation.ts';
-import type { TestCase } from '../testing/model/step.ts';
-import { Suite as ModelSuite } from '../testing/model/suite.ts';
+import { ORACLES, type Oracle } from '../testing/model/observation.ts';
+import { type Samples, samplesFor } from '../testing/model/samples.ts';
 import type { Mutant } from '../testing/mutants/mutant.ts';
 import { mutantsOf, TIMING_OPERATORS } from '../testing/mutants/operators.ts';
-import { expectedOf, killedAfter } from '../testing/mutants/score.ts';
 import { killingTest } from '../testing/mutants/search.ts';
 import { CONTENDERS } from './model-contenders.ts';
 import { CORPUS } from './model-corpus/corpus.ts';
+import type { CorpusEntry } from './model-corpus/entry.ts';
+import { cut, type GoesOn, Played } from './model-kills.ts';
+import { byKey, type Judged, killable, share, stepsTo, tableOf } from './model-table.ts';
 import { rounded } from './rounds.ts';
 import type { Field, Measured, MeasureOptions, Suite } from './suite.ts';
 
-const BUDGETS = [300, 3_000, 30_000] as const;
-const QUICK_BUDGETS = [300, 1_000] as const;
-
-interface Killed {
-  readonly machine: string;
-  readonly mutant: Mutant;
-  /** The step that killed it, by contender; left out where it lives. */
-  readonly after: Record<string, number | undefined>;
-}
+/** Steps that the search for a killing test tries. */
+const SEARCHED_MAX = 4_000;
 
 const killedFull: Field = {
   name: 'killedFull30k',
@@ -68,117 +62,188 @@ export const modelTests: Suite = {
   fields: [killedFull],
 };
 
-async function measure({ isQuick, rounds, progress }: MeasureOptions): Promise<Measured> {
-  const budgets = isQuick ? QUICK_BUDGETS : BUDGETS;
-  const most = budgets.at(-1) as number;
-  const full: Killed[] = [];
-  const tags: Killed[] = [];
-  const hash = createHash('sha256');
-  let slowestMs = 0;
-  let equal = 0;
-  for (const [machine, entry] of Object.entries(CORPUS)) {
-    const startedAt = performance.now();
-    const suite = new ModelSuite(entry.machine, { samples: entry.samples ?? {} });
-    const ownCases = cut(CONTENDERS.ours?.(entry, suite.samples) ?? [], most);
-    slowestMs = Math.max(slowestMs, performance.now() - startedAt);
-    const mutants = mutantsOf(entry.machine);
-    for (const { id } of mutants) hash.update(`${machine} ${id}\n`);
-    const kills = (cases: readonly TestCase[], oracle: Oracle) => {
-      const expected = expectedOf(entry.machine, suite.samples, cases, oracle);
-      return (mutant: Mutant) => killedAfter(mutant, suite.samples, expected, oracle);
-    };
-    const ours = kills(ownCases, 'full');
-    const oursByTags = kills(ownCases, 'tags');
-    const others = Object.entries(CONTENDERS)
-      .filter(([name]) => name !== 'ours')
-      .map(([name, make]) => [name, kills(cut(make(entry, suite.samples), most), 'full')] as const);
-    for (const mutant of mutants) {
-      const after = ours(mutant);
-      if (after === undefined && killingTest(entry.machine, mutant, suite.samples) === undefined) {
-        equal += 1;
-        continue;
-      }
-      const all = Object.fromEntries(others.map(([name, kill]) => [name, kill(mutant)]));
-      full.push({ machine, mutant, after: { ours: after, ...all } });
-      const byTags = oursByTags(mutant);
-      const isSeen =
-        byTags !== undefined ||
-        killingTest(entry.machine, mutant, suite.samples, { oracle: 'tags' }) !== undefined;
-      if (isSeen) tags.push({ machine, mutant, after: { ours: byTags } });
-    }
-    progress(`  ${machine}: ${mutants.length} mutants`);
-  }
-  const timing = full.filter(({ mutant }) => TIMING_OPERATORS.includes(mutant.operator));
-  const value = share(full, 'ours', most);
-  const shortest = Math.max(
-    share(full, 'shortestByState', 300),
-    share(full, 'shortestByValue', 300),
+interface Plan {
+  /** Steps: the tables have a column for each. */
+  readonly budgets: readonly [number, number, number];
+  readonly mutantsMax: number;
+}
+
+const WHOLE: Plan = { budgets: [300, 3_000, 30_000], mutantsMax: 40 };
+const QUICK: Plan = { budgets: [100, 300, 1_000], mutantsMax: 10 };
+
+interface Made {
+  readonly played: Played;
+  readonly ms: number;
+}
+
+/** One machine of the corpus: its mutants with everybody's kills, and what making the tests took. */
+interface JudgedMachine {
+  readonly machine: string;
+  readonly judged: readonly Judged[];
+  /** All its mutants; more than those that were judged where there are many. */
+  readonly mutants: number;
+  readonly makingMs: Readonly<Record<string, number>>;
+}
+
+function measure({ isQuick, rounds, progress }: MeasureOptions): Promise<Measured> {
+  const plan = isQuick ? QUICK : WHOLE;
+  const machines = Object.entries(CORPUS).map(([name, entry]) => {
+    const one = judgeMachine(name, entry, plan);
+    progress(`  ${name}: ${one.judged.length} of ${one.mutants} mutants`);
+    return one;
+  });
+  return Promise.resolve(measuredOf(machines, plan, rounds));
+}
+
+function judgeMachine(name: string, entry: CorpusEntry, plan: Plan): JudgedMachine {
+  const samples = samplesFor(entry.machine, entry.samples ?? {});
+  const made = Object.fromEntries(
+    Object.keys(CONTENDERS).map((one) => [one, makeAndPlay(one, entry, samples, plan.budgets[2])]),
   );
+  const all = mutantsOf(entry.machine);
+  const judged = spread(all, plan.mutantsMax).map((mutant) =>
+    judge(name, entry, samples, mutant, made, plan),
+  );
+  const makingMs = Object.entries(made).map(([one, { ms }]) => [one, Math.round(ms)] as const);
+  return { machine: name, judged, mutants: all.length, makingMs: Object.fromEntries(makingMs) };
+}
+
+function measuredOf(
+  machines: readonly JudgedMachine[],
+  { budgets }: Plan,
+  rounds: number,
+): Measured {
+  const judged = machines.flatMap((one) => one.judged);
+  const [few, , most] = budgets;
   const figure = (measured: number) => ({
     value: rounded(measured),
     range: [measured, measured] as const,
     rounds,
   });
+  const timing = judged.filter(({ operator }) => TIMING_OPERATORS.includes(operator));
+  const shortest = Math.max(
+    ...['shortestByState', 'shortestByValue'].map((name) => share(judged, name, few)),
+  );
+  const slowest = Math.max(...machines.map(({ makingMs }) => makingMs.ours ?? 0));
+  const value = share(judged, 'ours', most);
   return {
     ...figure(value),
     others: {
       killedTiming: figure(share(timing, 'ours', most)),
-      killedTagsOnly30k: figure(share(tags, 'ours', most)),
-      vsShortestPaths300: figure(share(full, 'ours', 300) / shortest),
-      slowestMachineMs: figure(slowestMs),
+      killedTagsOnly30k: figure(share(judged, 'ours', most, 'tags')),
+      vsShortestPaths300: figure(share(judged, 'ours', few) / shortest),
+      slowestMachineMs: figure(slowest),
     },
-    details: {
-      mutants: full.length + equal,
-      killable: full.length,
-      equal,
-      frozen: hash.digest('hex').slice(0, 16),
-      ...Object.fromEntries(
-        Object.keys(CONTENDERS).map((name) => [
-          name,
-          Object.fromEntries(budgets.map((budget) => [budget, rounded(share(full, name, budget))])),
-        ]),
-      ),
-      operators: byKey(full, ({ mutant }) => mutant.operator, most),
-      machines: byKey(full, ({ machine }) => machine, most),
-      missed: full
-        .filter(({ after }) => after.ours === undefined)
-        .map(({ machine, mutant }) => `${machine} ${mutant.id}`)
-        .slice(0, 40),
-    },
+    details: detailsOf(machines, judged, budgets),
     raw: { killedFull: [value] },
   };
 }
 
-/** Cases of `stepsMax` steps together; the last one may be cut. */
-function cut(cases: Iterable<TestCase>, stepsMax: number): TestCase[] {
-  const taken: TestCase[] = [];
-  let left = stepsMax;
-  for (const one of cases) {
-    if (left <= 0) break;
-    const steps = one.steps.slice(0, left);
-    left -= steps.length;
-    taken.push({ ...one, steps });
+function detailsOf(
+  machines: readonly JudgedMachine[],
+  judged: readonly Judged[],
+  budgets: Plan['budgets'],
+): Measured['details'] {
+  const most = budgets[2];
+  const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
+  const names = Object.keys(CONTENDERS);
+  const list = judged.map(({ machine, id }) => `${machine} ${id}\n`).join('');
+  return {
+    machines: machines.length,
+    mutantsOfAll: sum(machines.map(({ mutants }) => mutants)),
+    mutants: judged.length,
+    killable: Object.fromEntries(
+      ORACLES.map((oracle) => [oracle, killable(judged, oracle).length]),
+    ),
+    equalWithinSteps: SEARCHED_MAX,
+    frozen: createHash('sha256').update(list).digest('hex').slice(0, 16),
+    stepsTo: Object.fromEntries(names.map((name) => [name, stepsOf(judged, name)])),
+    makingMs: Object.fromEntries(
+      names.map((name) => [name, sum(machines.map(({ makingMs }) => makingMs[name] ?? 0))]),
+    ),
+    killedByOthersOnly: others(judged),
+    byMachine: byKey(judged, ({ machine }) => machine, most),
+    missed: missed(judged),
+    table: tableOf(judged, names, budgets),
+  };
+}
+
+const stepsOf = (judged: readonly Judged[], name: string): Record<string, number | null> =>
+  Object.fromEntries(
+    [0.5, 0.9, 0.99].map((wanted) => [`${wanted * 100} %`, stepsTo(judged, name, wanted)]),
+  );
+
+/** Cases of a contender up to the largest budget, and what is seen of the machine on them. */
+function makeAndPlay(name: string, entry: CorpusEntry, samples: Samples, budget: number): Made {
+  const startedAt = performance.now();
+  const cases = cut(CONTENDERS[name]?.(entry, samples) ?? [], budget);
+  const ms = performance.now() - startedAt;
+  return { played: new Played(entry, samples, cases), ms };
+}
+
+/**
+ * Everybody's kills of one mutant: by state and context to the largest budget, by coarser oracles to the second
+ * one. Only we are played to the end by value and tags, and only those kills count for the goal of tags.
+ */
+function judge(
+  machine: string,
+  { machine: original }: CorpusEntry,
+  samples: Samples,
+  mutant: Mutant,
+  made: Readonly<Record<string, Made>>,
+  { budgets: [, middle] }: Plan,
+): Judged {
+  const hasTags = [...tagsIn(original.root)].length > 0;
+  const looked: readonly Oracle[] = hasTags ? ['full', 'value', 'tags'] : ['full', 'value'];
+  const goesOnFor =
+    (oracles: readonly Oracle[]): GoesOn =>
+    (steps, kills) =>
+      (steps < middle ? looked : oracles).some((oracle) => kills[oracle] === undefined);
+  const by = Object.fromEntries(
+    Object.entries(made).map(([name, { played }]) => [
+      name,
+      played.killsOf(mutant, goesOnFor(name === 'ours' ? looked : ['full'])),
+    ]),
+  );
+  const isFound = (oracle: Oracle): boolean =>
+    Object.values(by).some((kills) => kills[oracle] !== undefined) ||
+    (looked.includes(oracle) && isToldApart(oracle));
+  const isToldApart = (oracle: Oracle): boolean =>
+    killingTest(original, mutant, samples, { oracle, stepsMax: SEARCHED_MAX }) !== undefined;
+  // What is equal in full is equal to every oracle.
+  const killableBy = isFound('full') ? ORACLES.filter(isFound) : [];
+  const { id, operator } = mutant;
+  return { machine, operator, id, by, killableBy };
+}
+
+interface Node {
+  readonly tags: readonly string[];
+  readonly states: Readonly<Record<string, Node>>;
+}
+
+function* tagsIn({ tags, states }: Node): Generator<string> {
+  yield* tags;
+  for (const child of Object.values(states)) yield* tagsIn(child);
+}
+
+/** At most `max` of them, evenly spread: the list is in order of operators. */
+function spread<T>(all: readonly T[], max: number): T[] {
+  if (all.length <= max) return [...all];
+  return Array.from({ length: max }, (_, at) => all[Math.floor((at * all.length) / max)] as T);
+}
+
+/** Mutants that somebody kills and we do not, by who does. */
+function others(judged: readonly Judged[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { by } of judged) {
+    if (by.ours?.full !== undefined) continue;
+    for (const [name, { full }] of Object.entries(by))
+      if (full !== undefined) counts[name] = (counts[name] ?? 0) + 1;
   }
-  return taken;
+  return counts;
 }
 
-function share(killed: readonly Killed[], contender: string, budget: number): number {
-  if (killed.length === 0) return 1;
-  const within = killed.filter(
-    ({ after }) => (after[contender] ?? Number.POSITIVE_INFINITY) <= budget,
-  );
-  return within.length / killed.length;
-}
-
-/** Our share by a key of each mutant. */
-function byKey(
-  killed: readonly Killed[],
-  keyOf: (one: Killed) => string,
-  budget: number,
-): Record<string, number> {
-  const groups = new Map<string, Killed[]>();
-  for (const one of killed) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
-  return Object.fromEntries(
-    [...groups].map(([key, all]) => [key, rounded(share(all, 'ours', budget))]),
-  );
-}
+const missed = (judged: readonly Judged[]): string[] =>
+  killable(judged, 'full')
+    .filter(({ by }) => by.ours?.full === undefined)
+    .map(({ machine, id }) => `${machine} ${id}`);

@@ -33,7 +33,7 @@ export const endless = setup({}).createMachine({
   'needy.js': `
 import { setup } from 'xstate';
 export const needy = setup({}).createMachine({
-  id: 'needy', context: ({ input }) => ({ total: input.order.lines.length }), initial: 'a', states: { a: {} },
+  id: 'needy', context: ({ input }) => ({ total: BigInt(input.order.lines.total.in('cents')) }), initial: 'a', states: { a: {} },
 });`,
   'functions.js': `
 import { setup } from 'xstate';

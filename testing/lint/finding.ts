@@ -14,26 +14,28 @@ export interface LintIssue {
   readonly message: string;
 }
 
+/** What was found by exploring. */
+export interface Explored {
+  /** Ids of states that were entered. */
+  readonly reached: ReadonlySet<string>;
+  /** True where nothing was left out: no bound was met, and no event carries anything. */
+  readonly isWhole: boolean;
+  readonly initialContext: unknown;
+}
+
 /** What a rule looks at. */
-export interface Linted {
+export interface Linted extends Explored {
   readonly machine: AnyStateMachine;
   readonly draft: Draft;
   readonly states: readonly StateDraft[];
-  readonly initialContext: unknown;
-  /** Ids of states that can be reached. */
-  readonly reached: ReadonlySet<string>;
 }
 
 export type Rule = (linted: Linted) => Iterable<LintIssue>;
 
 /** A copy of the machine to look at. */
-export function lintedOf(
-  machine: AnyStateMachine,
-  reached: ReadonlySet<string>,
-  initialContext: unknown,
-): Linted {
+export function lintedOf(machine: AnyStateMachine, explored: Explored): Linted {
   const draft = draftOf(machine);
-  return { machine, draft, states: [...statesIn(draft.root)], reached, initialContext };
+  return { machine, draft, states: [...statesIn(draft.root)], ...explored };
 }
 
 /** The states around a state, from the inside out, without itself. */

@@ -6,10 +6,9 @@
  */
 
 import type { AnyStateMachine } from 'xstate';
-import { coverageOf } from '../model/coverage.ts';
-import type { GivenSamples } from '../model/samples.ts';
-import { Suite } from '../model/suite.ts';
-import { type LintIssue, lintedOf, type Rule } from './finding.ts';
+import { reachedStates } from '../model/coverage.ts';
+import { type GivenSamples, type Samples, samplesFor } from '../model/samples.ts';
+import { type Explored, type LintIssue, lintedOf, type Rule } from './finding.ts';
 import {
   inlineEffects,
   losingTransitions,
@@ -42,23 +41,41 @@ const RULES: readonly Rule[] = [
   inlineEffects,
 ];
 
-/** Steps that may be spent on reaching every state. */
-const STEPS_MAX = 50_000;
+/** Steps tried to reach every state. */
+const TRIED_MAX = 4_000;
 
 /** Rules of names come first: a machine that names a guard it has not cannot be explored. */
 export function lint(machine: AnyStateMachine, given: GivenSamples = {}): LintIssue[] {
-  const named = [...unknownNames(lintedOf(machine, new Set(), undefined))];
+  const named = [...unknownNames(lintedOf(machine, NOWHERE))];
   if (named.some(({ level }) => level === 'error')) return named;
-  const suite = new Suite(machine, { samples: given, phases: ['transitions'] });
-  const { samples, graph } = suite;
-  const { hits, shares } = coverageOf(machine, samples, suite.cases(STEPS_MAX));
-  // Where exploring met its bound, nobody knows what is beyond it.
-  const missing = graph.grew === undefined ? shares.states.missing : [];
-  const reached = new Set([...hits.keys()].filter((name) => !missing.includes(name)));
-  const [root] = graph.roots.values();
-  const initial = graph.situations.get(root ?? '')?.snapshot?.context;
-  const linted = lintedOf(machine, reached, initial);
-  const isKnown = ({ rule, where }: LintIssue): boolean =>
-    rule !== 'unreachable-state' || missing.includes(where);
-  return RULES.flatMap((rule) => [...rule(linted)]).filter(isKnown);
+  const samples = samplesFor(machine, given);
+  const { reached, graph } = reachedStates(machine, samples, { triedMax: TRIED_MAX });
+  const begins = [...graph.roots.values()].map((key) => graph.situations.get(key)?.snapshot);
+  const linted = lintedOf(machine, {
+    reached,
+    // Where exploring met its bound, or what is given is an example, nobody knows what is beyond.
+    isWhole: graph.grew === undefined && !begins.includes(undefined) && isGivenNothing(samples),
+    initialContext: begins[0]?.context,
+  });
+  const issues = RULES.flatMap((rule) => [...rule(linted)]);
+  return begins.every((snapshot) => snapshot === undefined)
+    ? [...issues.filter(({ rule }) => rule !== 'unreached-state'), notSpawned(machine)]
+    : issues;
 }
+
+const NOWHERE: Explored = { reached: new Set(), isWhole: false, initialContext: undefined };
+
+/** True where neither inputs nor events carry anything that might be another one. */
+const isGivenNothing = ({ inputs, events, learned, isInputGuessed }: Samples): boolean =>
+  !isInputGuessed &&
+  learned.length === 0 &&
+  Object.values(inputs).every((input) => input === undefined) &&
+  events.every((event) => Object.keys(event).length === 1);
+
+const notSpawned = ({ id }: AnyStateMachine): LintIssue => ({
+  rule: 'not-spawned',
+  level: 'note',
+  where: id,
+  message:
+    'It throws as it is spawned with an input that was guessed, so it was not explored: give samples.inputs.',
+});

@@ -4,18 +4,75 @@ import { findLikelyOf } from '../../runtime/base/suggestion.ts';
 import { type StateDraft, type TransitionDraft, transitionLists } from '../model/definition.ts';
 import type { Linted, LintIssue } from './finding.ts';
 
-export function* unreachableStates({ states, reached }: Linted): Generator<LintIssue> {
+/**
+ * A state to which no transition leads is an error. One that is led to and was not entered is told of as well:
+ * a guard may never hold, or the samples may not be what it waits for.
+ */
+export function* unreachableStates({
+  machine,
+  states,
+  reached,
+  isWhole,
+}: Linted): Generator<LintIssue> {
+  const ledTo = statesLedTo(machine.root as unknown as Node);
   for (const state of states) {
     if (reached.has(state.id) || state.type === 'history') continue;
     // Of a branch the first one says it all.
     if (states.some((one) => isParent(one, state) && !reached.has(one.id))) continue;
-    yield {
-      rule: 'unreachable-state',
-      level: 'error',
-      where: state.id,
-      message: 'No event, deadline or outcome leads here.',
-    };
+    if (!ledTo.has(state.id))
+      yield {
+        rule: 'unreachable-state',
+        level: 'error',
+        where: state.id,
+        message: 'No event, deadline or outcome leads here.',
+      };
+    else
+      yield {
+        rule: 'unreached-state',
+        level: isWhole ? 'warning' : 'note',
+        where: state.id,
+        message:
+          'A transition leads here, and it was never taken: a guard never holds with these samples, or something before it always wins.',
+      };
   }
+}
+
+/** What of XState's StateNode is read. */
+interface Node {
+  readonly id: string;
+  readonly type: string;
+  readonly parent?: Node;
+  readonly states: Readonly<Record<string, Node>>;
+  readonly initial: Edge | undefined;
+  readonly transitions: ReadonlyMap<string, readonly Edge[]>;
+  readonly always?: readonly Edge[];
+}
+
+interface Edge {
+  readonly target: readonly Node[] | undefined;
+}
+
+/** Ids of states that can be entered when every guard may hold. */
+function statesLedTo(root: Node): Set<string> {
+  const entered = new Set<Node>();
+  const open: Node[] = [];
+  const enter = (node: Node | undefined): void => {
+    if (node === undefined || entered.has(node)) return;
+    entered.add(node);
+    open.push(node);
+    enter(node.parent);
+  };
+  enter(root);
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    for (const edge of [
+      node.initial,
+      ...(node.always ?? []),
+      ...[...node.transitions.values()].flat(),
+    ])
+      for (const target of edge?.target ?? []) enter(target);
+    if (node.type === 'parallel') for (const child of Object.values(node.states)) enter(child);
+  }
+  return new Set([...entered].map(({ id }) => id));
 }
 
 /** A candidate behind one that is always taken. */

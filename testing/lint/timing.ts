@@ -20,15 +20,16 @@ function limitsOf(state: StateDraft, { draft }: Linted): Limit[] {
 export function* innerDeadlines(linted: Linted): Generator<LintIssue> {
   for (const state of linted.states) {
     for (const inner of limitsOf(state, linted)) {
-      for (const outer of around(state, linted.states).flatMap((one) => limitsOf(one, linted))) {
-        if (inner.ms < outer.ms) continue;
-        yield {
-          rule: 'inner-deadline',
-          level: 'warning',
-          where: state.id,
-          message: `Its deadline "${inner.name}" (${inner.ms} ms) never comes: "${outer.name}" of ${outer.state.id} ends it after ${outer.ms} ms.`,
-        };
-      }
+      const [outer] = around(state, linted.states)
+        .flatMap((one) => limitsOf(one, linted))
+        .sort((one, other) => one.ms - other.ms);
+      if (outer === undefined || inner.ms < outer.ms) continue;
+      yield {
+        rule: 'inner-deadline',
+        level: 'warning',
+        where: state.id,
+        message: `Its deadline "${inner.name}" (${inner.ms} ms) never comes: "${outer.name}" of ${outer.state.id} ends it after ${outer.ms} ms.`,
+      };
     }
   }
 }
@@ -55,18 +56,24 @@ export function* shadowedDeadlines(linted: Linted): Generator<LintIssue> {
 const leaves = ({ guard, target }: TransitionDraft): boolean =>
   guard === undefined && target !== undefined;
 
+/** Names of events that ask for more time. One that shows a sign of life may come for ever by design. */
+const ASKS_FOR_TIME = /exten(d|sion)|prolong|postpone|snooze|more.?time/i;
+
 /** A state that an event begins again, with its deadline, as often as it comes. */
 export function* uncappedExtensions(linted: Linted): Generator<LintIssue> {
   for (const state of linted.states) {
     if (Object.keys(state.after).length === 0) continue;
     if (around(state, linted.states).some(isTimed)) continue;
     if (hasTimedSibling(state, linted)) continue;
-    for (const [type, list] of Object.entries(state.on)) {
-      const again = list.find((one) => one.guard === undefined && beginsAgain(one, state));
-      if (again === undefined) continue;
+    const types = Object.entries(state.on)
+      .filter(([, list]) => list.some((one) => one.guard === undefined && beginsAgain(one, state)))
+      .map(([type]) => type);
+    // Where much else does it too, each of them is a sign of life.
+    const isSignOfLife = types.filter((type) => !ASKS_FOR_TIME.test(type)).length > 1;
+    for (const type of types) {
       yield {
         rule: 'uncapped-extension',
-        level: 'warning',
+        level: ASKS_FOR_TIME.test(type) && !isSignOfLife ? 'warning' : 'note',
         where: `${state.id} on ${type}`,
         message: `Each "${type}" starts its deadlines again, and nothing around it ends that: add a limit that "${type}" does not move, or a guard.`,
       };

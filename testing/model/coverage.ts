@@ -9,6 +9,7 @@
 import type { AnyStateMachine } from 'xstate';
 import * as XState from 'xstate';
 import { draftOf, rebuild, statesIn, transitionLists } from './definition.ts';
+import { type Graph, type GraphBounds, graphOf } from './graph.ts';
 import type { Samples } from './samples.ts';
 import type { TestCase } from './step.ts';
 import { Subject } from './subject.ts';
@@ -62,6 +63,18 @@ export function coverageOf(
     }),
   ) as unknown as Coverage['shares'];
   return { shares, hits: found.hits };
+}
+
+/** Every state that is entered anywhere, also in passing, as the machine is explored. */
+export function reachedStates(
+  machine: AnyStateMachine,
+  samples: Samples,
+  bounds: GraphBounds,
+): { readonly reached: ReadonlySet<string>; readonly graph: Graph } {
+  const { noting, found } = notingCopy(machine);
+  const graph = graphOf(new Subject(noting), samples, bounds);
+  const reached = [...found.wanted.states].filter((id) => found.hits.has(id));
+  return { reached: new Set(reached), graph };
 }
 
 /** A copy that notes what it goes through. */

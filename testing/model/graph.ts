@@ -46,9 +46,12 @@ export interface Graph {
 export interface GraphBounds {
   readonly situationsMax?: number;
   readonly stepsMax?: number;
+  /** Steps tried in all situations together. Default 40,000. */
+  readonly triedMax?: number;
 }
 
 const SITUATIONS_MAX = 1_500;
+const TRIED_MAX = 40_000;
 const STEPS_MAX = 120;
 /** Whole numbers up to here, or a little beyond those in guards, are told apart; greater ones by their magnitude. */
 const EXACT_MAX = 24;
@@ -96,7 +99,7 @@ export function stepsFrom(subject: Subject, samples: Samples): TestStep[] {
 }
 
 export function graphOf(subject: Subject, samples: Samples, bounds: GraphBounds = {}): Graph {
-  const { situationsMax = SITUATIONS_MAX, stepsMax = STEPS_MAX } = bounds;
+  const { situationsMax = SITUATIONS_MAX, stepsMax = STEPS_MAX, triedMax = TRIED_MAX } = bounds;
   const keys = new Keys(samples);
   const situations = new Map<string, Situation>();
   const roots = new Map<string, string>();
@@ -132,15 +135,21 @@ export function graphOf(subject: Subject, samples: Samples, bounds: GraphBounds 
     subject.begin(value);
     roots.set(input, place(input, []));
   }
+  let tried = 0;
   for (const situation of situations.values()) {
-    const { input, way, edges } = situation;
+    const { input, way, edges, moment } = situation;
     setTo(subject, situation, samples);
     const steps = stepsFrom(subject, samples);
     const before = standingOf(subject);
+    tried += steps.length;
+    if (tried > triedMax && way.length > 0) {
+      isCut = true;
+      break;
+    }
     for (const step of steps) {
       setTo(subject, situation, samples);
       subject.perform(step);
-      const isChange = standingOf(subject) !== before;
+      const isChange = !subject.isStillAt(moment) && standingOf(subject) !== before;
       edges.push({ step, isChange, to: isChange ? place(input, [...way, step]) : situation.key });
     }
   }

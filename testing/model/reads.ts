@@ -9,6 +9,12 @@
 import type { AnyStateMachine } from 'xstate';
 import { type Draft, draftOf, rebuild, statesIn, transitionLists } from './definition.ts';
 
+export interface InputPath {
+  /** Keys with dots between them. */
+  readonly path: string;
+  readonly isMissing: boolean;
+}
+
 export class Reads {
   /** Keys of the context that guards and delays look at. */
   readonly #decidingKeys = new Set<string>();
@@ -16,7 +22,8 @@ export class Reads {
   readonly #sources = new Map<string, Set<ReadonlySet<string>>>();
   /** Fields that are used, by event type. */
   readonly eventFields = new Map<string, Set<string>>();
-  readonly inputFields = new Set<string>();
+  /** Paths of its input that are read, in order; of an object that is copied, its own. */
+  readonly inputPaths: InputPath[] = [];
   readonly numbers: readonly number[];
   readonly texts: readonly string[];
   /** A machine like the one given, which remembers what it reads. */
@@ -58,7 +65,7 @@ export class Reads {
     const { context } = root.rest as { readonly context?: unknown };
     if (typeof context === 'function')
       (root.rest as { context: unknown }).context = (args: { readonly input: unknown }) =>
-        context({ ...args, input: this.#remembering(args.input, this.inputFields) });
+        context({ ...args, input: this.#deep(args.input ?? {}, '') });
   }
 
   #guard(guard: unknown): unknown {
@@ -77,7 +84,7 @@ export class Reads {
     if (typeof action !== 'function' || !('resolve' in action)) return action;
     const changed: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(action)) {
-      if (key === 'resolve' || key === 'execute') continue;
+      if (BUILT_IN.has(key)) continue;
       if (key === 'assignment') changed[key] = this.#assignment(value);
       else if (typeof value === 'function')
         changed[key] = this.#watched(value, key === 'delay' ? this.#decidingKeys : undefined);
@@ -140,6 +147,24 @@ export class Reads {
     return fields;
   }
 
+  /** An input that remembers what is read of it, however deep. */
+  #deep(value: unknown, prefix: string): unknown {
+    if (!isPlain(value)) return value;
+    return new Proxy(value, {
+      get: (of, key, receiver) => {
+        const found: unknown = Reflect.get(of, key, receiver);
+        if (typeof key !== 'string' || GIVEN.has(key)) return found;
+        const path = `${prefix}${key}`;
+        this.inputPaths.push({ path, isMissing: found === undefined });
+        return this.#deep(found, `${path}.`);
+      },
+      ownKeys: (of) => {
+        this.inputPaths.push({ path: prefix, isMissing: false });
+        return Reflect.ownKeys(of);
+      },
+    });
+  }
+
   #remembering(value: unknown, into: Set<string>): unknown {
     const target = value === undefined ? {} : value;
     if (typeof target !== 'object' || target === null) return value;
@@ -156,6 +181,13 @@ export class Reads {
   }
 }
 
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** Functions of XState's own on an action. */
+const BUILT_IN = new Set(['resolve', 'execute', 'retryResolve']);
 /** What the engine puts on an event. */
 const GIVEN = new Set(['type', 'at', 'dueAt', 'ageMs', 'toJSON', 'output', 'error', 'actorId']);
 const LITERALS_MAX = 12;

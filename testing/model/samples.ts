@@ -10,6 +10,7 @@
 import type { AnyStateMachine } from 'xstate';
 import { SeededRandom } from '../../simulator/world/random.ts';
 import { draftOf, statesIn } from './definition.ts';
+import { learnedInput, usualValue } from './learned-input.ts';
 import { observed, textOf } from './observation.ts';
 import { Reads } from './reads.ts';
 import type { SentEvent } from './step.ts';
@@ -35,6 +36,8 @@ export interface Samples {
   readonly numbers: readonly number[];
   /** Event types whose payloads were guessed. */
   readonly learned: readonly string[];
+  /** True where nobody gave an input and the machine reads one. */
+  readonly isInputGuessed: boolean;
 }
 
 const ROUNDS = 2;
@@ -47,21 +50,24 @@ const ANY_OTHER = 'any.other';
 
 export function samplesFor(machine: AnyStateMachine, given: GivenSamples = {}): Samples {
   const reads = new Reads(machine);
-  const inputs = given.inputs ?? { '': learnedInput(reads, machine) };
+  const inputs = given.inputs ?? { '': learnedInput(reads) };
+  const isInputGuessed = given.inputs === undefined && reads.inputPaths.length > 0;
+  const said = { ...given, inputs };
   const types = eventTypesOf(machine);
   let events = types.flatMap((type) => withPayloads(type, given, reads));
   for (let round = 0; round < ROUNDS; round++) {
-    probe(new Subject(reads.machine), inputs, events, () => {});
+    probe(new Subject(reads.machine), said, events, () => {});
     events = types.flatMap((type) => withPayloads(type, given, reads));
   }
   const isGiven = ({ type }: SentEvent): boolean => given.events?.[type] !== undefined;
-  const told = tellingApart(new Subject(machine), reads.contextKeys, inputs, events, isGiven);
+  const told = tellingApart(new Subject(machine), reads.contextKeys, said, events, isGiven);
   return {
     inputs,
     events: told,
     outputsOf: (src) => given.outputs?.[src ?? ''] ?? [undefined],
     contextKeys: reads.contextKeys,
     numbers: reads.numbers,
+    isInputGuessed,
     learned: types.filter((type) => {
       const fields = reads.eventFields.get(type);
       return given.events?.[type] === undefined && fields !== undefined && fields.size > 0;
@@ -96,32 +102,10 @@ function candidates({ numbers, texts }: Reads): unknown[] {
   return [...new Set<unknown>([0, 1, 2, ...around, -1, true, false, null, 'a', '', ...texts])];
 }
 
-/** A value that a field of this name would have. */
-function usualValue(field: string): unknown {
-  if (/(id|name|key|reason|text|message|by|to|from|url|address|type|kind)$/i.test(field))
-    return 'a';
-  if (/^(is|has|can|should|was)[A-Z]/.test(field)) return true;
-  if (/(items|list|ids|names|values)$/i.test(field)) return ['a'];
-  return 1;
-}
-
-function learnedInput(reads: Reads, machine: AnyStateMachine): unknown {
-  const begin = (): void => new Subject(reads.machine).begin(undefined);
-  begin();
-  const fields = [...reads.inputFields];
-  if (fields.length === 0) return undefined;
-  const input = Object.fromEntries(fields.map((field) => [field, usualInput(field)]));
-  const subject = new Subject(machine);
-  subject.begin(input);
-  return input;
-}
-
-const usualInput = (field: string): unknown => (/Ms$/.test(field) ? 1_000 : usualValue(field));
-
 /** Walks at random, and tells of every moment on the way. */
 function probe(
   subject: Subject,
-  inputs: Samples['inputs'],
+  { inputs, outputs = {} }: GivenSamples & Pick<Samples, 'inputs'>,
   events: readonly SentEvent[],
   seen: (subject: Subject) => void,
 ): void {
@@ -136,12 +120,16 @@ function probe(
     }
     left -= 1;
     const due = subject.earliest;
-    const open = subject.openChildren();
+    const [open] = subject.openChildren();
     const draw = random.next();
     if (due !== undefined && draw < 0.2)
       subject.perform({ type: 'advance', byMs: due.dueAt - subject.at });
-    else if (open.length > 0 && draw < 0.4)
-      subject.perform({ type: 'resolve', child: (open[0] as { readonly path: string }).path });
+    else if (open !== undefined && draw < 0.3) {
+      const results = outputs[open.src ?? ''] ?? [undefined];
+      const output = results[Math.floor(random.next() * results.length)];
+      subject.perform({ type: 'resolve', child: open.path, output });
+    } else if (open !== undefined && draw < 0.4)
+      subject.perform({ type: 'reject', child: open.path, message: 'failed' });
     else if (events.length > 0)
       subject.perform({
         type: 'send',
@@ -155,7 +143,7 @@ function probe(
 function tellingApart(
   subject: Subject,
   contextKeys: ReadonlySet<string>,
-  inputs: Samples['inputs'],
+  said: GivenSamples & Pick<Samples, 'inputs'>,
   events: readonly SentEvent[],
   isGiven: (event: SentEvent) => boolean,
 ): SentEvent[] {
@@ -164,7 +152,7 @@ function tellingApart(
   for (const { type } of guessed) counts.set(type, (counts.get(type) ?? 0) + 1);
   if ([...counts.values()].every((count) => count === 1)) return [...events];
   const moments = new Map<string, Moment>();
-  probe(subject, inputs, events, () => {
+  probe(subject, said, events, () => {
     const moment = subject.isActive ? subject.moment() : undefined;
     if (moment !== undefined && moments.size < PROBE_MOMENTS)
       moments.set(observed(subject, 'value'), moment);

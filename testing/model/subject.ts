@@ -73,6 +73,10 @@ export class Subject {
     return this.thrown === undefined && (this.#tree.snapshot.status as string) === 'active';
   }
 
+  get hasChildren(): boolean {
+    return this.thrown === undefined && this.#tree.hasChildren;
+  }
+
   /** Spawns the actor. */
   begin(input: unknown): void {
     this.at = BEGINS_AT;
@@ -135,6 +139,18 @@ export class Subject {
     this.#timers = new TimerTable([...deadlines]);
     this.at = at;
     this.thrown = undefined;
+  }
+
+  /** True where nothing at all has happened since that moment. */
+  isStillAt(moment: Moment | undefined): boolean {
+    if (moment === undefined || this.thrown !== undefined) return false;
+    const { snapshot, deadlines } = moment;
+    const { rows } = this.#timers;
+    return (
+      this.#tree.snapshot === snapshot &&
+      rows.length === deadlines.length &&
+      rows.every((row, index) => row === deadlines[index])
+    );
   }
 
   #carryOut(step: TestStep): void {

@@ -38,11 +38,10 @@ export function* tour(
 ): Generator<TestCase> {
   const keys = new Keys(samples);
   const open = openEdges(graph, wanted);
-  const roots = [...graph.roots];
-  while (open.size > 0) {
-    const start = nearestRoot(graph, roots, open);
-    if (start === undefined) return;
-    const [input] = start;
+  const ways = new Ways(graph, open);
+  for (let start = ways.first(); start !== undefined; start = ways.first()) {
+    const { input } = start;
+    const fromRoot = start.way.length;
     const steps: TestStep[] = [];
     const perform = (step: TestStep): void => {
       for (const one of halved(step)) {
@@ -52,7 +51,9 @@ export function* tour(
     };
     subject.begin(samples.inputs[input]);
     // What is far away is gone to all the same.
-    const longest = Math.max(stepsMax, 2 * start[2] + 2);
+    const longest = Math.max(stepsMax, 2 * fromRoot + 2);
+    for (const step of start.way) perform(step);
+    if (keys.of(subject) !== start.key) open.delete(start.key);
     for (
       let key = keys.of(subject);
       steps.length < longest && subject.isActive;
@@ -65,16 +66,15 @@ export function* tour(
         done(open, key, next);
         continue;
       }
-      const way = wayToOpen(graph, key, open);
       // Back to the beginning costs nothing but the way from there.
-      if (way === undefined || (steps.length > 0 && way.length > 1 + start[2])) break;
+      const way = ways.from(key, 1 + (ways.first()?.way.length ?? 0));
+      if (way === undefined) break;
       for (const { step } of way) perform(step);
       // A moment may turn out to be another one than its situation says; then nothing waits for it here.
       const last = way.at(-1) as Edge;
-      if (keys.of(subject) !== last.to) abandon(open, last.to, subject, keys);
+      if (keys.of(subject) !== last.to) open.delete(last.to);
     }
-    if (steps.length === 0) return;
-    yield { input, title: `${title}: ${titleOf(steps)}`, steps };
+    if (steps.length > 0) yield { input, title: `${title}: ${titleOf(steps)}`, steps };
   }
 }
 
@@ -109,41 +109,69 @@ function done(open: Open, key: string, edge: Edge): void {
   if (edges?.size === 0) open.delete(key);
 }
 
-/** What cannot be reached as the graph says is given up, so that a tour ends. */
-function abandon(open: Open, key: string, subject: Subject, keys: Keys): void {
-  if (keys.of(subject) !== key) open.delete(key);
-}
+/** Ways to what is open. */
+class Ways {
+  readonly #graph: Graph;
+  readonly #open: Open;
+  /** Situations with what was open, the nearest to a beginning last. */
+  readonly #byDistance: Situation[];
+  /** One step to each other situation that a step leads to. */
+  readonly #neighbours = new Map<string, readonly Edge[]>();
 
-/** The input from which something that is open is nearest: its name, its first situation, how far it is. */
-function nearestRoot(
-  graph: Graph,
-  roots: ReadonlyArray<readonly [string, string]>,
-  open: Open,
-): readonly [string, string, number] | undefined {
-  let nearest: readonly [string, string, number] | undefined;
-  for (const [input, key] of roots) {
-    const way = wayToOpen(graph, key, open);
-    if (way === undefined) continue;
-    if (nearest === undefined || way.length < nearest[2]) nearest = [input, key, way.length];
+  constructor(graph: Graph, open: Open) {
+    this.#graph = graph;
+    this.#open = open;
+    this.#byDistance = [...graph.situations.values()]
+      .filter(({ key }) => open.has(key))
+      .sort((one, other) => other.way.length - one.way.length);
   }
-  return nearest;
-}
 
-/** A shortest way to a situation with something open; empty when it is this one. */
-function wayToOpen(graph: Graph, from: string, open: Open): Edge[] | undefined {
-  const cameBy = new Map<string, { readonly key: string; readonly edge: Edge } | undefined>([
-    [from, undefined],
-  ]);
-  for (const [key] of cameBy) {
-    if (open.has(key)) {
-      const way: Edge[] = [];
-      for (let step = cameBy.get(key); step !== undefined; step = cameBy.get(step.key))
-        way.unshift(step.edge);
-      return way;
-    }
-    for (const edge of graph.situations.get(key)?.edges ?? []) {
-      if (edge.isChange && !cameBy.has(edge.to)) cameBy.set(edge.to, { key, edge });
+  /** The situation with something open that is nearest to its beginning. */
+  first(): Situation | undefined {
+    for (;;) {
+      const nearest = this.#byDistance.at(-1);
+      if (nearest === undefined || this.#open.has(nearest.key)) return nearest;
+      this.#byDistance.pop();
     }
   }
-  return undefined;
+
+  /** A shortest way to something open, of a limited number of steps. */
+  from(start: string, stepsMax: number): Edge[] | undefined {
+    const cameBy = new Map<string, Edge | undefined>([[start, undefined]]);
+    const before = new Map<Edge, string>();
+    let rim = [start];
+    for (let length = 0; length <= stepsMax && rim.length > 0; length++) {
+      const next: string[] = [];
+      for (const key of rim) {
+        if (length > 0 && this.#open.has(key)) {
+          const way: Edge[] = [];
+          for (let edge = cameBy.get(key); edge !== undefined; ) {
+            way.unshift(edge);
+            edge = cameBy.get(before.get(edge) as string);
+          }
+          return way;
+        }
+        for (const edge of this.#neighboursOf(key)) {
+          if (cameBy.has(edge.to)) continue;
+          cameBy.set(edge.to, edge);
+          before.set(edge, key);
+          next.push(edge.to);
+        }
+      }
+      rim = next;
+    }
+    return undefined;
+  }
+
+  #neighboursOf(key: string): readonly Edge[] {
+    let edges = this.#neighbours.get(key);
+    if (edges === undefined) {
+      const byTarget = new Map<string, Edge>();
+      for (const edge of this.#graph.situations.get(key)?.edges ?? [])
+        if (edge.isChange && edge.to !== key && !byTarget.has(edge.to)) byTarget.set(edge.to, edge);
+      edges = [...byTarget.values()];
+      this.#neighbours.set(key, edges);
+    }
+    return edges;
+  }
 }
