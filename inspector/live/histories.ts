@@ -134,6 +134,8 @@ export class Histories {
     // Where each actor has a limit of its own there is none to compare with.
     if (limitMs === undefined || least === undefined || least < 0.9 * limitMs) return {};
     if (durationP99Ms === undefined || inTime.length < STAYS_MIN) return { limitMs };
+    // A stay in time that is longer than the limit had another one.
+    if (durationP99Ms > limitMs) return {};
     const recommendation = recommendationOf(durationP99Ms / limitMs);
     return { limitMs, durationP99Ms, ...(recommendation !== undefined && { recommendation }) };
   }

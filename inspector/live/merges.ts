@@ -69,16 +69,29 @@ function mergeLines(lines: readonly TimeoutLine[]): TimeoutLine[] {
       merged.set(key, line);
       continue;
     }
-    const longest = Math.max(known.durationP99Ms ?? 0, line.durationP99Ms ?? 0);
     merged.set(key, {
-      ...known,
+      ...withoutLimit(known),
+      ...sharedLimit(known, line),
       count: known.count + line.count,
       rate: sumOf([known.rate, line.rate]),
-      ...(longest > 0 && { durationP99Ms: longest }),
       ...(known.isRhythm === true && { isRhythm: line.isRhythm === true }),
     });
   }
   return [...merged.values()].sort((one, other) => other.count - one.count);
+}
+
+const withoutLimit = ({ limitMs: _, durationP99Ms: __, ...line }: TimeoutLine): TimeoutLine => line;
+
+/** Limit of two lines, where it is the same one, and what those take at most that end in time. */
+function sharedLimit(
+  one: TimeoutLine,
+  other: TimeoutLine,
+): Pick<TimeoutLine, 'limitMs' | 'durationP99Ms'> {
+  const limits = [one.limitMs, other.limitMs].filter((each) => each !== undefined);
+  const [limitMs, least] = [Math.max(...limits), Math.min(...limits)];
+  if (limits.length < 2 || least < 0.9 * limitMs) return {};
+  const longest = Math.max(one.durationP99Ms ?? 0, other.durationP99Ms ?? 0);
+  return { limitMs, ...(longest > 0 && longest <= limitMs && { durationP99Ms: longest }) };
 }
 
 function mergeFleets(all: readonly FleetView[]): object {
