@@ -20,6 +20,8 @@ export interface CommandParts {
   readonly context: LiveContext;
   readonly jobs: JobOrders | undefined;
   readonly runs: RunsSource | undefined;
+  /** True in test environments. */
+  readonly movesDeadlines: boolean;
   /** Begins or ends recording; answers what is recorded now. */
   record(command: Extract<Command, { type: 'record' | 'stopRecording' }>): string;
   newId(): string;
@@ -92,8 +94,8 @@ const OUTCOMES: { readonly [TType in Command['type']]: Carry<TType> } = {
     };
     return taken(await runs.answer(given, name));
   },
-  changeDeadline: () => no(WHY_NOT.changeDeadline),
-  fireNow: () => no(WHY_NOT.fireNow),
+  changeDeadline: (parts, { address, deadline, dueAt }) => move(parts, address, deadline, dueAt),
+  fireNow: (parts, { address, deadline }) => move(parts, address, deadline, parts.context.now()),
   retryLetter: async ({ context }, { id, node }) => {
     checkNode(context, node);
     await context.runtime.retryUndelivered(id);
@@ -119,12 +121,24 @@ const OUTCOMES: { readonly [TType in Command['type']]: Carry<TType> } = {
   fault: () => no('There are no faults to inject here: this is for the demo.'),
 };
 
-/** Reasons why something cannot be done at all, shown where it would stand. */
-export const WHY_NOT = {
-  changeDeadline:
-    "A deadline is the machine's own: send an event on which its chart re-arms it, or extend the job.",
-  fireNow: 'Deadlines come by the clock here. In a test, testRuntime moves it: runtime.advance(…).',
-} as const;
+/** Reason why deadlines are not moved, shown where the buttons for it stand. */
+export const WHY_NOT_MOVED =
+  'Deadlines come by the clock. In a test environment they may be moved: inspector: { deadlines: true }.';
+
+async function move(
+  { context, movesDeadlines }: CommandParts,
+  address: string,
+  deadline: string,
+  dueAt: number,
+): Promise<Outcome> {
+  if (!movesDeadlines) return no(WHY_NOT_MOVED);
+  const whole = wholeAddress(address, context.runtime.place);
+  checkOwn(whole);
+  checkHere(context, whole);
+  await context.watch.moveDeadline(whole, deadline, dueAt);
+  const isPast = dueAt <= context.now();
+  return taken(isPast ? 'It comes now.' : 'It is armed for that moment, durably.');
+}
 
 async function send(
   { context, newId }: CommandParts,
@@ -171,6 +185,11 @@ function checkEvent(event: unknown, address: string): void {
       'EVENT_MALFORMED',
       'Answers go to questions of the runtime itself: no "replyTo".',
     );
+  checkOwn(address);
+}
+
+/** @throws {RuntimeError} NOT_ALLOWED of actors of the jobs system */
+function checkOwn(address: string): void {
   if (JOB_KINDS.test(address))
     throw new RuntimeError(
       'NOT_ALLOWED',
@@ -220,65 +239,3 @@ function refused(thrown: unknown): Outcome {
     ...(isOwn && { code: thrown.code, isRetryable: thrown.retryable }),
   };
 }
-
-/** A command as it came: its shape is checked, its meaning by who carries it out. @throws {RuntimeError} OPTION_INVALID */
-export function parseCommand(value: unknown): Command {
-  const { type, ...fields } = (value ?? {}) as { readonly type?: unknown } & Record<
-    string,
-    unknown
-  >;
-  if (typeof type !== 'string' || !Object.hasOwn(OUTCOMES, type))
-    throw new RuntimeError(
-      'OPTION_INVALID',
-      `A command is one of ${Object.keys(OUTCOMES).join(', ')}.`,
-    );
-  for (const name of NEEDED[type as Command['type']]) {
-    const isNumber = name.endsWith('Ms') || name === 'dueAt';
-    const isRight =
-      name === 'event'
-        ? typeof fields[name] === 'object'
-        : typeof fields[name] === (isNumber ? 'number' : 'string');
-    if (!isRight)
-      throw new RuntimeError(
-        'OPTION_INVALID',
-        `"${name}" of a command "${type}" is missing or of another type.`,
-      );
-  }
-  checkTexts(fields.texts);
-  for (const name of ['byMs', 'forMs', 'limitMs'])
-    if (
-      fields[name] !== undefined &&
-      !(Number.isSafeInteger(fields[name]) && (fields[name] as number) > 0)
-    )
-      throw new RuntimeError('OPTION_INVALID', `"${name}" is a positive whole number of ms.`);
-  return value as Command;
-}
-
-/** @throws {RuntimeError} OPTION_INVALID */
-function checkTexts(texts: unknown): void {
-  const isRight =
-    texts === undefined ||
-    (Array.isArray(texts) &&
-      texts.length <= TEXTS_MAX &&
-      texts.every((each) => typeof each === 'string'));
-  if (!isRight)
-    throw new RuntimeError('OPTION_INVALID', `"texts" is a list of ${TEXTS_MAX} texts at most.`);
-}
-const TEXTS_MAX = 100;
-
-const NEEDED: Readonly<Record<Command['type'], readonly string[]>> = {
-  send: ['address', 'event'],
-  ask: ['address', 'event'],
-  extend: ['address', 'byMs', 'reason'],
-  cancel: ['address', 'reason'],
-  answer: ['question', 'answer'],
-  changeDeadline: ['address', 'deadline', 'dueAt'],
-  fireNow: ['address', 'deadline'],
-  retryLetter: ['id', 'node'],
-  dropLetter: ['id', 'node'],
-  revive: ['address'],
-  end: ['address'],
-  record: ['forMs'],
-  stopRecording: [],
-  fault: ['name'],
-};

@@ -8,7 +8,8 @@ import { tryLater } from '../http/refusal.ts';
 import { messageOf, RuntimeError } from '../runtime/base/errors.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Viewer } from './access.ts';
-import { carryOut, parseCommand, WHY_NOT } from './commands.ts';
+import { parseCommand } from './command-shape.ts';
+import { carryOut, WHY_NOT_MOVED } from './commands.ts';
 import { Hub } from './hub.ts';
 import { ClusterViews, responderOf } from './live/cluster.ts';
 import { LiveContext } from './live/live-context.ts';
@@ -125,6 +126,7 @@ export class LiveInspector implements SourceInspector {
         context: this.#context,
         jobs: this.#options.jobs,
         runs: this.#options.runs,
+        movesDeadlines: this.#options.deadlines,
         record: (command) => this.#record(command),
         newId: () => randomUUID(),
       },
@@ -220,7 +222,7 @@ export class LiveInspector implements SourceInspector {
   #capabilities({ mayCommand, why = '' }: Viewer): Hello['capabilities'] {
     const never = (text: string): Capability => ({ can: false, why: text });
     const may: Capability = mayCommand ? YES : { can: false, why };
-    const { jobs, runs } = this.#options;
+    const { jobs, runs, deadlines } = this.#options;
     const where = (isThere: boolean, text: string): Capability => (isThere ? may : never(text));
     const cluster: Capability = this.#options.cluster
       ? YES
@@ -232,8 +234,8 @@ export class LiveInspector implements SourceInspector {
       send: may,
       ask: may,
       extend: where(jobs !== undefined || runs?.extend !== undefined, 'This node runs no jobs.'),
-      changeDeadline: never(WHY_NOT.changeDeadline),
-      fireNow: never(WHY_NOT.fireNow),
+      changeDeadline: where(deadlines, WHY_NOT_MOVED),
+      fireNow: where(deadlines, WHY_NOT_MOVED),
       cancel: where(jobs !== undefined, 'This node runs no jobs.'),
       runs: runs === undefined ? never('No agents and no map-reduce run here.') : YES,
       answer: where(runs?.answer !== undefined, 'Nothing is asked of humans here.'),

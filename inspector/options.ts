@@ -47,6 +47,8 @@ export interface InspectorHandlerOptions {
   readonly authorize?: Authorize;
   /** Orders about jobs, where the runtime is one of the jobs system. */
   readonly jobs?: JobOrders;
+  /** For test environments: deadlines of actors may be moved, and let come at once, by those who may command. Default false. */
+  readonly deadlines?: boolean;
   /** What hosts runs of agents or of map-reduce: shown on the panel of runs. */
   readonly runs?: RunsSource;
   /** Folder of the page's files. Default: the one of the package. */
@@ -77,6 +79,7 @@ export interface ResolvedOptions {
   readonly role: string | undefined;
   readonly authorize: Authorize | undefined;
   readonly jobs: JobOrders | undefined;
+  readonly deadlines: boolean;
   readonly runs: RunsSource | undefined;
   readonly pageFolder: string | undefined;
 }
@@ -90,7 +93,7 @@ const COUNTS = {
 const RECORD = { turnsMax: 10_000, bytesMax: 32 * 1_048_576 };
 const NAMES: ReadonlySet<string> = new Set([
   ...Object.keys(COUNTS),
-  ...'prefix token commands redact hosts record cluster role authorize jobs runs pageFolder port host tls clock'.split(
+  ...'prefix token commands redact hosts record cluster role authorize deadlines jobs runs pageFolder port host tls clock'.split(
     ' ',
   ),
 ]);
@@ -129,6 +132,7 @@ export function resolveOptions(
     role: options.role,
     authorize: options.authorize,
     jobs: options.jobs,
+    deadlines: options.deadlines === true,
     runs: options.runs,
     pageFolder: options.pageFolder,
   };

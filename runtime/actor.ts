@@ -53,6 +53,7 @@ export {
   aged,
   type Item,
   type Message,
+  type MovedDeadline,
   message,
   type Order,
   type OrderName,

@@ -34,14 +34,14 @@ export type Command =
       readonly texts?: readonly string[];
       readonly limitMs?: number;
     }
-  /** Another due time of an armed deadline. */
+  /** Another due time of an armed deadline; in test environments alone. */
   | {
       readonly type: 'changeDeadline';
       readonly address: string;
       readonly deadline: string;
       readonly dueAt: number;
     }
-  /** Lets a deadline come now; only where the clock is a test's. */
+  /** Lets a deadline come now; in test environments alone. */
   | { readonly type: 'fireNow'; readonly address: string; readonly deadline: string }
   | { readonly type: 'retryLetter'; readonly id: string; readonly node: string }
   | { readonly type: 'dropLetter'; readonly id: string; readonly node: string }

@@ -70,12 +70,20 @@ export interface Refusal {
   readonly giveUp: () => void;
 }
 
-export type OrderName = 'revive' | 'rearm' | 'end' | 'forget';
+export type OrderName = 'revive' | 'rearm' | 'moveDeadline' | 'end' | 'forget';
+
+/** An armed deadline by its id, and the moment for which it is to be armed. */
+export interface MovedDeadline {
+  readonly id: string;
+  readonly dueAt: number;
+}
 
 /** Order of embedding code about the actor itself; see orders.ts. */
 export interface Order {
   readonly type: 'order';
   readonly order: OrderName;
+  /** Of `moveDeadline`. */
+  readonly deadline?: MovedDeadline | undefined;
   /** Settles as that of a message does. */
   readonly settle: (error?: Error) => void;
 }

@@ -47,6 +47,17 @@ export class TimerTable {
     }
   }
 
+  /** Arms a deadline for another moment, that of the actor before those of its children; false where there is none. */
+  move(id: string, dueAt: number): boolean {
+    const found = this.rows
+      .filter((row) => row.id === id)
+      .sort((one, other) => one.session - other.session)[0];
+    if (found === undefined) return false;
+    const { text: _, ...row } = found;
+    this.rows[this.rows.indexOf(found)] = { ...row, dueAt };
+    return true;
+  }
+
   /** Moment when the next deadline is due; null without any. */
   nextDueAt(): number | null {
     return this.earliest()?.dueAt ?? null;

@@ -7,7 +7,15 @@
 
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import type { Actor, Undelivered } from '../actor.ts';
-import { isReserved, type Message, message, type OrderName, reserved, typeOf } from '../actor.ts';
+import {
+  isReserved,
+  type Message,
+  type MovedDeadline,
+  message,
+  type OrderName,
+  reserved,
+  typeOf,
+} from '../actor.ts';
 import { isWholeAddress, kindOf, placeOf } from '../base/address.ts';
 import { excerpt, messageOf, RuntimeError } from '../base/errors.ts';
 import type { Logger, RuntimeLimits } from '../base/limits.ts';
@@ -136,7 +144,7 @@ export class Calls implements HandleHost {
   }
 
   /** Has an order about an actor of this place carried out; resolves once that is durable. */
-  async order(address: string, order: OrderName): Promise<void> {
+  async order(address: string, order: OrderName, deadline?: MovedDeadline): Promise<void> {
     const { shard } = this.#services;
     if (this.#isClosed) throw stopped();
     this.#checkPlace(address);
@@ -145,7 +153,7 @@ export class Calls implements HandleHost {
       throw new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
     await new Promise<void>((resolve, reject) => {
       const settle = (error?: Error): void => (error === undefined ? resolve() : reject(error));
-      shard.notify(address, { type: 'order', order, settle });
+      shard.notify(address, { type: 'order', order, deadline, settle });
     });
   }
 

@@ -1,6 +1,6 @@
 /**
  * View of a runtime for code that watches it from outside: its live numbers, its log, a signal for
- * its end, and what it knows of its actors and of other nodes. It changes nothing.
+ * its end, and what it knows of its actors and of other nodes. It changes nothing but a deadline that it is told to move.
  */
 
 import type { AnyStateMachine } from 'xstate';
@@ -50,6 +50,13 @@ export interface RuntimeWatch {
   report(address: string): ActorReport | undefined;
   /** Transitions that an actor of this place would take for an event. Throws what a guard throws. */
   enabled(address: string, event: { readonly type: string }): readonly EnabledTransition[];
+  /**
+   * Arms a deadline of an active actor for another moment: one that has passed comes at once. A turn of the actor,
+   * of which its machine hears nothing; entering the state again arms it as the machine says.
+   *
+   * @throws {RuntimeError} ACTOR_UNKNOWN, ACTOR_ENDED, OPTION_INVALID of one that is not armed, NOT_HOSTED
+   */
+  moveDeadline(address: string, id: string, dueAt: number): Promise<void>;
   /** True if any state of the actor's machine has a transition for the event. */
   declares(kind: string, type: string): boolean;
   /** Asks the inspector of a connected node. @throws {RuntimeError} NOT_ALLOWED, ASK_TIMED_OUT, ASK_LOST */
@@ -94,6 +101,8 @@ export function watchOf(node: Node): RuntimeWatch {
       const snapshot = shard.find(address)?.committed;
       return snapshot === undefined ? [] : enabledTransitions(snapshot, event as never);
     },
+    moveDeadline: (address, id, dueAt) =>
+      calls.order(wholeAddress(address, ports.place), 'moveDeadline', { id, dueAt }),
     declares: (kind, type) => {
       const found = shard.kinds.find(kind);
       return found !== undefined && isDeclared(found.source, type);

@@ -1,11 +1,11 @@
 /**
- * Orders about an actor itself, given by the code that embeds the runtime: revive, rearm, end, forget.
+ * Orders about an actor itself, given by the code that embeds the runtime: revive, rearm, moveDeadline, end, forget.
  *
  * An order is a turn like any other: committed under the fence of its node, told in the history. The
  * machine hears nothing of it. What an actor that ends had sent is delivered all the same.
  */
 
-import type { OrderName } from '../actor.ts';
+import type { MovedDeadline, Order } from '../actor.ts';
 import { type Actor, FORGOTTEN, NOTHING, RUN_AGAIN } from '../actor.ts';
 import { RuntimeError } from '../base/errors.ts';
 import type { Effect, Tree } from '../statechart.ts';
@@ -13,11 +13,16 @@ import { rearm } from './rearm.ts';
 import { absent } from './refusals.ts';
 
 /** Error of an order that cannot be carried out on this actor. */
-export function orderRefusal(actor: Actor, order: OrderName): RuntimeError | undefined {
+export function orderRefusal(
+  actor: Actor,
+  { order, deadline }: Pick<Order, 'order' | 'deadline'>,
+): RuntimeError | undefined {
   const { address, status, stopReason } = actor;
   if (status === 'unspawned' || (stopReason === FORGOTTEN && order !== 'end'))
     return new RuntimeError('ACTOR_UNKNOWN', `There is no actor ${address}.`, { address });
   if (order === 'end' || order === 'rearm') return status === 'active' ? undefined : absent(actor);
+  if (order === 'moveDeadline')
+    return status === 'active' ? notArmed(actor, deadline) : absent(actor);
   if (status === 'active') {
     const what = `${address} is active: ${order === 'forget' ? 'end it first' : 'there is nothing to revive'}.`;
     return new RuntimeError('ACTOR_ACTIVE', what, { address });
@@ -27,10 +32,27 @@ export function orderRefusal(actor: Actor, order: OrderName): RuntimeError | und
   return new RuntimeError('ACTOR_ENDED', what, { address });
 }
 
+function notArmed(
+  { address, timers }: Actor,
+  deadline: MovedDeadline | undefined,
+): RuntimeError | undefined {
+  if (timers.rows.some(({ id }) => id === deadline?.id)) return undefined;
+  const what = `${address} waits for no deadline "${deadline?.id}": it has come, or was cancelled.`;
+  return new RuntimeError('OPTION_INVALID', what, { address });
+}
+
 /** Carries the order out on an actor in memory and returns what leaves after the commit. */
-export function obey(actor: Actor, order: OrderName, at: number): readonly Effect[] {
+export function obey(
+  actor: Actor,
+  { order, deadline }: Pick<Order, 'order' | 'deadline'>,
+  at: number,
+): readonly Effect[] {
   if (order === 'rearm') {
     rearm(actor, at);
+    return NOTHING;
+  }
+  if (order === 'moveDeadline') {
+    if (deadline !== undefined) actor.timers.move(deadline.id, deadline.dueAt);
     return NOTHING;
   }
   actor.tries.clear();

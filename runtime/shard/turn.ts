@@ -96,7 +96,7 @@ export class Turns {
 
   /** An order that cannot be carried out is refused once what speaks against it is durable. */
   #mayObey(actor: Actor, item: Order, at: number): boolean {
-    const refusal = orderRefusal(actor, item.order);
+    const refusal = orderRefusal(actor, item);
     if (refusal === undefined) return true;
     if (actor.group === undefined) item.settle(refusal);
     else this.#services.commits.filling.turns.push(emptyTurn(actor, item, at, refusal));
@@ -107,7 +107,7 @@ export class Turns {
     const { commits } = this.#services;
     actor.turns += 1;
     actor.at = at;
-    const leaving = obey(actor, item.order, at);
+    const leaving = obey(actor, item, at);
     if (actor.status === 'unspawned') commits.filling.add(actor, null, undefined);
     else this.#stage(actor, historyText(actor, item, at, { timer: undefined }));
     if (item.order === 'forget') {

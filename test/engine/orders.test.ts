@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { assign, fromPromise, sendTo, setup } from 'xstate';
 import { to } from '../../runtime/machine.ts';
+import { Runtime } from '../../runtime/runtime.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { diskFull, faultyStore } from './faulty-store.ts';
 import { codeOf, during, storedOf } from './outcomes.ts';
@@ -164,3 +165,31 @@ test.each(['revive', 'end', 'forget'] as const)(
     await during(rt, rt.runtime[name]('order/1'));
   },
 );
+
+test('a moved deadline comes at its new moment, across a crash, and one that has passed comes at once', async () => {
+  const { rt, order, told } = await open();
+  const watch = () => Runtime.watchOf(rt.runtime as never);
+  const [id = ''] =
+    watch()
+      .report('order/1@test')
+      ?.deadlines.map((each) => each.id) ?? [];
+  const at = rt.now();
+  await during(rt, watch().moveDeadline('order/1', id, at + 600_000));
+  await rt.crash();
+  await rt.advance(599_999 - (rt.now() - at));
+  expect(order.getSnapshot().value).toBe('open');
+  await rt.advance(1);
+  expect(order.getSnapshot().value).toBe('late');
+  expect(told()).toContain('escapement.moveDeadline');
+  expect(await during(rt, codeOf(watch().moveDeadline('order/1', id, at)))).toBe('OPTION_INVALID');
+
+  const other = await rt.spawn('order/3', { input: { secret: '' } });
+  await during(rt, watch().moveDeadline('order/3', id, rt.now()));
+  await rt.advance(0);
+  expect(other.getSnapshot().value).toBe('late');
+  await during(rt, rt.runtime.end('order/3'));
+  expect(await during(rt, codeOf(watch().moveDeadline('order/3', id, at)))).toBe('ACTOR_ENDED');
+  expect(await during(rt, codeOf(watch().moveDeadline('order/none', id, at)))).toBe(
+    'ACTOR_UNKNOWN',
+  );
+});

@@ -10,6 +10,7 @@ import { duration, plain } from '../core/words.ts';
 import { Json } from '../parts/json.tsx';
 import { Deed, Note } from '../parts/marks.tsx';
 import { EventFields, textOfForm } from './event-form.tsx';
+import { MoveDeadline } from './move-deadline.tsx';
 
 export function Commands({ actor }: { actor: ActorDetail }) {
   const answer = useSignal<CommandAnswer | undefined>(undefined);
@@ -26,6 +27,9 @@ export function Commands({ actor }: { actor: ActorDetail }) {
       <h3>Commands</h3>
       {can('commands') ? (
         <>
+          {status === 'active' && deadlines.length > 0 && (
+            <MoveDeadline actor={actor} give={give} />
+          )}
           {status === 'active' && <Send actor={actor} give={give} />}
           <div class="deeds">
             {isJob && status === 'active' && (
@@ -54,16 +58,6 @@ export function Commands({ actor }: { actor: ActorDetail }) {
                 </Deed>
               </>
             )}
-            {deadlines.slice(0, 4).map(({ id, name }) => (
-              <Deed
-                key={id}
-                onClick={() => give({ type: 'fireNow', address, deadline: id })}
-                why={reason('fireNow')}
-                title={plain(id)}
-              >
-                Let “{plain(name)}” come now
-              </Deed>
-            ))}
             {status === 'stopped' && (
               <Deed onClick={() => give({ type: 'revive', address })} why={reason('lifecycle')}>
                 Revive

@@ -21,6 +21,15 @@ async function give(page: Page, event: string): Promise<void> {
   await page.getByRole('button', { name: 'Send', exact: true }).click();
 }
 
+/** Moments for which deadlines are armed, as the page says. */
+const dueOf = async (page: Page): Promise<number[]> => {
+  await seen(page, '.actor-side .countdown');
+  const due = await page
+    .locator('.actor-side .countdown')
+    .evaluateAll((all) => all.map((each) => Number((each as HTMLElement).dataset.due)));
+  return due;
+};
+
 describe.skipIf(!hasBrowser)('the page', () => {
   test('of an empty node says so, and shows what begins', async () => {
     const runtime = await own.start();
@@ -58,6 +67,26 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await seen(page, '.answer', /Refused|Taken/);
     await page.getByRole('button', { name: 'End by hand' }).click();
     await seen(page, '.answer.taken', 'It has ended');
+  });
+
+  test('moves a deadline, and lets it come now, where that is allowed', async () => {
+    const runtime = await own.start({ deadlines: true });
+    await runtime.spawn('order/1');
+    const page = await pages.open(own.at(order('1')));
+    const [before = 0] = await dueOf(page);
+    await page.getByRole('spinbutton', { name: 'Seconds from now' }).fill('7200');
+    await page.getByRole('button', { name: 'Due in 7200 s' }).click();
+    await page.getByRole('button', { name: 'Press again: due in 7200 s' }).click();
+    await seen(page, '.answer.taken', 'durably');
+    await eventually(async () =>
+      expect((await dueOf(page))[0]).toBeGreaterThan(before + 3_000_000),
+    );
+    await page.getByRole('button', { name: /^Let .* come now$/ }).click();
+    await page.getByRole('button', { name: 'Press again to let it come now' }).click();
+    await seen(page, '.answer.taken', 'It comes now');
+    await page.goto(own.at(`${order('1')}?tab=turns`));
+    await seen(page, '.row.turn', 'escapement.moveDeadline');
+    await seen(page, '.row.turn', /after/);
   });
 
   test('of a viewer who may not command says why, and has no buttons for it', async () => {

@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)('the panel of runs', () => {
     });
     const asked = answerOf(page, 'Send it?');
     await seen(page, '.question .json', 'all');
-    expect(await asked.innerText()).toContain('[redacted]');
+    expect(await asked.textContent()).toContain('[redacted]');
     expect(await texts(page, '.choices label')).toEqual(['accept', 'edit', 'ignore']);
     await asked.getByRole('radio', { name: 'edit' }).check();
     expect(await asked.getByRole('button', { name: 'Answer' }).isDisabled()).toBe(true);
