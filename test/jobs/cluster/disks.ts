@@ -11,6 +11,17 @@ import type { Store } from '../../../runtime/ports/store.ts';
 import { type Death, RecoveryStore, recoveryDirectory } from '../../durability/recovery-store.ts';
 
 class DiskStore extends RecoveryStore {
+  readonly #splitsGroups: boolean;
+
+  constructor(directory: string, splitsGroups: boolean) {
+    super(directory);
+    this.#splitsGroups = splitsGroups;
+  }
+
+  override get isGroupAtomic(): boolean {
+    return !this.#splitsGroups && super.isGroupAtomic;
+  }
+
   override async open(place?: string): Promise<void> {
     await this.#during(() => super.open(place));
   }
@@ -39,9 +50,15 @@ class DiskStore extends RecoveryStore {
 export class Disks {
   readonly #stores = new Map<string, DiskStore>();
   readonly #copies: string[] = [];
+  readonly #splitsGroups: boolean;
+
+  /** With `splitsGroups` nothing is taken in the group that sends it: what happens is spread over more of them. */
+  constructor(splitsGroups = false) {
+    this.#splitsGroups = splitsGroups;
+  }
 
   storeOf(place: string): Store {
-    const known = this.#stores.get(place) ?? new DiskStore(recoveryDirectory());
+    const known = this.#stores.get(place) ?? new DiskStore(recoveryDirectory(), this.#splitsGroups);
     this.#stores.set(place, known);
     return known;
   }

@@ -15,8 +15,11 @@ export interface ClusterOnDisks {
 }
 
 /** Stopped, and its files removed, when the test is over. */
-export async function startOnDisks(plan: ClusterPlan): Promise<ClusterOnDisks> {
-  const disks = new Disks();
+export async function startOnDisks(
+  plan: ClusterPlan,
+  splitsGroups = false,
+): Promise<ClusterOnDisks> {
+  const disks = new Disks(splitsGroups);
   onTestFinished(() => disks.remove());
   const cluster = await startCluster({ ...plan, disks });
   onTestFinished(() => cluster.stop());
