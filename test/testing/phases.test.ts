@@ -102,6 +102,35 @@ describe('the engine, driven by tests of a machine', () => {
     expect(finding[0]).toBe('ties');
   });
 
+  test('is seen to let signs of life move a deadline that they should not, by the holds alone', async () => {
+    const machine = setup({ delays: { silence: 1_000, whole: 10_000 } }).createMachine({
+      id: 'held',
+      initial: 'working',
+      states: {
+        working: {
+          after: { whole: 'over' },
+          initial: 'heard',
+          states: {
+            heard: {
+              on: { sign: { target: 'heard', reenter: true } },
+              after: { silence: '#held.silent' },
+            },
+          },
+        },
+        silent: { type: 'final' },
+        over: { type: 'final' },
+      },
+    });
+    // It begins everything again once signs have held the silence off for most of the time.
+    const forgetful = faulty(({ root }) => {
+      const heard = root.states.working?.states.heard as { on: Record<string, TransitionDraft[]> };
+      const guard = ({ event }: { event: { at: number } }) => event.at >= 1_800_000_006_000;
+      heard.on.sign?.unshift({ guard, target: '#held.working', reenter: true, actions: [] });
+    }, machine as never);
+    const [first] = await found(forgetful, machine as never);
+    expect(first).toBe('holds');
+  });
+
   test('is seen to lose what only long walks reach', async () => {
     // Nobody looks at the count but after sixty steps: to the graph all counts are one situation.
     const count = (limit: number) =>
