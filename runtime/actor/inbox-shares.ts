@@ -1,7 +1,7 @@
 /**
  * Shares of an inbox, by the place that its senders speak for.
  *
- * A peer may speak under any number of names at its own place, and each of them is a mark: without shares one
+ * A peer may speak under any number of names at its own place, and each of them is a watermark: without shares one
  * peer shuts out all others. Clients that have shown the same token count as one, and so do all names of
  * requests, which belong to no place. Sessions are kept in the order in which they were heard, because
  * each is over with its process.

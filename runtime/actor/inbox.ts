@@ -5,7 +5,7 @@
  * A message of an actor names the one before it that its sender has not seen answered:
  * it is taken when that one is, so what was taken last stands for all before it. The
  * repeatable calls of code (see `Identity` in calls.ts) have no order; of these the
- * highest contiguous counter is kept and a window of 64 above it. The marks are part of
+ * highest contiguous counter is kept and a window of 64 above it. The watermarks are part of
  * the receiver's record and so committed together with the effect of the message.
  *
  * Senders unheard of for the retention time are forgotten; at most `sendersMax` are
@@ -46,15 +46,15 @@ export interface InboxRules {
 /** True of an actor of the same place that has numbered its messages on since `at`. */
 export type IsSameLife = (sender: string, at: number) => boolean;
 
-interface Mark {
+interface Watermark {
   high: number;
   above: number[];
-  /** Time when the sender was heard last, and when that last moved its mark to the end. */
+  /** Time when the sender was heard last, and when that last moved its watermark to the end. */
   at: number;
   movedAt: number;
   /** The sender's name as JSON, made once. */
   readonly name: string;
-  /** The mark as it stands in the record behind another one, made once for each change; empty until then. */
+  /** The watermark as it stands in the record behind another one, made once for each change; empty until then. */
   text: string;
 }
 
@@ -62,7 +62,7 @@ interface Mark {
 export type StoredInbox = Readonly<Record<string, readonly number[]>>;
 
 export class Inbox {
-  readonly #marks = new Map<string, Mark>();
+  readonly #watermarks = new Map<string, Watermark>();
   /** Senders left to the next sweep, which goes on there. */
   #round: Iterator<string> | undefined;
   /** Counted from the first time that somebody asks for room in a crowd. */
@@ -73,17 +73,17 @@ export class Inbox {
     if (stored === undefined) return inbox;
     const rows = Object.entries(stored).sort(([, a], [, b]) => (a[1] ?? 0) - (b[1] ?? 0));
     for (const [sender, [high = 0, at = 0, ...above]] of rows)
-      inbox.#marks.set(sender, markOf(sender, high, at, above));
+      inbox.#watermarks.set(sender, watermarkOf(sender, high, at, above));
     return inbox;
   }
 
   get size(): number {
-    return this.#marks.size;
+    return this.#watermarks.size;
   }
 
   /** True with enough senders to make a search for some to forget worth it. */
   get isCrowded(): boolean {
-    return this.#marks.size > MARKS_KEPT.value;
+    return this.#watermarks.size > MARKS_KEPT.value;
   }
 
   /**
@@ -93,14 +93,16 @@ export class Inbox {
    * any length they send again what was taken before it.
    */
   expire(sender: string, untilMs: number, isSameLife: IsSameLife): void {
-    const mark = this.#marks.get(sender);
-    if (mark === undefined) this.#prune(untilMs, isSameLife);
-    else if (mark.at <= untilMs && !isSameLife(sender, mark.at)) this.forget(sender);
+    const watermark = this.#watermarks.get(sender);
+    if (watermark === undefined) this.#prune(untilMs, isSameLife);
+    else if (watermark.at <= untilMs && !isSameLife(sender, watermark.at)) this.forget(sender);
   }
 
   has(sender: string, counter: number): boolean {
-    const mark = this.#marks.get(sender);
-    return mark !== undefined && (counter <= mark.high || mark.above.includes(counter));
+    const watermark = this.#watermarks.get(sender);
+    return (
+      watermark !== undefined && (counter <= watermark.high || watermark.above.includes(counter))
+    );
   }
 
   /**
@@ -110,12 +112,16 @@ export class Inbox {
   isEarly(sender: string, counter: number, after: number | undefined): boolean {
     if (after === 0) return false;
     if (after !== undefined) return !this.has(sender, after);
-    const mark = this.#marks.get(sender);
-    return mark !== undefined && mark.above.length >= WINDOW_MAX.value && counter > mark.high + 1;
+    const watermark = this.#watermarks.get(sender);
+    return (
+      watermark !== undefined &&
+      watermark.above.length >= WINDOW_MAX.value &&
+      counter > watermark.high + 1
+    );
   }
 
   /**
-   * Marks a message as taken that `has` does not know and that is not early.
+   * Watermarks a message as taken that `has` does not know and that is not early.
    * False when there is no room for another sender, or for another one of its place.
    */
   take(
@@ -125,30 +131,30 @@ export class Inbox {
     at: number,
     rules: InboxRules,
   ): boolean {
-    let mark = this.#marks.get(sender);
-    if (mark === undefined) {
+    let watermark = this.#watermarks.get(sender);
+    if (watermark === undefined) {
       if (!this.#hasRoom(sender, at, rules)) return false;
-      mark = markOf(sender, 0, at, []);
-      this.#marks.set(sender, mark);
+      watermark = watermarkOf(sender, 0, at, []);
+      this.#watermarks.set(sender, watermark);
       this.#shares?.add(sender);
-    } else if (at - mark.movedAt > rules.limits.dedupRetentionMs / 8) {
+    } else if (at - watermark.movedAt > rules.limits.dedupRetentionMs / 8) {
       // Now and then is enough: the map stays in the order of `movedAt`, and that is never later than `at`.
-      this.#marks.delete(sender);
-      this.#marks.set(sender, mark);
-      mark.movedAt = at;
+      this.#watermarks.delete(sender);
+      this.#watermarks.set(sender, watermark);
+      watermark.movedAt = at;
     }
-    mark.at = at;
-    mark.text = '';
+    watermark.at = at;
+    watermark.text = '';
     this.#shares?.heard(sender);
-    if (after !== undefined || counter === mark.high + 1) mark.high = counter;
-    else mark.above.push(counter);
-    if (mark.above.length > 0) settle(mark);
+    if (after !== undefined || counter === watermark.high + 1) watermark.high = counter;
+    else watermark.above.push(counter);
+    if (watermark.above.length > 0) settle(watermark);
     return true;
   }
 
   /** Forgets a sender of whose taken messages none can ever come again. */
   forget(sender: string): void {
-    if (this.#marks.delete(sender)) this.#shares?.delete(sender);
+    if (this.#watermarks.delete(sender)) this.#shares?.delete(sender);
   }
 
   /**
@@ -156,8 +162,8 @@ export class Inbox {
    * the next time at those that follow, so that it costs a part of what writing all of them does.
    */
   sweep(owesNothing: (sender: string) => boolean): void {
-    for (let left = SWEPT_MIN.value + (this.#marks.size >> 3); left > 0; left -= 1) {
-      this.#round ??= this.#marks.keys();
+    for (let left = SWEPT_MIN.value + (this.#watermarks.size >> 3); left > 0; left -= 1) {
+      this.#round ??= this.#watermarks.keys();
       const { value: sender, done } = this.#round.next();
       if (done === true) this.#round = undefined;
       else if (owesNothing(sender)) this.forget(sender);
@@ -165,9 +171,9 @@ export class Inbox {
   }
 
   #prune(untilMs: number, isSameLife: IsSameLife): void {
-    for (const [sender, mark] of this.#marks) {
-      if (mark.movedAt > untilMs) return;
-      if (mark.at <= untilMs && !isSameLife(sender, mark.at)) this.forget(sender);
+    for (const [sender, watermark] of this.#watermarks) {
+      if (watermark.movedAt > untilMs) return;
+      if (watermark.at <= untilMs && !isSameLife(sender, watermark.at)) this.forget(sender);
     }
   }
 
@@ -176,48 +182,48 @@ export class Inbox {
    * is forgotten.
    */
   #hasRoom(sender: string, at: number, { place, limits }: InboxRules): boolean {
-    const free = limits.sendersMax - this.#marks.size;
+    const free = limits.sendersMax - this.#watermarks.size;
     const owner = ownerOf(sender);
     if (!this.isCrowded || owner === place) return free > 0;
     this.#shares ??= new Shares(this.#heardInOrder());
     if (this.#shares.countOf(owner) < SHARE.value * free) return true;
     const oldest = this.#shares.oldestSession(owner);
-    const mark = oldest === undefined ? undefined : this.#marks.get(oldest);
-    if (mark === undefined || mark.at > at - SESSION_SILENT_MS.value) return false;
+    const watermark = oldest === undefined ? undefined : this.#watermarks.get(oldest);
+    if (watermark === undefined || watermark.at > at - SESSION_SILENT_MS.value) return false;
     this.forget(oldest as string);
     return true;
   }
 
   #heardInOrder(): readonly string[] {
-    const marks = [...this.#marks].sort(([, a], [, b]) => a.at - b.at);
-    return marks.map(([sender]) => sender);
+    const watermarks = [...this.#watermarks].sort(([, a], [, b]) => a.at - b.at);
+    return watermarks.map(([sender]) => sender);
   }
 
-  /** JSON text, empty without marks. With each turn: what has not changed is not put together again. */
+  /** JSON text, empty without watermarks. With each turn: what has not changed is not put together again. */
   encode(): string {
     let text = '';
-    for (const mark of this.#marks.values()) {
-      if (mark.text === '') mark.text = textOf(mark);
-      text = text === '' ? `{${mark.text.slice(1)}` : text + mark.text;
+    for (const watermark of this.#watermarks.values()) {
+      if (watermark.text === '') watermark.text = textOf(watermark);
+      text = text === '' ? `{${watermark.text.slice(1)}` : text + watermark.text;
     }
     return text === '' ? '' : `${text}}`;
   }
 }
 
-function markOf(sender: string, high: number, at: number, above: number[]): Mark {
+function watermarkOf(sender: string, high: number, at: number, above: number[]): Watermark {
   return { high, above, at, movedAt: at, name: JSON.stringify(sender), text: '' };
 }
 
-function textOf({ name, high, at, above }: Mark): string {
+function textOf({ name, high, at, above }: Watermark): string {
   return inOnePiece(
     `,${name}:[${high},${timeText(at)}${above.length > 0 ? `,${above.join(',')}` : ''}]`,
   );
 }
 
 /** Moves what has become contiguous, or is below it, out of the window. */
-function settle(mark: Mark): void {
-  mark.above.sort((a, b) => a - b);
-  while (mark.above.length > 0 && (mark.above[0] as number) <= mark.high + 1) {
-    mark.high = Math.max(mark.high, mark.above.shift() as number);
+function settle(watermark: Watermark): void {
+  watermark.above.sort((a, b) => a - b);
+  while (watermark.above.length > 0 && (watermark.above[0] as number) <= watermark.high + 1) {
+    watermark.high = Math.max(watermark.high, watermark.above.shift() as number);
   }
 }

@@ -88,7 +88,7 @@ function isSound(stored: StoredRecord, kind: string): boolean {
     isListOf(effects, (row) => isObject(row) && isText(row.id) && isText(row.name)) &&
     isListOf(tries, (row) => isListOf(row, Number.isSafeInteger) && row.length === 2) &&
     isObject(inbox) &&
-    Object.values(inbox).every((mark) => isListOf(mark, Number.isSafeInteger))
+    Object.values(inbox).every((watermark) => isListOf(watermark, Number.isSafeInteger))
   );
 }
 

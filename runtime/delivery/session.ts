@@ -3,7 +3,7 @@
  *
  * A session is a sender like an actor, with counters and an outbox, but in memory:
  * its messages are sent again until answered and taken once, as long as the process
- * lives. Its address is new in each process, so its counters never meet old marks. A
+ * lives. Its address is new in each process, so its counters never meet old watermarks. A
  * repeatable request is a sender of its own, under the name that repeats it.
  */
 

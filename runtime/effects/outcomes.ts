@@ -74,7 +74,7 @@ export class Ledger implements DeliveryOwner {
       this.#services.shard().touch(actor);
       return;
     }
-    // Its mark stays: it may be tried again by hand, and then repeats what it sent.
+    // Its watermark stays: it may be tried again by hand, and then repeats what it sent.
     const event = { type: `effect ${effect.name}`, params: effect.params } as EventObject;
     this.#giveUp(actor, address, event, failure, { effect });
   }

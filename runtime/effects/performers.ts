@@ -7,7 +7,7 @@
  * harms its actor or the node.
  *
  * Sends of a performer are over when the performer is: an effect is finished once all its sends are answered,
- * and afterwards it sends nothing. So its mark can go with it. Answers to questions have no mark. A question
+ * and afterwards it sends nothing. So its watermark can go with it. Answers to questions have no watermark. A question
  * that a performer was given and has not answered when it is over is refused, unless its actor still holds it
  * (questions.ts).
  */

@@ -4,7 +4,7 @@
  *
  * The others are settled here: at once, or with the group being filled where the reason against
  * them is not durable yet. One that was never sent, because the turn that said it was refused by the store, is
- * dropped. A message that is admitted has its mark in the inbox.
+ * dropped. A message that is admitted has its watermark in the inbox.
  */
 
 import type { Actor, Commits, IsSameLife, Message, Turn } from '../actor.ts';
@@ -45,7 +45,7 @@ export function admit(
   const from = counter > 0 ? item.from : undefined;
   const isSpawn = event.type === SPAWN_EVENT;
   const performer = performerOf(actor, item);
-  // A mark that is not durable is kept however long the store takes: its message is still to be acknowledged.
+  // A watermark that is not durable is kept however long the store takes: its message is still to be acknowledged.
   const forgottenUntil = Math.min(at - limits.dedupRetentionMs, commits.oldestAt - 1);
   if (from !== undefined) actor.inbox.expire(from, forgottenUntil, isSameLife);
   const isCopy = from !== undefined && actor.inbox.has(from, counter);
@@ -60,7 +60,7 @@ export function admit(
     else commits.filling.turns.push(emptyTurn(actor, item, at, absent(actor)));
     return false;
   }
-  // What only asks may do so twice: its mark is for the order of what follows, and need not be stored.
+  // What only asks may do so twice: its watermark is for the order of what follows, and need not be stored.
   if (isCopy) return ask(actor, item, at, services, performer);
   if (from !== undefined && actor.inbox.isEarly(from, counter, after)) {
     refuse(item, early(actor), metrics);
@@ -77,7 +77,7 @@ export function admit(
   }
   if (isSpawn && actor.status === 'active') {
     const { mustBeNew } = event as { mustBeNew?: boolean };
-    // The mark is written all the same: the message must not spawn once this life is over.
+    // The watermark is written all the same: the message must not spawn once this life is over.
     if (from !== undefined) write(actor);
     commits.filling.turns.push(
       emptyTurn(actor, item, at, mustBeNew === true ? exists(actor) : undefined),

@@ -21,7 +21,7 @@ import { stackOf } from './report.ts';
 
 /**
  * Back to the record as last encoded. What is not the turn's stays: what waits for the
- * actor, the marks of its inbox, and the messages and effects that were settled meanwhile.
+ * actor, the watermarks of its inbox, and the messages and effects that were settled meanwhile.
  */
 export function revert(actor: Actor, item: Item, timer: TimerRow | undefined): void {
   if (actor.text === '') {

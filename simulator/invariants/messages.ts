@@ -15,8 +15,8 @@ import { Disks, lostDisk } from './reading-disks.ts';
 import { openFrame } from './reading-frames.ts';
 import { isWritten } from './reading-holders.ts';
 import { Lines, type TurnRecord } from './reading-lines.ts';
-import { Marks, type Taking } from './reading-marks.ts';
 import { partsOf } from './reading-records.ts';
+import { type Taking, Watermarks } from './reading-watermarks.ts';
 
 /** MS-2. A message has one effect, whatever is sent twice and whichever node dies. */
 export const effectOnce: Invariant = {
@@ -137,30 +137,30 @@ const FRAME_LENGTH_MAX = DEFAULT_LIMITS.messageBytesMax + 64 * 1024;
 
 /** Tells of every message with an identity that reached a machine. */
 function takings(facts: RunFacts, taken: (taking: Taking, record: TurnRecord) => void): Watcher {
-  const marks = new Marks(facts);
+  const watermarks = new Watermarks(facts);
   const lines = new Lines((line, address, unshown) => {
-    if (unshown > 0) marks.restore(address, line.text);
+    if (unshown > 0) watermarks.restore(address, line.text);
   });
   return {
     node: (record) => lines.node(record),
     fault: (record) => {
       lines.fault(record);
       const lost = lostDisk(record);
-      if (lost !== undefined) marks.forget(lost);
+      if (lost !== undefined) watermarks.forget(lost);
     },
     commit: (record) => {
       lines.commit(record);
       if (!isWritten(record)) return;
       for (const { address, record: text } of record.writes)
-        if (text === null) marks.beginAnew(address);
+        if (text === null) watermarks.beginAnew(address);
     },
     turn: (record) => {
       const isLate = lines.turn(record)?.order === 'late';
       // What it took has been known since the takeover, from the record.
       if (isLate) return;
-      if (record.turn === 1) marks.beginAnew(record.address);
+      if (record.turn === 1) watermarks.beginAnew(record.address);
       if (record.counter === undefined || record.counter === 0) return;
-      taken(marks.take(record, lines.of(record.address)?.top ?? record.turn), record);
+      taken(watermarks.take(record, lines.of(record.address)?.top ?? record.turn), record);
     },
   };
 }

@@ -15,7 +15,7 @@ export interface StoredParts {
     readonly children?: Readonly<Record<string, unknown>>;
   };
   readonly timers?: ReadonlyArray<readonly [id: string, dueAt: number, ...rest: unknown[]]>;
-  /** Marks by sender: the highest counter taken, the moment, then those above it. */
+  /** Watermarks by sender: the highest counter taken, the moment, then those above it. */
   readonly inbox?: Readonly<Record<string, readonly number[]>>;
   readonly counter?: number;
   readonly outbox?: ReadonlyArray<readonly [counter: number, to: string, event: unknown]>;

@@ -96,7 +96,7 @@ export const claimPlants: readonly Plant[] = [
         file: 'runtime/actor/inbox.ts',
         find: 'if (this.#shares.countOf(owner) < SHARE.value * free) return true;',
         replace:
-          'if (this.#shares.countOf(owner) < SHARE.value * this.#marks.size) return free > 0;',
+          'if (this.#shares.countOf(owner) < SHARE.value * this.#watermarks.size) return free > 0;',
       },
     ],
     suite: 'test/delivery/inbox-shares.test.ts',
@@ -108,8 +108,8 @@ export const claimPlants: readonly Plant[] = [
     edits: [
       {
         file: 'runtime/actor/inbox.ts',
-        find: 'if (mark === undefined || mark.at > at - SESSION_SILENT_MS.value) return false;',
-        replace: 'if (mark === undefined) return false;',
+        find: 'if (watermark === undefined || watermark.at > at - SESSION_SILENT_MS.value) return false;',
+        replace: 'if (watermark === undefined) return false;',
       },
     ],
     suite: 'test/delivery/inbox-shares.test.ts',

@@ -37,8 +37,9 @@ export const gateContactPlants: readonly Plant[] = [
     edits: [
       {
         file: 'machines/jobs/gate-job/setup.ts',
-        find: "assertEvent(event, 'status.found');\n",
-        replace: "assertEvent(event, 'status.found');\n      if (context.isRebuilt) return {};\n",
+        find: "keep('status.found', ({ context, event }) =>\n      withStep(",
+        replace:
+          "keep('status.found', ({ context, event }) =>\n      context.isRebuilt ? {} : withStep(",
       },
     ],
     plan: 'written-OUT-5.json',

@@ -126,8 +126,8 @@ export const productionPlants: readonly Plant[] = [
     edits: [
       {
         file: 'runtime/actor/inbox.ts',
-        find: 'markOf(sender, high, at, above));',
-        replace: 'markOf(sender, high, at, above.slice(0, 0)));',
+        find: 'watermarkOf(sender, high, at, above));',
+        replace: 'watermarkOf(sender, high, at, above.slice(0, 0)));',
       },
     ],
     suite: 'test/delivery/inbox.test.ts',
@@ -139,8 +139,8 @@ export const productionPlants: readonly Plant[] = [
     edits: [
       {
         file: 'runtime/actor/inbox.ts',
-        find: '      if (mark.movedAt > untilMs) return;\n',
-        replace: '      if (mark.movedAt > untilMs || untilMs > 0) return;\n',
+        find: '      if (watermark.movedAt > untilMs) return;\n',
+        replace: '      if (watermark.movedAt > untilMs || untilMs > 0) return;\n',
       },
     ],
   },

@@ -14,7 +14,7 @@ import type { RunFacts } from './invariant.ts';
 import type { TurnRecord } from './reading-lines.ts';
 import { partsOf } from './reading-records.ts';
 
-interface Mark {
+interface Watermark {
   /** The sender's life: its numbers go on for as long as its record does. */
   readonly life: number;
   /** All that were taken, in the order in which they were. */
@@ -32,8 +32,8 @@ interface Mark {
 /** `again`: it was taken before. `late`: one that was sent after it was taken before. */
 export type Taking = 'new' | 'again' | 'late';
 
-export class Marks {
-  readonly #receivers = new Map<string, Map<string, Mark>>();
+export class Watermarks {
+  readonly #receivers = new Map<string, Map<string, Watermark>>();
   readonly #lives = new Map<string, number>();
   readonly #retentionMs: (place: string) => number;
 
@@ -50,15 +50,15 @@ export class Marks {
   take({ address, from, counter, takenAt }: TurnRecord, written: number): Taking {
     const sender = from as string;
     const number = counter as number;
-    const mark = this.#markOf(address, sender, takenAt, written);
-    mark.at = takenAt;
-    mark.written = written;
-    if (number <= mark.unseen || mark.unseenAbove.includes(number)) return 'again';
-    const isNew = number > mark.high;
-    if (!isNew && mark.taken.includes(number)) return 'again';
-    mark.taken.push(number);
+    const watermark = this.#watermarkOf(address, sender, takenAt, written);
+    watermark.at = takenAt;
+    watermark.written = written;
+    if (number <= watermark.unseen || watermark.unseenAbove.includes(number)) return 'again';
+    const isNew = number > watermark.high;
+    if (!isNew && watermark.taken.includes(number)) return 'again';
+    watermark.taken.push(number);
     if (!isNew) return 'late';
-    mark.high = number;
+    watermark.high = number;
     return 'new';
   }
 
@@ -66,11 +66,11 @@ export class Marks {
   restore(address: string, text: string): void {
     const { inbox = {} } = partsOf(text);
     for (const [sender, [high = 0, at = 0, ...above]] of Object.entries(inbox)) {
-      const mark = this.#markOf(address, sender, at, 0);
-      mark.at = at;
+      const watermark = this.#watermarkOf(address, sender, at, 0);
+      watermark.at = at;
       // Without an order those up to `high` were all taken, with one they cannot come any more.
-      mark.unseen = Math.max(mark.unseen, high);
-      mark.unseenAbove.push(...above);
+      watermark.unseen = Math.max(watermark.unseen, high);
+      watermark.unseenAbove.push(...above);
     }
   }
 
@@ -86,24 +86,24 @@ export class Marks {
       if (address.endsWith(`@${place}`)) this.beginAnew(address);
   }
 
-  #markOf(address: string, sender: string, at: number, written: number): Mark {
+  #watermarkOf(address: string, sender: string, at: number, written: number): Watermark {
     let senders = this.#receivers.get(address);
     if (senders === undefined) {
       senders = new Map();
       this.#receivers.set(address, senders);
     }
     const life = this.#lifeOf(sender);
-    let mark = senders.get(sender);
+    let watermark = senders.get(sender);
     const isForgotten =
-      mark !== undefined &&
+      watermark !== undefined &&
       placeOf(sender) !== placeOf(address) &&
-      at - mark.at >= this.#retentionMs(placeOf(address)) &&
-      mark.written !== written;
-    if (mark === undefined || mark.life !== life || isForgotten) {
-      mark = { life, taken: [], high: 0, unseen: 0, unseenAbove: [], at, written };
-      senders.set(sender, mark);
+      at - watermark.at >= this.#retentionMs(placeOf(address)) &&
+      watermark.written !== written;
+    if (watermark === undefined || watermark.life !== life || isForgotten) {
+      watermark = { life, taken: [], high: 0, unseen: 0, unseenAbove: [], at, written };
+      senders.set(sender, watermark);
     }
-    return mark;
+    return watermark;
   }
 
   #lifeOf(address: string): number {
