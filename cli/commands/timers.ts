@@ -48,9 +48,10 @@ Examples:
   $ escapement timers --before 1h --kind job
   $ escapement timers --all --json
   $ escapement timers --kind mapreduce --from .escapement
+  $ escapement timers --kind agents --from .escapement/agents
 
-Each actor of the place has its next deadline in the list, the soonest first. The kind mapreduce stands for runs and
-their attempts.
+Each actor of the place has its next deadline in the list, the soonest first. The kinds mapreduce and agents stand for runs
+and all that belongs to them.
 ${SERVER_EXITS}`;
 
 export function timersCommand(around: Surroundings): Command {
@@ -83,9 +84,14 @@ async function list(options: TimersOptions, around: Surroundings): Promise<void>
     output.line(output.paint('dim', `${counted(rows.length, 'actor')} shown; --all shows all.`));
 }
 
-/** The attempts of a run have its deadlines, so they are meant too. */
-const kindsOf = (kind: string | undefined): ReadonlyArray<string | undefined> =>
-  kind === 'mapreduce' ? ['map-agent', 'mapreduce'] : [kind];
+/** Kinds of a run and of what belongs to it, under one name. */
+const KINDS_OF_RUNS: Readonly<Record<string, readonly string[]>> = {
+  agents: ['agent', 'delegation', 'orchestration', 'task'],
+  mapreduce: ['map-agent', 'mapreduce'],
+};
+
+const kindsOf = (kind = ''): ReadonlyArray<string | undefined> =>
+  KINDS_OF_RUNS[kind] ?? [kind === '' ? undefined : kind];
 
 interface Page {
   readonly rows: readonly TimerView[];

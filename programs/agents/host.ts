@@ -214,7 +214,7 @@ export class Host {
         const hook = new Compaction(compactCommand, directory, this.#inherited, input, this.clock);
         this.#compactions.set(number, hook);
         for (const [kind, remainingPercent] of Object.entries(await hook.finished()))
-          if (remainingPercent !== null) await run.send(usage(kind, remainingPercent));
+          if (remainingPercent !== null) await run.send(usageOf(kind, remainingPercent));
       }
     } catch (thrown) {
       failure = messageOf(thrown);
@@ -232,7 +232,7 @@ export class Host {
   }
 }
 
-const usage = (kind: string, remainingPercent: number) => ({
+export const usageOf = (kind: string, remainingPercent: number) => ({
   type: 'usage.reported' as const,
   kind: kind as 'context' | 'session',
   remainingPercent,

@@ -13,6 +13,6 @@ export type {
   TaskDocument,
 } from './documents.ts';
 export type { EventRecord, Watcher } from './event-log.ts';
-export { type RunOptions, runAgents } from './run.ts';
+export { type Orchestration, type ReportedUsage, type RunOptions, runAgents } from './run.ts';
 export type { ToAgent } from './worker.ts';
 export type { Driver, DriverRun } from './workers/driver-worker.ts';

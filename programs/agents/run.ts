@@ -6,12 +6,29 @@
  */
 
 import { orchestrationAddress } from '../../machines/agents/addresses.ts';
+import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { RunDocument } from './documents.ts';
 import type { Watcher } from './event-log.ts';
-import { Host, type HostOptions, unknownRun } from './host.ts';
+import { Host, type HostOptions, unknownRun, usageOf } from './host.ts';
 import { Inbox, type InboxServices } from './inbox.ts';
 import { type Plan, readPlan } from './plan.ts';
 import { begunBy, planOf, refuseAltered } from './stored-plan.ts';
+
+/** A run at work, for the code that hosts it. */
+export interface Orchestration {
+  /**
+   * Tells what is left of the context or the session, as a line `usage` of an agent does. It is on disk when this
+   * resolves.
+   *
+   * @throws {RuntimeError} OPTION_INVALID
+   */
+  reportUsage(usage: ReportedUsage): Promise<void>;
+}
+
+export interface ReportedUsage {
+  readonly contextRemainingPercent?: number;
+  readonly sessionRemainingPercent?: number;
+}
 
 export interface RunOptions extends Omit<HostOptions, 'data'> {
   /** Directory of the data. Default `.escapement`. */
@@ -20,6 +37,8 @@ export interface RunOptions extends Omit<HostOptions, 'data'> {
   readonly signal?: AbortSignal;
   /** Takes the records of the event log, after their commit. */
   readonly onEvent?: Watcher;
+  /** Called once the run has begun, or goes on. */
+  readonly onBegun?: (orchestration: Orchestration) => void;
   /** Values that go before those of the plan: `AGENT_TIMEOUT=60000`. */
   readonly set?: readonly string[];
   /** Ends when nothing but questions and pauses is left. Default: it waits. */
@@ -49,7 +68,7 @@ export async function runAgents(
   }
 }
 
-type StartOptions = Pick<RunOptions, 'set' | 'exitWhenBlocked' | 'isNew' | 'onEvent'>;
+type StartOptions = Pick<RunOptions, 'set' | 'exitWhenBlocked' | 'isNew' | 'onEvent' | 'onBegun'>;
 
 /** Begins the run of a plan, or goes on with it. Gives its id. */
 export async function startRun(host: Host, plan: Plan, options: StartOptions): Promise<string> {
@@ -84,14 +103,31 @@ async function begin(
   host: Host,
   runId: string,
   plan: Plan,
-  { exitWhenBlocked = false, onEvent }: StartOptions,
+  { exitWhenBlocked = false, onEvent, onBegun }: StartOptions,
 ): Promise<void> {
   if (onEvent !== undefined) host.log(runId).watch(onEvent);
   // What humans have said meanwhile comes before anything is begun.
   const inbox = inboxOf(host, runId);
   await inbox.look();
   await inbox.close();
-  await host.runtime.actor(orchestrationAddress(runId)).send(begunBy(plan, exitWhenBlocked));
+  const run = host.runtime.actor(orchestrationAddress(runId));
+  await run.send(begunBy(plan, exitWhenBlocked));
+  onBegun?.({
+    reportUsage: async ({ contextRemainingPercent, sessionRemainingPercent }) => {
+      const reported = { context: contextRemainingPercent, session: sessionRemainingPercent };
+      for (const [kind, percent] of Object.entries(reported)) checkPercent(kind, percent);
+      for (const [kind, percent] of Object.entries(reported))
+        if (percent !== undefined) await run.send(usageOf(kind, percent));
+    },
+  });
+}
+
+function checkPercent(kind: string, percent: number | undefined): void {
+  if (percent === undefined || (percent >= 0 && percent <= 100)) return;
+  throw new RuntimeError(
+    'OPTION_INVALID',
+    `${kind}RemainingPercent must be a number from 0 to 100, got ${percent}.`,
+  );
 }
 
 function inboxOf(host: Host, runId: string): Inbox {

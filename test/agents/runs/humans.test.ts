@@ -3,7 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { openLmdbData } from '../../../cli/loaders/lmdb-data.ts';
+import type { RunOptions } from '../../../programs/agents/index.ts';
 import { openStoredData } from '../../../programs/agents/stored-runs.ts';
+import { escapement } from '../../cli/command-line.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { outcomesOf, type Scene, standIn, stateOf, test } from './scene.ts';
 
@@ -214,6 +217,44 @@ test('a driver runs attempts in this process, with the limits of processes', asy
   expect(outcomesOf(document)).toEqual(['timedOut', 'done']);
   expect(document.tasks[0]?.result).toBe('t#2');
   expect(started).toEqual(['t#1', 't#2']);
+});
+
+test('code that hosts a run says what is left of its session, and pauses it so', async ({
+  scene,
+}) => {
+  const refused: unknown[] = [];
+  const options: RunOptions = {
+    onBegun: async ({ reportUsage }) => {
+      await reportUsage({ sessionRemainingPercent: 101 }).catch((thrown) =>
+        refused.push(thrown.code),
+      );
+      await reportUsage({ contextRemainingPercent: 50, sessionRemainingPercent: 5 });
+    },
+  };
+  const file = scene.write({ coder: 'work=3000 answers', timeouts: long });
+  expect((await scene.run(file, options)).status).toBe('paused');
+  expect(refused).toEqual(['OPTION_INVALID']);
+  expect(scene.eventsOf('session_paused')).toMatchObject([{ cause: 'threshold' }]);
+});
+
+test('timers of a run are listed under the kind agents', async ({ scene }) => {
+  const file = scene.write({ coder: 'work=60000', timeouts: long });
+  const stopping = new AbortController();
+  const run = scene.run(file, { signal: stopping.signal });
+  const from = { openStoredData: openLmdbData };
+  const listed = async () => {
+    const args = ['timers', '--kind', 'agents', '--from', join(scene.data, 'agents'), '--json'];
+    return JSON.parse((await escapement(args, from)).out).timers;
+  };
+  await eventually(() => expect(scene.read('told.log')).toContain('assigned'));
+  await eventually(async () =>
+    expect(await listed()).toContainEqual(
+      expect.objectContaining({ kind: 'agent', address: 'agent/demo/t/1@agents' }),
+    ),
+  );
+  stopping.abort();
+  await run;
+  expect(await listed()).toEqual([]);
 });
 
 function deferred() {
