@@ -32,11 +32,15 @@ const PANELS: Readonly<Record<string, readonly [view: string, selector: string, 
   undelivered: ['#/letters', '.empty', /none/],
 };
 
+const HOUR_MS = 3_600_000;
+
 beforeAll(async () => {
   if (!hasBrowser) return;
   await cluster.submit('done', [['one', 'work', 10]]);
   await cluster.submit('late', [['one', 'work', 60_000]], { timeoutMs: 1_500 });
-  await cluster.submit('frozen', [['one', 'freeze', 0]]);
+  // It lives for as long as the tests take, on whatever machine.
+  const long = { timeoutMs: HOUR_MS, stuckThresholdMs: HOUR_MS };
+  await cluster.submit('frozen', [['one', 'freeze', 0]], long);
   await eventually(async () => {
     const { body } = await cluster.node('gate').ask('GET', '/v1/jobs/late');
     expect(body.status).toBe('timedOut');
