@@ -14,7 +14,7 @@ import { jobMachine } from '../../machines/jobs/job.ts';
 import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
 import { gateRules, jobRules, resolveConfiguration } from '../../programs/jobs/configuration.ts';
 import { ActorStates, type PlayedEvent } from './actor-states.ts';
-import { forgetGateJob, forgetJob, forgetMessage } from './forgetting.ts';
+import { canonicalizeGateJob, canonicalizeJob, canonicalizeMessage } from './canonical-form.ts';
 import { checkGateTurn } from './gate-invariants.ts';
 import { Interner } from './interner.ts';
 import { checkJobTurn } from './job-invariants.ts';
@@ -59,7 +59,7 @@ export class Cast {
       {
         address: gateJobAddress(JOB_ID, GATE_ID),
         machine: gateJob,
-        forget: forgetGateJob,
+        forget: canonicalizeGateJob,
         isForgetful,
         check: checkGateTurn,
         numberOf: (to, event, isHint) => {
@@ -89,7 +89,7 @@ export class Cast {
   /** A world without what no future depends on: the same for worlds with the same future. */
   portraitOf(world: World): string {
     const { sites, lanes, hints, gate, ...rest } = world;
-    const said = (number: number) => forgetMessage(this.messages.get(number).event);
+    const said = (number: number) => canonicalizeMessage(this.messages.get(number).event);
     return JSON.stringify([
       rest,
       this.gate.portraitOf(gate),
@@ -148,7 +148,7 @@ export class Cast {
       {
         address: jobAddress(JOB_ID, datacenter),
         machine,
-        forget: forgetJob,
+        forget: canonicalizeJob,
         isForgetful: this.#isForgetful,
         check: checkJobTurn,
         numberOf: (to, event, isHint) => {
@@ -161,7 +161,7 @@ export class Cast {
   }
 
   #said(lane: number, said: PlayedEvent, isHint: boolean): number {
-    const event = this.#isForgetful ? forgetMessage(said) : said;
+    const event = this.#isForgetful ? canonicalizeMessage(said) : said;
     return this.messages.numberOf(`${lane}${isHint}${JSON.stringify(event)}`, () => ({
       event,
       lane,

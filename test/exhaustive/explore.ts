@@ -13,7 +13,7 @@
  * - A datacenter takes the job in one step; disks outlive their nodes, so no gate is rebuilt.
  * - Workflows are played (work.ts): there are no workers, and no run is tried again.
  * - Of messages without guarantee only the last few are under way; no deadline beyond the horizon fires.
- * - What no future depends on is forgotten (forgetting.ts).
+ * - What no future depends on is forgotten (canonical-form.ts).
  */
 
 import type { Finding } from './actor-states.ts';

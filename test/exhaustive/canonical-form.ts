@@ -10,9 +10,9 @@
 import type { GateJobContext } from '../../machines/jobs/gate-job.ts';
 import type { JobContext } from '../../machines/jobs/job.ts';
 
-type Forget<TContext> = (context: TContext, state: unknown, isDone: boolean) => object;
+type Canonicalize<TContext> = (context: TContext, state: unknown, isDone: boolean) => object;
 
-export const forgetJob: Forget<JobContext> = (context, _state, isDone) => {
+export const canonicalizeJob: Canonicalize<JobContext> = (context, _state, isDone) => {
   const { status, reason, localReason, gateReason, startedAt, timeoutReportedAt } = context;
   if (isDone) return { status, reason, localReason, gateReason, startedAt, endedAt: startedAt };
   const isReported = timeoutReportedAt !== null;
@@ -61,7 +61,7 @@ const PAST = {
   isQuestioned: false,
 } as const;
 
-export const forgetGateJob: Forget<GateJobContext> = (context) => {
+export const canonicalizeGateJob: Canonicalize<GateJobContext> = (context) => {
   const { outcome, decision, bornAt } = context;
   const datacenters = Object.entries(context.datacenters).map(([name, record]) => {
     const { run, final } = record;
@@ -109,7 +109,10 @@ const FOR_PEOPLE = {
 const ENDS = new Set<unknown>(['completed', 'failed', 'cancelled', 'timedOut']);
 
 /** A message as it is kept while it is under way. */
-export function forgetMessage(event: { readonly type: string; readonly [field: string]: unknown }) {
+export function canonicalizeMessage(event: {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}) {
   const kept: Record<string, unknown> = { ...event };
   for (const [name, value] of Object.entries(FOR_PEOPLE)) if (name in kept) kept[name] = value;
   if (event.type === 'timeout.declared') kept.elapsedMs = 0;
