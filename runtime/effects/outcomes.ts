@@ -52,7 +52,9 @@ export class Ledger implements DeliveryOwner {
     const sender = this.#find(from);
     const giveUp = (): void => {
       const actor = this.#settled(from, row);
-      if (actor !== undefined) this.#giveUp(actor, row.to, row.event, refusal, { noted });
+      if (actor === undefined) return;
+      if (hasCrossedEnds(actor, refusal)) this.#drop(actor, row, noted);
+      else this.#giveUp(actor, row.to, row.event, refusal, { noted });
     };
     if (sender?.status !== 'active' || !sender.kind.wantsRefusals) {
       giveUp();
@@ -102,6 +104,17 @@ export class Ledger implements DeliveryOwner {
     return undefined;
   }
 
+  /** Drops a message from which nothing can follow any more. */
+  #drop(actor: Actor, { to, event }: OutboxRow, noted: () => void): void {
+    const { shard, logger } = this.#services;
+    logger.debug(
+      { to, from: actor.address, event: event.type },
+      'a message crossed the ends of its sender and its receiver',
+    );
+    shard().settled(actor, to);
+    noted();
+  }
+
   #giveUp(
     actor: Actor,
     to: string,
@@ -121,3 +134,7 @@ export class Ledger implements DeliveryOwner {
     if (inspection.hasReaders) inspection.tell({ type: 'undelivered', to, event, error });
   }
 }
+
+/** A machine that hears of its refusals has come to its end without it, and the receiver has ended as well. */
+const hasCrossedEnds = ({ status, kind }: Actor, { code }: RuntimeError): boolean =>
+  code === 'ACTOR_ENDED' && status === 'done' && kind.wantsRefusals;

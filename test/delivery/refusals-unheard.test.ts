@@ -48,6 +48,19 @@ describe('nobody hears of it', () => {
     },
   );
 
+  test('where both have ended, and its machine would have heard of it: nothing is left to be done', async () => {
+    const { a, sender, say, network } = await twoNodes();
+    network.cut('a', 'b');
+    await say('listener/ended@b', heard(1));
+    await sender.send({ type: 'end' });
+    network.heal('a', 'b');
+    await a.advance('10s');
+    expect(a.runtime.undelivered()).toEqual([]);
+    expect(a.runtime.metrics().undelivered).toBe(0);
+    expect(a.store.load('careful/c@a')).not.toContain('"outbox"');
+    expect(a.runtime.counts().underWay).toBe(0);
+  });
+
   test('where it ends while the news waits behind its last event: the message is undelivered', async () => {
     const { a, sender, say, refused, heardBy, hold, release } = await twoNodes({
       groupTurnsMax: 1,
