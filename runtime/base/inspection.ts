@@ -60,12 +60,14 @@ export type InspectionFact =
       readonly address: string;
       readonly timers: ReadonlyArray<{ readonly id: string; readonly dueAt: number }>;
     }
-  /** An event was given up; it is among the undelivered messages. */
+  /** An event was given up; it is among the undelivered messages, unless it crossed two ends. */
   | {
       readonly type: 'undelivered';
       readonly to: string;
       readonly event: { readonly type: string };
       readonly error: ErrorShape;
+      /** Its sender hears of refusals and had come to its end before, and its receiver had ended too. */
+      readonly isMoot?: true;
     }
   | { readonly type: 'commit'; readonly turns: number; readonly records: number }
   | {

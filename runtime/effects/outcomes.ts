@@ -53,7 +53,7 @@ export class Ledger implements DeliveryOwner {
     const giveUp = (): void => {
       const actor = this.#settled(from, row);
       if (actor === undefined) return;
-      if (hasCrossedEnds(actor, refusal)) this.#drop(actor, row, noted);
+      if (isMoot(actor, refusal)) this.#drop(actor, row, refusal, noted);
       else this.#giveUp(actor, row.to, row.event, refusal, { noted });
     };
     if (sender?.status !== 'active' || !sender.kind.wantsRefusals) {
@@ -105,14 +105,15 @@ export class Ledger implements DeliveryOwner {
   }
 
   /** Drops a message from which nothing can follow any more. */
-  #drop(actor: Actor, { to, event }: OutboxRow, noted: () => void): void {
-    const { shard, logger } = this.#services;
-    logger.debug(
-      { to, from: actor.address, event: event.type },
-      'a message crossed the ends of its sender and its receiver',
-    );
+  #drop(actor: Actor, { to, event }: OutboxRow, refusal: RuntimeError, noted: () => void): void {
+    const { shard, logger, inspection } = this.#services;
+    const what = { to, from: actor.address, event: event.type };
+    logger.debug(what, 'a message crossed the ends of its sender and its receiver');
     shard().settled(actor, to);
     noted();
+    const error = refusal.toJSON();
+    if (inspection.hasReaders)
+      inspection.tell({ type: 'undelivered', to, event, error, isMoot: true });
   }
 
   #giveUp(
@@ -136,5 +137,5 @@ export class Ledger implements DeliveryOwner {
 }
 
 /** A machine that hears of its refusals has come to its end without it, and the receiver has ended as well. */
-const hasCrossedEnds = ({ status, kind }: Actor, { code }: RuntimeError): boolean =>
+const isMoot = ({ status, kind }: Actor, { code }: RuntimeError): boolean =>
   code === 'ACTOR_ENDED' && status === 'done' && kind.wantsRefusals;

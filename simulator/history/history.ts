@@ -102,6 +102,8 @@ export interface UndeliveredFact {
   readonly to: string;
   readonly event: { readonly type: string };
   readonly error: ErrorShape;
+  /** Its sender and its receiver had both come to their ends. */
+  readonly isMoot?: true;
 }
 
 /** A frame on its way from `node` to `to`. Decode it with runtime/delivery/frame.ts. */

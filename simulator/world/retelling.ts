@@ -44,8 +44,8 @@ export function retold(record: InspectionRecord): HistoryFact | undefined {
     case 'timers':
       return { type: 'timers', place, address: record.address, timers: record.timers };
     case 'undelivered': {
-      const { to, event, error } = record;
-      return { type: 'undelivered', place, to, event, error };
+      const { to, event, error, isMoot } = record;
+      return { type: 'undelivered', place, to, event, error, ...(isMoot && { isMoot }) };
     }
     case 'lease':
       return { type: 'lease', place, change: record.change, fence: record.fence };

@@ -31,6 +31,9 @@ function wouldChange({ event }: Word, one: HeardDatacenter): boolean {
 const isDeclaration = ({ context, before }: GateTurn): boolean =>
   before !== undefined && context.declared > before.context.declared;
 
+const isByQuorum = ({ decision }: GateJobContext): boolean =>
+  decision?.kind === 'timeout' && decision.reason === 'datacenterTimeout';
+
 export const decidesWhenCaughtUp: JobsInvariant = {
   id: 'GA-10',
   kind: 'safety',
@@ -42,7 +45,7 @@ export const decidesWhenCaughtUp: JobsInvariant = {
     const gates = followTurns<GateJobContext>('gate-job', {
       took(turn) {
         const { record, context } = turn;
-        const { address, atMs } = record;
+        const { address, atMs, takenAt } = record;
         const known = heard.find(address);
         const was = known && { dueAt: budgetEnd(known), asOf: known.asOf };
         const job = heard.take(turn);
@@ -54,21 +57,24 @@ export const decidesWhenCaughtUp: JobsInvariant = {
         if (isAgain && held.length > 0) verdict.exercised();
         if (!isDeclaration(turn)) return;
         const patienceMs = listensMs * PACE;
-        for (const name of running(job)) {
+        const unheard = running(job).flatMap((name) => {
           const gap = gaps.of(address, name);
-          if (gap === undefined) continue;
-          if (gap.contactMs === undefined && atMs < gap.sinceMs + patienceMs)
-            verdict.broken(
-              `${address} declared ${atMs - gap.sinceMs} ms after a restart, and had not heard ${name} since`,
-              record,
-            );
-        }
-        for (const { name, word, contactMs } of held)
-          if (atMs < contactMs + patienceMs)
-            verdict.broken(
-              `${address} declared while ${word.event.type} of ${name} was on its way, said ${atMs - word.saidMs} ms before; ${name} was heard again ${atMs - contactMs} ms before`,
-              record,
-            );
+          if (gap === undefined || gap.contactMs !== undefined) return [];
+          return atMs < gap.sinceMs + patienceMs ? [{ name, sinceMs: gap.sinceMs }] : [];
+        });
+        const awaited = held.filter(({ contactMs }) => atMs < contactMs + patienceMs);
+        const names = [...unheard, ...awaited].map(({ name }) => name);
+        if (isByQuorum(context) && isMetWithout(job, names, takenAt)) return;
+        for (const { name, sinceMs } of unheard)
+          verdict.broken(
+            `${address} declared ${atMs - sinceMs} ms after a restart, and had not heard ${name} since`,
+            record,
+          );
+        for (const { name, word, contactMs } of awaited)
+          verdict.broken(
+            `${address} declared while ${word.event.type} of ${name} was on its way, said ${atMs - word.saidMs} ms before; ${name} was heard again ${atMs - contactMs} ms before`,
+            record,
+          );
       },
       forgot: (address) => {
         heard.forget(address);
@@ -78,6 +84,16 @@ export const decidesWhenCaughtUp: JobsInvariant = {
     return together(words.watcher(), gates);
   },
 };
+
+/** Enough of the others have timed out, whatever these have to say: they vote against it, with any credit. */
+function isMetWithout(job: HeardJob, names: readonly string[], at: number): boolean {
+  const silent = {
+    phase: 'running',
+    report: null,
+    extensionsMs: Number.POSITIVE_INFINITY,
+  } as const;
+  return rulesDue(withPlaces(job, names, silent), at).has('datacenterTimeout');
+}
 
 interface HeldUp {
   readonly name: string;
@@ -162,9 +178,13 @@ export const countsOnlyWhoRuns: JobsInvariant = {
         if (old.length === 0) return;
         // Without those that have ended, nothing would be due.
         if (isUndecided || isDeclaration(turn)) verdict.exercised();
-        if (!isDeclaration(turn) || context.decision?.kind !== 'timeout') return;
-        if (context.decision.reason !== 'datacenterTimeout') return;
-        if (rulesDue(withoutThem(job, old), takenAt).has('datacenterTimeout')) return;
+        if (!isDeclaration(turn) || !isByQuorum(context)) return;
+        if (
+          rulesDue(withPlaces(job, old, { phase: 'final', ends: [] }), takenAt).has(
+            'datacenterTimeout',
+          )
+        )
+          return;
         verdict.broken(
           `${address} counted the report of ${old.join(', ')}, where the job had ended before that report was taken`,
           record,
@@ -191,10 +211,14 @@ function pastReporters(address: string, job: HeardJob, words: Words): readonly s
   });
 }
 
-function withoutThem(job: HeardJob, names: readonly string[]): HeardJob {
+function withPlaces(
+  job: HeardJob,
+  names: readonly string[],
+  changed: Partial<HeardDatacenter>,
+): HeardJob {
   const datacenters = [...job.datacenters].map(([name, one]): [string, HeardDatacenter] => [
     name,
-    names.includes(name) ? { ...one, phase: 'final', ends: [] } : one,
+    names.includes(name) ? { ...one, ...changed } : one,
   ]);
   return { ...job, datacenters: new Map(datacenters) };
 }
