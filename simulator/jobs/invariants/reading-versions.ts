@@ -1,9 +1,9 @@
 /**
  * Versions of each actor: what the stores had of it at a moment, and who wrote there.
  *
- * Guarantees: it is read from what was written and taken, and from nothing that was told. A version counts for the
- * moment in which the next one takes its place too, because nobody can say who looked first. Versions
- * that nobody may ask about any more are let go.
+ * Guarantees: it is read from what was written and taken, and from nothing that was told. A version counts until the
+ * turn of the next one is shown, which a node that stalls does late, and for that moment too, because nobody can say
+ * who looked first. Versions that nobody may ask about any more are let go.
  */
 
 import { placeOf } from '../../../runtime/base/address.ts';
@@ -25,8 +25,14 @@ interface Written {
   /** null: taken out of the store. */
   readonly text: string | null;
   readonly atMs: number;
+  /** When a turn of it was shown; undefined before, and for one that takes the actor out of the store. */
+  shownMs?: number;
   read?: StoredParts['snapshot'];
 }
+
+/** Time until which the version before it counts. */
+const takesOverAt = ({ text, atMs, shownMs }: Written): number =>
+  shownMs ?? (text === null ? atMs : Number.POSITIVE_INFINITY);
 
 export class Versions {
   readonly #written = new Map<string, Written[]>();
@@ -48,7 +54,7 @@ export class Versions {
       if (all === undefined) this.#written.set(address, [{ text, atMs }]);
       else {
         all.push({ text, atMs });
-        while ((all[1]?.atMs ?? fromMs) < fromMs) all.shift();
+        while (all[1] !== undefined && takesOverAt(all[1]) < fromMs) all.shift();
       }
     }
   }
@@ -59,10 +65,12 @@ export class Versions {
    */
   turn({ address, atMs, state, context }: TurnRecord): void {
     const all = this.#written.get(address);
-    if (context === undefined || all === undefined || all.at(-1)?.atMs !== atMs) return;
+    const last = all?.at(-1);
+    if (context === undefined || last === undefined || (last.shownMs ?? atMs) !== atMs) return;
+    last.shownMs = atMs;
     const value = state.startsWith('{') ? JSON.parse(state) : state;
     const read = { value, context } as StoredParts['snapshot'];
-    all.splice(-1, 0, { text: '', atMs, read });
+    all?.splice(-1, 0, { text: '', atMs, shownMs: atMs, read });
   }
 
   /** The node that wrote last for a place. */
@@ -77,9 +85,10 @@ export class Versions {
   ): ReadonlyArray<Version<TContext> | undefined> {
     const all = this.#written.get(address) ?? [];
     const isUnspawned = (all[0]?.atMs ?? fromMs) >= fromMs;
-    const within = all.filter(
-      ({ atMs }, index) => atMs <= toMs && (all[index + 1]?.atMs ?? toMs) >= fromMs,
-    );
+    const within = all.filter(({ atMs }, index) => {
+      const next = all[index + 1];
+      return atMs <= toMs && (next === undefined || takesOverAt(next) >= fromMs);
+    });
     const found = within.map((written) => read<TContext>(written));
     return isUnspawned ? [undefined, ...found] : found;
   }

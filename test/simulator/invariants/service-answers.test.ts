@@ -203,6 +203,23 @@ describe('TS-8', () => {
     expect(whatBroke(answersAreTrue, told({ job: neither }), JOBS_FACTS)).toHaveLength(1);
   });
 
+  test('holds: what was true until the turn of a commit was shown, by a node that stalls', () => {
+    const later = { ...job, seq: 3, status: 'cancelled', endedAt: EPOCH + TAKEN_MS };
+    const cancelled = commit('A', 1, { 'job/j1@A': stored('cancelled', later) });
+    const stalled = (isShown: boolean) =>
+      history()
+        .at(1_000)
+        .add(NODE, commit('A', 1, RECORDS), turn('job/j1@A', { state: 'active', context: job }))
+        .at(TAKEN_MS - 300)
+        .add(NODE, cancelled)
+        .at(TAKEN_MS - 100)
+        .add(NODE, ...(isShown ? [turn('job/j1@A', { state: 'cancelled', context: later })] : []))
+        .at(TAKEN_MS)
+        .add(NODE, taken(asked()), reply({ value: { job: whole } }));
+    expect(whatBroke(answersAreTrue, stalled(false), JOBS_FACTS)).toEqual([]);
+    expect(whatBroke(answersAreTrue, stalled(true), JOBS_FACTS)).toHaveLength(1);
+  });
+
   test('holds: what was true between two turns of one commit', () => {
     const later = { ...job, seq: 3, status: 'cancelled', endedAt: EPOCH + TAKEN_MS };
     const between = (context: object) =>
