@@ -10,7 +10,7 @@
  * measures it.
  */
 
-import { isWholeAddress, placeOf } from '../../runtime/base/address.ts';
+import { isWholeAddress, kindOf, placeOf } from '../../runtime/base/address.ts';
 import type { Receipt } from '../../runtime/delivery.ts';
 import type { HistoryRecord } from '../history.ts';
 import type { Invariant, Verdict } from './invariant.ts';
@@ -32,6 +32,7 @@ export const acknowledgedIsDurable: Invariant = {
     const questions = new Questions();
     return {
       question: ({ from, counter, address, event }) => {
+        questions.seen(address, event);
         if (from !== undefined) questions.taken(from, counter as number, address, event);
       },
       commit: (record) => disks.commit(record),
@@ -54,17 +55,25 @@ export const acknowledgedIsDurable: Invariant = {
 /**
  * Questions that were taken without a turn. Each names the message before it that its receiver must have: what
  * its sender sent between the two it has given up, and a late copy of that is answered like a copy of the question.
- * A sender that lies puts the same question under another number: it is taken for a copy too.
+ * A sender that lies asks another question under the address of one that is open: it is taken for a copy too.
  */
 class Questions {
   readonly #sent = new Map<string, Map<number, SentEnvelope>>();
   readonly #taken = new Map<string, Array<readonly [after: number, counter: number]>>();
+  /** Addresses for answers, by pair. */
   readonly #asked = new Set<string>();
+  /** Types of events that were seen to be answered without a turn, by kind. */
+  readonly #types = new Set<string>();
 
   sent(envelope: SentEnvelope): void {
     const pair = `${envelope.from} ${envelope.to}`;
     const sent = this.#sent.get(pair) ?? new Map<number, SentEnvelope>();
     this.#sent.set(pair, sent.set(envelope.counter, envelope));
+  }
+
+  /** An event is answered without a turn. */
+  seen(address: string, event: Question): void {
+    this.#types.add(`${kindOf(address)} ${event?.type}`);
   }
 
   taken(from: string, counter: number, to: string, event: Question): void {
@@ -73,21 +82,20 @@ class Questions {
     const taken = this.#taken.get(pair) ?? [];
     taken.push([after, counter]);
     this.#taken.set(pair, taken);
-    this.#asked.add(`${pair} ${nameOf(event)}`);
+    this.#asked.add(`${pair} ${event?.replyTo}`);
   }
 
   covers({ from, to, counter }: Receipt): boolean {
     const pair = `${from} ${to}`;
     const taken = this.#taken.get(pair) ?? [];
     if (taken.some(([after, last]) => after < counter && counter <= last)) return true;
-    const envelope = this.#sent.get(pair)?.get(counter);
-    return envelope !== undefined && this.#asked.has(`${pair} ${nameOf(envelope.event)}`);
+    const event = this.#sent.get(pair)?.get(counter)?.event;
+    const isQuestion = this.#types.has(`${kindOf(to)} ${event?.type}`);
+    return isQuestion && this.#asked.has(`${pair} ${event?.replyTo}`);
   }
 }
 
 type Question = SentEnvelope['event'];
-
-const nameOf = (question: Question): string => `${question?.type} ${question?.replyTo}`;
 
 /** An actor without a record was removed, long after it had ended. */
 function judgeReceipt(
