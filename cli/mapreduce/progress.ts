@@ -70,7 +70,8 @@ export class Progress {
     if (event !== 'ItemFinal') return;
     if (this.#isJson) {
       const { work_item_id: item, outcome: state, reason } = fields;
-      this.#output.complain(`${JSON.stringify({ at, item, state, reason })}\n`);
+      const eta = this.#showsEta ? { etaMs: this.#etaMs() } : {};
+      this.#output.complain(`${JSON.stringify({ at, item, state, reason, ...eta })}\n`);
       return;
     }
     const reason = fields.reason === null ? '' : ` (${String(fields.reason)})`;
@@ -89,14 +90,19 @@ export class Progress {
     }
   }
 
-  /** By the items that have ended since this process is at it. */
-  #eta(): string {
+  /** By the items that have ended since this process is at it; null before the first. */
+  #etaMs(): number | null {
     const { clock, runtime } = this.#host;
     const { counts, rules } = runtime.actor(runAddress(this.#runId)).getSnapshot().context;
     const left = rules.itemCount - counts.done - counts.dlq - counts.skipped - counts.failed;
-    if (this.#ended === 0) return 'eta unknown';
+    if (this.#ended === 0) return null;
     const ms = ((clock.now() - this.#beganAt) / this.#ended) * left;
-    return `eta ${durationText(Math.round(ms / 1_000) * 1_000)}`;
+    return Math.round(ms / 1_000) * 1_000;
+  }
+
+  #eta(): string {
+    const ms = this.#etaMs();
+    return ms === null ? 'eta unknown' : `eta ${durationText(ms)}`;
   }
 
   #draw(): void {

@@ -188,6 +188,8 @@ export async function startRun(
     git: git ?? null,
   };
   const rules = rulesOf(workflow, limits, written.count, options);
+  // Its first attempts may begin in the commit that spawns it.
+  if (options.onEvent !== undefined) host.monitor.attach(options.onEvent);
   await host.runtime.spawn(runAddress(runId), { input: { runId, rules, about: { ...about } } });
   return runId;
 }

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLmdbData } from '../../cli/loaders/lmdb-data.ts';
-import { escapement as called, type Ended } from './command-line.ts';
+import { escapement as called, type Ended, ended, start } from './command-line.ts';
 import { OwnProject } from './own-project.ts';
 import { ANYWHERE, Cluster, until } from './started-cluster.ts';
 import type { StartedNode } from './started-node.ts';
@@ -100,7 +100,9 @@ test('say the same of a living node, of its recording and of its directory after
   expect(none).toMatchObject({ code: 1, out: '' });
 
   const page = join(cluster.folder, 'dead.html');
-  expect(await escapement(['inspect', data, '--html', page])).toMatchObject({ code: 0 });
+  // The page is built with the program, and not beside the sources.
+  const shown = await ended(start(['inspect', data, '--html', page]));
+  expect(shown).toMatchObject({ code: 0 });
   expect(readFileSync(page, 'utf8')).toContain('order/quick@shop');
   const trace = join(cluster.folder, 'run.trace.json');
   const converted = await escapement(['inspect', file, '--as', 'perfetto', '-o', trace]);

@@ -63,16 +63,17 @@ async function open(index: number, damage: Damage): Promise<Opened> {
 
 /**
  * Damage that nothing shows yet, such as a live page among the free ones, may show when something
- * is written: some records are, and the store is opened again. A commit that meets a broken page
- * fails, and the store with it: then what was acknowledged is there, and of the commit that failed
- * all or nothing.
+ * is written: some records are, and the store is opened again. A commit that meets a broken page is refused, and
+ * then nothing of it is there, or fails, and the store with it: then what was acknowledged is there, and of the
+ * commit that failed all or nothing.
  */
 async function writeOn(store: Store, directory: string): Promise<Omit<Opened, 'index'>> {
   const fence = store.fence(PLACE) + 1;
   const actors = { ...expected.actors };
   const addresses = Object.keys(actors);
   let unsure: Contents['actors'] | undefined;
-  for (let number = 0; number < WRITES && unsure === undefined; number += 1) {
+  let isRefused = false;
+  for (let number = 0; number < WRITES && unsure === undefined && !isRefused; number += 1) {
     const address = addresses[number * 3] as string;
     const [, entry = ''] = actors[address] ?? [];
     const record = `{"written":${number},"note":"${'y'.repeat(number * 40)}"}`;
@@ -80,9 +81,11 @@ async function writeOn(store: Store, directory: string): Promise<Omit<Opened, 'i
     const refusal = await new Promise<Error | undefined>((resolve) => {
       store.commit({ shard: PLACE, fence, writes }, resolve);
     });
+    const { code } = (refusal ?? {}) as { readonly code?: string };
     if (refusal === undefined) actors[address] = [record, entry];
-    else if ((refusal as { code?: string }).code !== 'STORE_FAILED') throw refusal;
-    else unsure = { ...actors, [address]: [record, entry] };
+    else if (code === 'COMMIT_REFUSED') isRefused = true;
+    else if (code === 'STORE_FAILED') unsure = { ...actors, [address]: [record, entry] };
+    else throw refusal;
   }
   await store.close();
   const again = lmdbStore(directory);

@@ -165,7 +165,11 @@ test('--joblog has a line for each attempt, in the columns of GNU parallel; --et
     ['2', ':', '0', '3', '3', '0'],
     ['3', ':', '0', '3', '0', '0'],
   ]);
-  expect(err).toMatch(/item_2: done, eta 0ms/);
+  const told = err
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(told.at(-1)).toMatchObject({ item: 'item_2', state: 'done', etaMs: 0 });
 });
 
 describe('resume', () => {
