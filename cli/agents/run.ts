@@ -131,7 +131,21 @@ async function hosting(
   const stopping = new AbortController();
   let stoppedBy: ExitCode | undefined;
   try {
+    // The first programs may run before its spawn is answered.
+    let begun: string | undefined;
+    const stop = (exitCode: ExitCode) => (): void => {
+      if (stoppedBy !== undefined && begun !== undefined)
+        void host.runtime
+          .actor(orchestrationAddress(begun))
+          .send({ type: 'run.kill' })
+          .catch(() => {});
+      stoppedBy ??= exitCode;
+      stopping.abort();
+    };
+    process?.on('SIGINT', stop(EXIT.interrupted));
+    process?.on('SIGTERM', stop(EXIT.terminated));
     const runId = await begin(host);
+    begun = runId;
     if (flags.listen !== undefined) {
       const { runtime, clock } = host;
       const metrics = () => metricsOf(host, runId);
@@ -144,17 +158,6 @@ async function hosting(
       if (flags.metrics !== undefined) writeFileSync(flags.metrics, metricsOf(host, runId));
     };
     host.log(runId).watch(keepMetrics);
-    const stop = (exitCode: ExitCode) => (): void => {
-      if (stoppedBy !== undefined)
-        void host.runtime
-          .actor(orchestrationAddress(runId))
-          .send({ type: 'run.kill' })
-          .catch(() => {});
-      stoppedBy ??= exitCode;
-      stopping.abort();
-    };
-    process?.on('SIGINT', stop(EXIT.interrupted));
-    process?.on('SIGTERM', stop(EXIT.terminated));
     const document = await followRun(host, runId, { ...options, signal: stopping.signal });
     progress?.close();
     keepMetrics();

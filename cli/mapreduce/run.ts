@@ -214,14 +214,12 @@ export async function hosting(
       listener = await listenFor(served, flags.listen, logger);
       if (flags.quiet !== true) output.complain(`listening on ${listener.url}\n`);
     }
-    const runId = await begin(host);
-    if (flags.joblog !== undefined) writeJobLog(host, runId, flags.joblog);
-    const shown = { showsEta: flags.eta === true, isJson: flags.json === true };
-    const progress = flags.quiet === true ? undefined : new Progress(host, runId, output, shown);
+    // The first commands may run before its spawn is answered.
+    let begun: string | undefined;
     const stop = (exitCode: ExitCode) => (): void => {
-      if (stoppedBy !== undefined)
+      if (stoppedBy !== undefined && begun !== undefined)
         void host.runtime
-          .actor(runAddress(runId))
+          .actor(runAddress(begun))
           .send({ type: 'run.kill' })
           .catch(() => {});
       stoppedBy ??= exitCode;
@@ -229,6 +227,11 @@ export async function hosting(
     };
     process?.on('SIGINT', stop(EXIT.interrupted));
     process?.on('SIGTERM', stop(EXIT.terminated));
+    const runId = await begin(host);
+    begun = runId;
+    if (flags.joblog !== undefined) writeJobLog(host, runId, flags.joblog);
+    const shown = { showsEta: flags.eta === true, isJson: flags.json === true };
+    const progress = flags.quiet === true ? undefined : new Progress(host, runId, output, shown);
     const document = await followRun(host, runId, { signal: stopping.signal });
     progress?.close();
     const warning = failedItemsWarning(host.stored);

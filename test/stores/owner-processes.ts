@@ -34,7 +34,7 @@ export type ProgramRole = 'lock' | 'lease' | 'idle' | 'cluster';
 /** A directory that is gone after the test. */
 export function testDirectory(): string {
   const parent = mkdtempSync(join(tmpdir(), 'escapement-owner-'));
-  onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(parent, { recursive: true, force: true, maxRetries: 10 }));
   const directory = join(parent, 'data');
   mkdirSync(directory);
   return directory;
