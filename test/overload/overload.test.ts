@@ -20,7 +20,6 @@ test('what is too much is refused with a time, and nothing that was accepted is 
   expect(report.otherAnswers).toEqual({});
   expect(report.shed).toBeGreaterThan(0);
   expect(report.accepted + report.shed).toBe(report.sent);
-  // A job whose dispatches a busy worker refuses too often ends as failed; none is lost.
-  expect(report.done).toBeGreaterThan(report.accepted * 0.95);
+  expect(report.done).toBe(report.accepted);
   expect(report.acceptedOfBaseClient).toBeGreaterThan(report.acceptedOfFlood);
 });

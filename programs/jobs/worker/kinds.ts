@@ -64,8 +64,11 @@ export function hostWorker(
         'dispatch.requested': schema(dispatchRequested),
         'cancel.ordered': schema(cancelOrdered),
       },
-      admit: ({ from }) =>
-        isDatacenter(placeOf(from ?? '')) ? undefined : 'its datacenter alone gives it orders',
+      admit: ({ from, event }) => {
+        if (!isDatacenter(placeOf(from ?? ''))) return 'its datacenter alone gives it orders';
+        if (event.type === 'dispatch.requested') runs.freeCores();
+        return undefined;
+      },
     });
 }
 

@@ -54,6 +54,8 @@ export class Runs {
   readonly #services: RunsServices;
   /** Runs by the address of the attempt. */
   readonly #runs = new Map<string, Run>();
+  /** Runs that are over, and whose worker still counts their cores: the report says it, as soon as it is taken. */
+  readonly #uncounted = new Map<Run, () => void>();
   /** Moments at which attempts have ended, by address. */
   readonly #ended = new Map<string, number>();
 
@@ -117,11 +119,28 @@ export class Runs {
     const { clock } = this.#services;
     const run = this.#runs.get(address);
     if (run === undefined) return;
-    const freeCores = (): void => this.#tellWorker('attempt.finished', run);
-    const cancel = clock.schedule(clock.now() + PAUSE_MS.value, freeCores);
+    const cancel = clock.schedule(clock.now() + PAUSE_MS.value, () => this.#freeCores(run));
+    this.#uncounted.set(run, cancel);
     await this.report(params, run.closing);
+    this.#uncounted.delete(run);
     cancel();
     this.#close(address);
+  }
+
+  /**
+   * Frees the cores of all runs that are over, before a dispatch is judged: its datacenter has their results, and
+   * may have granted the cores again before this worker hears that they were taken.
+   */
+  freeCores(): void {
+    for (const [run, cancel] of [...this.#uncounted]) {
+      cancel();
+      this.#freeCores(run);
+    }
+  }
+
+  #freeCores(run: Run): void {
+    this.#uncounted.delete(run);
+    this.#tellWorker('attempt.finished', run);
   }
 
   /** Answers a dispatch that was taken, unless its end is told first. */
