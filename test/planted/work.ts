@@ -96,4 +96,17 @@ export const workPlants: readonly Plant[] = [
     ],
     plan: '2013620-WP-8.json',
   },
+  {
+    id: 'P325',
+    area: 'work',
+    says: 'A worker refuses work for cores that its datacenter has granted again, until it hears that the result was taken.',
+    edits: [
+      {
+        file: 'programs/jobs/worker/kinds.ts',
+        find: "if (event.type === 'dispatch.requested') runs.freeCores();",
+        replace: '',
+      },
+    ],
+    suite: 'test/jobs/worker/runs.test.ts',
+  },
 ];

@@ -106,6 +106,14 @@ describe('a run', () => {
     });
   });
 
+  test('has left its cores to the next dispatch, though nobody has said yet that its result was taken', async () => {
+    const { dc, ends } = await running(4);
+    ends[0]?.resolve('done');
+    await dc.dispatch('w5');
+    expect(dc.of('dispatch.answered')).toHaveLength(4);
+    expect(ends).toHaveLength(5);
+  });
+
   test('fails also when it throws before it waits for anything', async () => {
     const dc = await datacenter({
       handlers: {
