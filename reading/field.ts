@@ -1,5 +1,5 @@
 /**
- * Field of what people wrote, read by the kind it should be: of a node's settings, a job file, a scenario.
+ * Field of what people wrote, read by the kind it should be: of settings, of a plan, of a scenario.
  *
  * Guarantees: what is read is of that kind and in its range, or undefined with one issue that
  * names the place, the path and what it should be. Unknown keys come with a suggestion.
@@ -22,7 +22,7 @@ export interface Range {
 
 const MOMENTS: Range = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
-/** Name of a job, a workflow, a node, a place. */
+/** Name of a node, a place, a thing that is asked for. */
 const ID_PATTERN = /^[A-Za-z0-9._:-]{1,128}$/;
 
 export class Field<TPlace = number> {
@@ -160,7 +160,7 @@ export class Field<TPlace = number> {
     return text !== undefined && allows(text) ? text : this.#not(what);
   }
 
-  /** Reads the id of a job or a workflow. */
+  /** Reads an id. */
   id(): string | undefined {
     return this.text(ID_PATTERN, '1 to 128 letters, digits or "._:-"');
   }

@@ -2,8 +2,8 @@
  * Imports for authors of machines, beside xstate: addresses as targets, best-effort sends, answers, spawns of
  * other actors, and the time that comes on every event.
  *
- *   sendTo(to('job/j1@A'), { type: 'job.cancel' })              kept until it has arrived
- *   sendTo(hint('gate-job/j1@gate'), { type: 'progress.made' }) may be lost or coalesced
+ *   sendTo(to('order/42@shop'), { type: 'order.cancel' })       kept until it has arrived
+ *   sendTo(hint('board/main@office'), { type: 'share.done' })   may be lost or coalesced
  *   reply(({ context }) => context.total)                       the answer to an `ask`
  *   answer(({ context }) => context.askedBy, () => 'done')      the same, in a later turn
  *   spawnRoot('mail/42', ({ context }) => ({ to: context.to })) an actor of its own

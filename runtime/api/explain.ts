@@ -168,7 +168,7 @@ function sentence(row: HistoryRow): string {
   return `${clipped(what)}${from}${late}${clipped(became)}${clipped(did)}${failed}`;
 }
 
-/** `xstate.after.limit.job.running` is the delay `limit` of state `job.running`. */
+/** `xstate.after.limit.order.open` is the delay `limit` of state `order.open`. */
 function timerName(id: string): string {
   const [, , delay, ...state] = id.split('.');
   return id.startsWith('xstate.after.') ? `"${delay}" of ${state.join('.')}` : `"${id}"`;

@@ -1,5 +1,5 @@
 /**
- * Addresses: `kind/key@place`, for example `order/42@shop-1` or `workflow/j1/w2@A`.
+ * Addresses: `kind/key@place`, for example `order/42@shop-1` or `item/42/pen@shop-1`.
  *
  * A kind is the name a machine is registered under, a key is unique within its kind and may have
  * several segments, a place is where actors live. Without `@place` an address means the place of

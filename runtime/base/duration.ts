@@ -1,7 +1,7 @@
 /**
  * Durations as people write them: `250ms`, `15m`, `1h30m`, `1.5h`, `60d`, or a number of milliseconds.
  *
- * Nodes, job files, scenarios, requests, the command line and tests all read them here. A text has units: digits
+ * Nodes, files of users, scenarios, requests, the command line and tests all read them here. A text has units: digits
  * alone would leave open what they count.
  */
 

@@ -13,6 +13,7 @@ import type { RunFacts, Violation } from '../invariants.ts';
 import { type Cause, Causes, type FrameRecord, type SentRecord } from './causes.ts';
 import { tell } from './record-words.ts';
 import { lastRefusal } from './refusals.ts';
+import type { Subjects } from './subjects.ts';
 import { moment, nodeName, short } from './words.ts';
 
 export interface Because {
@@ -37,6 +38,8 @@ export interface BecauseOptions {
   readonly linesMax?: number;
   /** For who shares a place; without it nodes stand for themselves. */
   readonly places?: RunFacts['places'];
+  /** For causes that the history does not say; without them there are none. */
+  readonly subjects?: Subjects;
 }
 
 const LINES_MAX = 20;
@@ -50,9 +53,9 @@ const BETWEEN_MAX = 4;
 export function because(
   records: readonly HistoryRecord[],
   violation: Violation,
-  { linesMax = LINES_MAX, places = {} }: BecauseOptions = {},
+  { linesMax = LINES_MAX, places = {}, subjects }: BecauseOptions = {},
 ): Because {
-  const causes = new Causes(records);
+  const causes = new Causes(records, subjects);
   const seen = seenAt(records, violation, causes);
   if (seen === undefined) return { lines: [], records: [], links: [] };
   const told: Told[] = [tellLink(seen, undefined)];

@@ -4,19 +4,19 @@
  *
  * Guarantees: a cause is a record before its effect, and it is the one itself where the history says
  * so: identities of messages, effects and deadlines. Where it does not, `before` is said: the last
- * thing that happened about the same job on the same node. It reads frames as text, because they may be
+ * thing that happened about the same subject on the same node. It reads frames as text, because they may be
  * damaged.
  */
 
 import type { HistoryRecord, RecordOf, SentFact, TimersFact, TurnFact } from '../history.ts';
 import { deadlineOf } from './record-words.ts';
 import { spelledFrame } from './spelled-frame.ts';
+import { NO_SUBJECTS, type Subjects, type WorkRecord } from './subjects.ts';
 
 export type TurnRecord = RecordOf<TurnFact>;
 export type SentRecord = RecordOf<SentFact>;
 type QuestionRecord = Extract<HistoryRecord, { readonly type: 'question' }>;
 type TimersRecord = RecordOf<TimersFact>;
-type WorkRecord = Extract<HistoryRecord, { readonly type: 'work' }>;
 type NodeRecord = Extract<HistoryRecord, { readonly type: 'node' }>;
 export type FrameRecord = Extract<HistoryRecord, { readonly type: 'frame' }>;
 
@@ -34,12 +34,14 @@ const IDENTITY = /"from":"([^"]+)","counter":(\d+)/;
 
 export class Causes {
   readonly #records: readonly HistoryRecord[];
+  readonly #subjects: Subjects;
   readonly #turns = new Map<string, TurnRecord[]>();
   readonly #timers = new Map<string, TimersRecord[]>();
   readonly #sent = new Map<string, SentRecord>();
 
-  constructor(records: readonly HistoryRecord[]) {
+  constructor(records: readonly HistoryRecord[], subjects: Subjects = NO_SUBJECTS) {
     this.#records = records;
+    this.#subjects = subjects;
     for (const record of records) {
       if (record.type === 'turn') listIn(this.#turns, record.address).push(record);
       else if (record.type === 'timers') listIn(this.#timers, record.address).push(record);
@@ -89,9 +91,12 @@ export class Causes {
       case 'frame':
         return this.#ofFrame(record);
       case 'log':
-        return caused('before', this.#noting(record) ?? this.#lastAbout(record, jobIn(record)));
+        return caused(
+          'before',
+          this.#noting(record) ?? this.#lastAbout(record, this.#subjects.of(record)),
+        );
       case 'work':
-        return caused('before', this.#attemptBefore(record));
+        return caused('before', this.#turnBefore(record));
       case 'lease':
         return caused('before', this.#changeOf(record.node, record.place, record.index));
       case 'node':
@@ -107,10 +112,10 @@ export class Causes {
     const { from, counter, event } = record;
     if (deadlineOf(record) !== undefined) return caused('deadline', this.#arming(record));
     if (from === undefined) {
-      const work = event.type.startsWith('handler.') ? this.#workBefore(record) : undefined;
+      const work = this.#subjects.isOfWork(event) ? this.#workBefore(record) : undefined;
       return caused(
         'before',
-        work ?? this.#lastOfSelf(record) ?? this.#lastAbout(record, jobIn(record)),
+        work ?? this.#lastOfSelf(record) ?? this.#lastAbout(record, this.#subjects.of(record)),
       );
     }
     const effect = EFFECT.exec(from);
@@ -157,12 +162,12 @@ export class Causes {
     const [, from = '', counter = ''] = IDENTITY.exec(spelledFrame(record.frame)) ?? [];
     const sent = this.#sent.get(identityOf(from, Number(counter)));
     if (sent !== undefined && sent.index < record.index) return caused('message', sent);
-    const jobId = /"jobId":"([^"]+)"/.exec(record.frame)?.[1];
+    const subject = this.#subjects.inFrame(record.frame);
     const isCall = (one: HistoryRecord): boolean =>
-      one.type === 'call' && one.node === record.node && one.jobId === jobId;
+      one.type === 'call' && one.node === record.node && this.#subjects.of(one) === subject;
     const call = this.#last(record.index, isCall);
     if (call !== undefined) return caused('call', call);
-    return caused('before', this.#lastAbout(record, jobId));
+    return caused('before', this.#lastAbout(record, subject));
   }
 
   /** The turn after which the deadline stood there for the first time, for the same moment. */
@@ -181,13 +186,15 @@ export class Causes {
 
   /** The turn that noted it was told of a moment later; its message is what counts. */
   #noting(record: Extract<HistoryRecord, { readonly type: 'log' }>): HistoryRecord | undefined {
-    const jobId = jobIn(record);
-    if (jobId === undefined) return undefined;
+    const subject = this.#subjects.of(record);
+    if (subject === undefined) return undefined;
     const { at } = record.fields;
     const turn = this.#records
       .slice(record.index + 1, record.index + 40)
       .find((one) => one.type === 'turn' && one.node === record.node && one.takenAt === at);
-    return turn?.type === 'turn' && jobIn(turn) === jobId ? this.of(turn)?.record : undefined;
+    return turn !== undefined && this.#subjects.of(turn) === subject
+      ? this.of(turn)?.record
+      : undefined;
   }
 
   /** Who led before, or what had become of the node. */
@@ -217,21 +224,17 @@ export class Causes {
     return this.#last(index, (one) => one.type === 'call' && one.call === call);
   }
 
-  /** What the handler of an attempt did last, and the other way round. */
+  /** What was done last for an actor, and the other way round. */
   #workBefore({ node, address, index }: TurnRecord): HistoryRecord | undefined {
     const isSame = (one: HistoryRecord): boolean =>
-      one.type === 'work' &&
-      one.node === node &&
-      address.startsWith(`attempt/${one.jobId}/${one.workflowId}/`);
+      one.type === 'work' && one.node === node && this.#subjects.isWorkFor(one, address);
     return this.#last(index, isSame);
   }
 
-  #attemptBefore({ node, jobId, workflowId, index }: WorkRecord): HistoryRecord | undefined {
+  #turnBefore(work: WorkRecord): HistoryRecord | undefined {
     const isSame = (one: HistoryRecord): boolean =>
-      one.type === 'turn' &&
-      one.node === node &&
-      one.address.startsWith(`attempt/${jobId}/${workflowId}/`);
-    return this.#last(index, isSame);
+      one.type === 'turn' && one.node === work.node && this.#subjects.isWorkFor(work, one.address);
+    return this.#last(work.index, isSame);
   }
 
   /** What somebody does for an actor comes back to it. */
@@ -240,15 +243,15 @@ export class Causes {
   }
 
   /** Siblings are made by the same turn of another kind, and not by each other. */
-  #lastAbout(record: HistoryRecord, jobId: string | undefined): HistoryRecord | undefined {
-    if (jobId === undefined) return undefined;
+  #lastAbout(record: HistoryRecord, subject: string | undefined): HistoryRecord | undefined {
+    if (subject === undefined) return undefined;
     const { node, index } = record;
     const own = record.type === 'turn' ? record.kind : undefined;
     const isAbout = (one: HistoryRecord): boolean =>
       (one.type === 'turn' || one.type === 'question') &&
       one.node === node &&
       one.kind !== own &&
-      jobIn(one) === jobId;
+      this.#subjects.of(one) === subject;
     return this.#last(index, isAbout);
   }
 
@@ -268,15 +271,6 @@ export class Causes {
   }
 }
 
-/** The job that a record is about, as far as it says so. */
-function jobIn(record: HistoryRecord): string | undefined {
-  if (record.type === 'log') return textOf(record.fields.jobId);
-  if (record.type !== 'turn' && record.type !== 'question')
-    return 'jobId' in record ? record.jobId : undefined;
-  const own = /^(?:job|gate-job|workflow|attempt|submission-page)\/([^/@]+)/.exec(record.address);
-  return own?.[1] ?? textOf((record.event as { readonly jobId?: unknown }).jobId);
-}
-
 /** A message that was sent once and arrived needs no more words. */
 function detours(frames: readonly FrameRecord[]): readonly FrameRecord[] {
   const isStraight = frames.every(
@@ -287,10 +281,6 @@ function detours(frames: readonly FrameRecord[]): readonly FrameRecord[] {
 
 function caused(by: Cause['by'], record: HistoryRecord | undefined): Cause | undefined {
   return record && { record, by, frames: NO_FRAMES };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
 
 function dueIn(record: TimersRecord | undefined, id: string): number | undefined {

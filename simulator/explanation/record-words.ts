@@ -10,7 +10,7 @@ import { brief, fieldsOf, moment, nodeName, senderName, short, stateName } from 
 
 const DEADLINE = 'xstate.after.';
 
-/** `#12 T=00:00:01.000 A/manager-1  job/j1@A took …`. */
+/** `#12 T=00:00:01.000 shop/node-1  order/42@shop took …`. */
 export function lineOf(record: HistoryRecord): string {
   return `#${record.index} T=${moment(record.atMs)} ${nodeName(record.node)}  ${tell(record)}`;
 }
@@ -45,9 +45,9 @@ export function tell(record: HistoryRecord): string {
     case 'fault':
       return `${record.kind} (${record.id}) ${record.change} ${brief(record.about)}`.trim();
     case 'work':
-      return `work ${record.jobId}/${record.workflowId} run ${record.run} ${record.change} ${brief(record.about)}`.trim();
+      return `work ${record.subject ?? ''} ${record.change} ${brief(record.about)}`.trim();
     case 'call':
-      return `${record.call}: ${record.request} ${record.jobId} at ${nodeName(record.to)} ${brief(record.body)}`.trim();
+      return `${record.call}: ${record.request} ${record.subject ?? ''} at ${nodeName(record.to)} ${brief(record.body)}`.trim();
     case 'answer':
       return `${record.call}: ${record.outcome} ${brief(record.about)}`.trim();
   }
@@ -58,7 +58,7 @@ export function deadlineOf({ event }: Pick<TurnFact, 'event'>): string | undefin
   return event.type.startsWith(DEADLINE) ? timerName(event.type) : undefined;
 }
 
-/** `xstate.after.overallLimit.job.active…` → `overallLimit`. */
+/** `xstate.after.payLimit.order.open…` → `payLimit`. */
 export function timerName(id: string): string {
   const name = id.startsWith(DEADLINE) ? id.slice(DEADLINE.length) : id;
   return name.split('.', 1)[0] ?? name;

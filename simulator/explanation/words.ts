@@ -26,7 +26,7 @@ export function length(ms: number): string {
   return `${ms.toLocaleString('en-GB')} ms`;
 }
 
-/** `A/manager-1` for the node `A.manager-1` of the place `A`; the cluster for what has no node. */
+/** `shop/node-1` for the node `shop.node-1` of the place `shop`; the cluster for what has no node. */
 export function nodeName(node: string): string {
   return node === '' ? 'cluster' : node.replace(/\.([a-z]+-\d+)$/, '/$1');
 }
@@ -61,7 +61,7 @@ export function fieldsOf(event: { readonly type: string }, lengthMax = 120): str
   return short(told.join(' '), lengthMax);
 }
 
-/** A state as text, JSON or not: `active(phase=submitted, reporting=off)`. */
+/** A state as text, JSON or not: `active(phase=paid, sending=off)`. */
 export function stateName(state: string, lengthMax = 80): string {
   if (!state.startsWith('{')) return short(state, lengthMax);
   try {

@@ -108,7 +108,7 @@ export const boardOutage: NemesisKind = {
     const [place] = strike.nemesis.targets;
     const electors = strike.world.nodes().filter((node) => node.place === place);
     for (const { node, isUp } of strike.chance.some(electors, strike.number('share'))) {
-      if (isUp) strike.hit({ manager: node });
+      if (isUp) strike.hit({ elector: node });
       loseLeaseStore(strike, node);
     }
   },

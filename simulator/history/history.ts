@@ -144,7 +144,10 @@ export interface LogFact {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** What a handler on a worker does: the effect in the world that all this is for. */
+/**
+ * Code of a user does something in the world: the effect that all this is for. Of this and of calls a system
+ * says more, such as what they are about, by merging declarations.
+ */
 export interface WorkFact {
   readonly type: 'work';
   readonly change:
@@ -155,9 +158,8 @@ export interface WorkFact {
     | 'aborted'
     | 'returned'
     | 'threw';
-  readonly jobId: string;
-  readonly workflowId: string;
-  readonly run: number;
+  /** What it is done for, in words. */
+  readonly subject?: string;
   /** The progress, the wish, the answer, the result or the error. */
   readonly about: unknown;
 }
@@ -169,7 +171,8 @@ export interface CallFact {
   readonly to: string;
   /** Name of what is asked for. */
   readonly request: string;
-  readonly jobId: string;
+  /** What it is about, in words. */
+  readonly subject?: string;
   readonly body: unknown;
 }
 

@@ -2,7 +2,7 @@
  * Image of the disk of each place, as the commits tell it.
  *
  * Guarantees: the image of an actor is the record that was written last. A place is kept when
- * something was ever committed for it; of the others, such as workers, nobody can say what they
+ * something was ever committed for it; of the others nobody can say what they
  * should remember. A disk that was lost, or put back to an older copy, is begun again: what was
  * on it says nothing about what is on it now.
  */

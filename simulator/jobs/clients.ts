@@ -88,7 +88,7 @@ export class Clients {
     const call = `call-${this.#calls}`;
     const { history } = this.#world;
     const node = `client-${[...this.#clients.keys()].indexOf(to) + 1}`;
-    history.add(node, { type: 'call', call, to, request, jobId, body });
+    history.add(node, { type: 'call', call, to, request, jobId, subject: jobId, body });
     const tell = (outcome: AnswerFact['outcome'], about: unknown): void => {
       this.#open -= 1;
       history.add(node, { type: 'answer', call, outcome, about });

@@ -1,9 +1,24 @@
-/** Facts of a run of the jobs system beside its history. */
+/**
+ * Facts of a run of the jobs system: those beside its history, and what its records say more than those of any
+ * system.
+ */
 
 import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
 import type { Invariant, RunFacts } from '../invariants.ts';
 import type { Bounds } from '../simulation.ts';
 import type { PlannedBook } from './plan.ts';
+
+declare module '../history/history.ts' {
+  interface WorkFact {
+    readonly jobId: string;
+    readonly workflowId: string;
+    readonly run: number;
+  }
+
+  interface CallFact {
+    readonly jobId: string;
+  }
+}
 
 export interface JobsFacts extends RunFacts {
   /** The configuration of all its programs. */

@@ -28,8 +28,9 @@ export function recordedHandler({
   const play = scriptedHandler(clock, running, datacenter);
   return async (context) => {
     const { jobId, workflowId, run, signal } = context;
+    const subject = `${jobId}/${workflowId} run ${run}`;
     const note = (change: WorkFact['change'], about: unknown = null) =>
-      tell({ type: 'work', change, jobId, workflowId, run, about });
+      tell({ type: 'work', change, jobId, workflowId, run, subject, about });
     note('started');
     signal.addEventListener('abort', () => note('aborted'), { once: true });
     try {

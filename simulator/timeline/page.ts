@@ -38,7 +38,7 @@ export function timelinePage(title: string, shown: unknown): string {
 <label><input type="radio" name="messages" value="chain" checked><span>That led to it</span></label>
 <label><input type="radio" name="messages" value="all"><span>All</span></label>
 </fieldset>
-<label class="search">Find <input id="filter" type="search" placeholder="job, actor, event…" autocomplete="off"></label>
+<label class="search">Find <input id="filter" type="search" placeholder="actor, event…" autocomplete="off"></label>
 <span class="buttons">
 <button type="button" id="whole" title="The whole run (0)">Whole run</button>
 <button type="button" id="near" title="Where it broke (V)">Where it broke</button>

@@ -1,7 +1,7 @@
 /**
- * The lease store of a cluster, as each of its managers reaches it.
+ * The lease store of a cluster, as each of its nodes reaches it.
  *
- * A datacenter elects its leader like any other, or the script appoints it: then nobody else is
+ * A place elects its holder like any other, or the script appoints it: then nobody else is
  * given the lease, and its holder loses it at that moment.
  */
 

@@ -8,6 +8,7 @@ import { jobsInvariants } from '../../simulator/jobs/invariants/index.ts';
 import type { Plan } from '../../simulator/jobs/plan.ts';
 import { readPlan } from '../../simulator/jobs/report/plan-file.ts';
 import { reportFailure } from '../../simulator/jobs/report/report.ts';
+import { JOBS_SUBJECTS } from '../../simulator/jobs/report/subjects.ts';
 import { play, type Run } from '../../simulator/jobs/run.ts';
 import { inertJson } from '../../simulator/timeline/page.ts';
 import { timeline } from '../../simulator/timeline/timeline.ts';
@@ -37,10 +38,12 @@ async function timedOut(changes: Partial<Plan> = {}): Promise<[Run, HistoryRecor
   return [run, ended];
 }
 
+const subjects = JOBS_SUBJECTS;
+
 describe('why it broke', () => {
   test('goes back over messages and deadlines to the client that asked', async () => {
     const [run, ended] = await timedOut();
-    const { lines, records } = because(run.history.records, violationAt(ended));
+    const { lines, records } = because(run.history.records, violationAt(ended), { subjects });
     const text = lines.join('\n');
     expect(lines[0]).toContain('submit j1 at gate-1');
     expect(text).toMatch(

@@ -18,6 +18,7 @@ import { planText } from './plan-file.ts';
 import { type Findings, reportLines } from './report-lines.ts';
 import { reproductionTest } from './reproduction.ts';
 import { type ShrinkOptions, shrink } from './shrink.ts';
+import { JOBS_SUBJECTS } from './subjects.ts';
 
 export interface ReportOptions extends Pick<ShrinkOptions, 'triesMax' | 'mayGoOn' | 'onTry'> {
   readonly plan: Plan;
@@ -70,7 +71,7 @@ export async function reportFailure(options: ReportOptions): Promise<FailureRepo
   const confirmed = await confirm(run, options, (one) => playing(one, { invariants: only }));
   const passing = await nearestPassing(run, shrunk.passing, (one) => playing(one, { invariants }));
   const { places } = run.facts;
-  const why = because(run.history.records, violation, { places });
+  const why = because(run.history.records, violation, { places, subjects: JOBS_SUBJECTS });
   const findings: Findings = { original, run, violation, shrunk, confirmed, why, passing };
   const lines = reportLines(findings, {
     folder,
