@@ -13,6 +13,7 @@ import { jobAddress } from '../machines/jobs/addresses.ts';
 import type { LogEvent } from '../machines/jobs/log-events.ts';
 import { connectClient } from '../programs/jobs/client.ts';
 import { startManager } from '../programs/jobs/manager.ts';
+import { JOBS_ROLES } from '../programs/jobs/peer-roles.ts';
 import type { HandlerContext } from '../programs/jobs/worker/handlers.ts';
 import { type JobWorker, startWorker } from '../programs/jobs/worker.ts';
 import { websocketTransport } from '../transports/websocket.ts';
@@ -48,6 +49,7 @@ async function manager(): Promise<void> {
   const transport = websocketTransport({
     node: MANAGER,
     role: 'manager',
+    roles: JOBS_ROLES,
     place: DATACENTER,
     listen: { port: 0 },
     secret: SECRET,
@@ -108,6 +110,7 @@ async function workers(): Promise<void> {
     const transport = websocketTransport({
       node: worker,
       role: 'worker',
+      roles: JOBS_ROLES,
       place: worker,
       peers: [where],
       secret: SECRET,
@@ -130,6 +133,7 @@ async function client(): Promise<void> {
   const transport = websocketTransport({
     node: 'client',
     role: 'node',
+    roles: JOBS_ROLES,
     peers: [where],
     secret: SECRET,
   });

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectClient } from '../programs/jobs/client.ts';
+import { JOBS_ROLES } from '../programs/jobs/peer-roles.ts';
 import { startWorker } from '../programs/jobs/worker.ts';
 import { websocketTransport } from '../transports/websocket.ts';
 import { playByzantine } from './byzantine-session.ts';
@@ -271,10 +272,8 @@ async function settle(urls: Urls, as: ByzantineRole) {
       },
     },
     transport: websocketTransport({
-      node: worker,
-      role: 'worker',
-      secret: SECRET,
-      peers: [urls.manager],
+      ...{ node: worker, role: 'worker', roles: JOBS_ROLES },
+      ...{ secret: SECRET, peers: [urls.manager] },
     }),
   });
   const kept = [handler, 'absent'].map((id) => ({ id, handler: id }));
@@ -285,7 +284,8 @@ async function settle(urls: Urls, as: ByzantineRole) {
   ] as const) {
     const { name, token } = OPERATOR;
     const node = `${name}~${to}`;
-    const transport = websocketTransport({ node, role: 'client', peers: [url], token });
+    const own = { node, role: 'client', roles: JOBS_ROLES, token };
+    const transport = websocketTransport({ ...own, peers: [url] });
     const client = await connectClient({ client: node, to, transport });
     const targets = (datacenters: readonly string[]) =>
       to === 'gate' ? { targetDatacenters: datacenters } : {};

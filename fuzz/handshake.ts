@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import type { PeerRole } from '../runtime/ports/transport.ts';
+import { JOBS_ROLES, type JobsRole } from '../programs/jobs/peer-roles.ts';
 import { type Claim, claimHeaders, HEADERS, readClaim } from '../transports/websocket/claim.ts';
 import { linkIdOf, proofOf, type Transcript } from '../transports/websocket/proof.ts';
 import type { Dice } from './dice.ts';
@@ -112,7 +112,7 @@ function strangerClaim(dice: Dice): Claim {
   return { node, role, place, bootEpoch: Date.now() };
 }
 
-function peerRole(dice: Dice): PeerRole {
+function peerRole(dice: Dice): JobsRole {
   return dice.pick(['gate', 'manager', 'worker', 'node'] as const);
 }
 
@@ -175,7 +175,7 @@ function upgradeHeaders(): Headers {
 
 function transcriptOf(head: Head, caller: Claim, nonce: string, listenerNonce: string): Transcript {
   const nobody: Claim = { node: '', role: 'node', place: '', bootEpoch: 0 };
-  const listener = readClaim(head.headers) ?? nobody;
+  const listener = readClaim(head.headers, JOBS_ROLES) ?? nobody;
   return { version: VERSION, caller, listener, callerNonce: nonce, listenerNonce };
 }
 

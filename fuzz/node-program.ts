@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { refuseStranger } from '../cli/node/neighbours.ts';
 import { startGate } from '../programs/jobs/gate.ts';
 import { startManager } from '../programs/jobs/manager.ts';
+import { JOBS_ROLES, jobsPeer } from '../programs/jobs/peer-roles.ts';
 import type { Lease } from '../runtime/ports/lease.ts';
 import type { Store } from '../runtime/ports/store.ts';
 import type { Transport, TransportListener } from '../runtime/ports/transport.ts';
@@ -78,6 +79,7 @@ const shared = {
 };
 const managerSocket = websocketTransport({
   ...shared,
+  roles: JOBS_ROLES,
   node: 'A.manager-1',
   role: 'manager',
   place: 'A',
@@ -123,6 +125,7 @@ const manager = await startManager({
 });
 const gateSocket = websocketTransport({
   ...shared,
+  roles: JOBS_ROLES,
   node: 'gate',
   role: 'gate',
   peers: [managerSocket.url as string],
@@ -229,7 +232,7 @@ function admitting(own: Parameters<typeof refuseStranger>[0]): Pick<WebSocketOpt
 /** With a plant: a worker passes for a manager of A, in all or in what it says of fences. */
 function believing(inner: Transport): Transport {
   if (plant !== 'believedFence' && plant !== 'believedRole') return inner;
-  const greater = { role: 'manager', place: 'A' } as const;
+  const greater = jobsPeer('manager', 'A');
   const { start } = inner;
   inner.start = (listener: TransportListener) =>
     start.call(inner, {

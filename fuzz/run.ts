@@ -13,6 +13,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectClient } from '../programs/jobs/client.ts';
+import { JOBS_ROLES } from '../programs/jobs/peer-roles.ts';
 import { websocketTransport } from '../transports/websocket.ts';
 import { type Corpus, RECORDED_JOB, recordCorpus } from './corpus.ts';
 import { Dice } from './dice.ts';
@@ -251,7 +252,13 @@ class FuzzRun {
 
 async function submit(url: string, to: string, terms: object): Promise<void> {
   const name = `${CLIENT}~${to}`;
-  const transport = websocketTransport({ node: name, role: 'client', peers: [url], token: TOKEN });
+  const transport = websocketTransport({
+    node: name,
+    role: 'client',
+    roles: JOBS_ROLES,
+    peers: [url],
+    token: TOKEN,
+  });
   const client = await connectClient({ client: name, to, transport });
   await client.submit({ ...RECORDED_JOB, ...terms, jobId: `one-${to}` });
   await client.stop();

@@ -61,6 +61,18 @@ const PRIVATE_WORDS = new RegExp(
     .join('|'),
   'i',
 );
+/** Folders that serve any system: what they need to know of one is told them. */
+const GENERIC =
+  /^(create-runtime\.ts$|(?:reading|runtime|stores|telemetry|transports)\/|simulator\/(?!index\.ts$|jobs(?:\.ts$|\/)))/;
+/** Roles and facts of the jobs system, alone or as a part of a name. */
+const OF_JOBS = 'job|workflow|gate|manager|worker|datacenter|heartbeat|submission';
+const JOBS_WORDS = new RegExp(
+  `(?<![A-Za-z])(?:${OF_JOBS})s?(?![a-z])|(?:${OF_JOBS.replace(/(?<=^|\|)./g, (letter) => letter.toUpperCase())})s?(?![a-z])`,
+);
+/** Files of the project, and what Node calls its threads and processes. */
+const NOT_OF_JOBS =
+  /\b(?:test|machines|programs)\/[\w./-]+|worker_?threads|'Worker'|cluster worker|workers of one process/gi;
+
 /** Where a checkout lives is nobody else's business. */
 const MACHINE_PATH = new RegExp(`(?<![\\w.-])/(${['work', 'root', 'home'].join('|')})/`);
 
@@ -105,6 +117,19 @@ describe('the sources', () => {
       (path) => folderOf(path) !== 'machines' && !XSTATE_SEAM.test(path),
     );
     expect(outside.filter(runsXState)).toEqual([]);
+  });
+
+  test('that serve any system know no role, field or word of the jobs system', () => {
+    const generic = source.filter((path) => GENERIC.test(path));
+    expect(generic.length).toBeGreaterThan(200);
+    for (const word of ['gate', 'jobId', 'isManager', 'Workflows', 'workerLimit'])
+      expect(word).toMatch(JOBS_WORDS);
+    for (const word of ['gateway', 'navigate', 'investigates', 'Jobst'])
+      expect(word).not.toMatch(JOBS_WORDS);
+    const told = generic.flatMap((path) =>
+      linesWith(path, JOBS_WORDS, readProjectFile(path).replaceAll(NOT_OF_JOBS, '')),
+    );
+    expect(told).toEqual([]);
   });
 
   test('export by name', () => {

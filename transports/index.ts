@@ -5,9 +5,15 @@
  * This is a public entry. Importing it connects nothing.
  */
 
+export {
+  CLIENT_ROLE,
+  NODE_ROLE,
+  type PeerBounds,
+  type PeerRights,
+  type PeerRole,
+} from '../runtime/ports/peer-role.ts';
 export type {
   PeerIdentity,
-  PeerRole,
   ProvedPeer,
   Transport,
   TransportListener,

@@ -24,7 +24,7 @@ import {
 import { SystemClock } from '../runtime/system/clock.ts';
 import { systemRandom } from '../runtime/system/random.ts';
 import { Bans } from './websocket/bans.ts';
-import type { Claim } from './websocket/claim.ts';
+import { identityOf, type KnownClaim } from './websocket/claim.ts';
 import { type Counters, newCounters } from './websocket/counters.ts';
 import { DialQueue } from './websocket/dial-queue.ts';
 import { Dialler } from './websocket/dialler.ts';
@@ -191,7 +191,7 @@ class WebSockets implements WebSocketTransport {
 
   identityOf(node: string): PeerIdentity | undefined {
     const peer = this.#links.get(node)?.peer;
-    return peer && { role: peer.role, place: peer.place };
+    return peer && identityOf(peer);
   }
 
   recheckClients(): void {
@@ -221,11 +221,11 @@ class WebSockets implements WebSocketTransport {
   #opened(
     webSocket: WebSocket,
     socket: Socket,
-    peer: Claim,
+    peer: KnownClaim,
     linkId: string,
     isDialled: boolean,
   ): Link {
-    const isClientSide = this.#settings.own.role === 'client';
+    const isClientSide = this.#settings.own.rights.isClient;
     const link = new Link(
       { peer, linkId, isDialled, isClientSide, webSocket, socket },
       {

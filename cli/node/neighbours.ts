@@ -6,12 +6,11 @@
  * here. Nobody may bear the name of a place that is somebody else's, because messages go by it.
  */
 
-import type { PeerRole } from '../../runtime/ports/transport.ts';
 import type { NodeConfiguration } from './resolve.ts';
 
 export interface Neighbour {
   readonly node: string;
-  readonly role: PeerRole;
+  readonly role: string;
   readonly place: string;
 }
 

@@ -7,6 +7,7 @@
  */
 
 import type { JobsConfiguration } from '../../programs/jobs/configuration.ts';
+import { JOBS_ROLES } from '../../programs/jobs/peer-roles.ts';
 import { excerpt, messageOf } from '../../runtime/base/errors.ts';
 import { findLikelyOf } from '../../runtime/base/suggestion.ts';
 import { resolveSettings } from '../../transports/websocket/options.ts';
@@ -135,7 +136,10 @@ function checkSockets(configuration: NodeConfiguration, issues: Issues): void {
     ...(tls !== undefined && { tls }),
   };
   try {
-    resolveSettings({ node, role, place, peers, limits: limits.sockets, ...proofs }, 0);
+    resolveSettings(
+      { node, role, roles: JOBS_ROLES, place, peers, limits: limits.sockets, ...proofs },
+      0,
+    );
   } catch (thrown) {
     issues.unusable('', messageOf(thrown));
   }

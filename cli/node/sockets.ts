@@ -5,6 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
+import { JOBS_ROLES } from '../../programs/jobs/peer-roles.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
 import { type WebSocketTransport, websocketTransport } from '../../transports/websocket.ts';
 import { isLoopback } from './listen-address.ts';
@@ -35,6 +36,7 @@ export function openSockets(
   return websocketTransport({
     node,
     role,
+    roles: JOBS_ROLES,
     place,
     peers,
     limits: limits.sockets,

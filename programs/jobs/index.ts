@@ -54,6 +54,7 @@ export type { Counters, Labels } from './counters.ts';
 export { type Gate, type GateOptions, startGate } from './gate.ts';
 export type { ClientGrant, ClientRole } from './jobs-service/permissions.ts';
 export { type Manager, type ManagerOptions, startManager } from './manager.ts';
+export { JOBS_ROLES, type JobsRole } from './peer-roles.ts';
 export {
   type ObservedJob,
   type Recommendation,

@@ -65,9 +65,9 @@ export interface RuntimeLimits {
   readonly clientMessageBytesMax: number;
   /** Time that a message in fragments may pause before it is dropped. Default 10,000. */
   readonly pieceWaitMs: number;
-  /** Characters of one text in a frame of a gate, a manager, a worker or a client. Default 8,192. */
+  /** Characters of one text in a frame of a peer whose role says where longer ones may be. Default 8,192. */
   readonly textLengthMax: number;
-  /** The same for a payload or a result. Default 65,536. */
+  /** The same where such a role lets texts be longer, and for all texts of other clients. Default 65,536. */
   readonly payloadLengthMax: number;
   /** Malformed things of one peer within the window that end its connection. Default 3 in 60,000 ms. */
   readonly peerFaultsMax: number;

@@ -4,10 +4,9 @@
  * Such a peer speaks for the actors of its own place and for the code of its own node, and for nobody else;
  * under names of requests, which belong to no place, only where its role repeats requests. It claims no other
  * place, and has answers sent nowhere else. A client only asks, and only those kinds that are open to
- * clients. Only processes of one's own kinds read state from outside, and gates and managers
- * what an inspector that is on shows. Peers of a transport that knows nothing
- * of identities are not checked: there all nodes trust each other. Which senders an actor accepts is decided
- * later, by the `admit` of its kind.
+ * clients. What it reads from outside is said by its role, as its program has declared it. Peers of a transport
+ * that knows nothing of identities are not checked: there all nodes trust each other. Which senders an actor
+ * accepts is decided later, by the `admit` of its kind.
  */
 
 import { placeOf } from '../base/address.ts';
@@ -15,44 +14,42 @@ import { excerpt, RuntimeError } from '../base/errors.ts';
 import { FENCE_MAX, isFence } from '../base/fence.ts';
 import type { RuntimeLimits } from '../base/limits.ts';
 import { REPLY_EVENT } from '../machine.ts';
-import { isHostOf, type PeerIdentity, type PeerRole, type ProvedPeer } from '../ports/transport.ts';
+import type { PeerBounds } from '../ports/peer-role.ts';
+import { isHostOf, type PeerIdentity, type ProvedPeer } from '../ports/transport.ts';
 import { type Envelope, FETCH_EVENT, INSPECT_QUESTION, type Receipt } from './envelope.ts';
 import type { Hello } from './frame.ts';
 import type { JsonBounds } from './json-limits.ts';
 
 /** Prefix of the names that requests are sent under, see `Calls.request`: they belong to no place. */
 const REQUEST = 'request:';
-/** The jobs system repeats nothing under such names: they would be senders that nobody is answerable for. */
-const REQUESTING: ReadonlySet<PeerRole> = new Set(['node', 'client']);
 
 /** An event may be 32 levels deep and lies four levels deep in its frame, as one of a batch. */
 const FRAME_DEPTH_MAX = 36;
 const KEYS_MAX = 1_000;
-/** A page of 500 entries has some ten thousand, and the parser takes some 20 ms for as many as that. */
-const PARTS_MAX = 50_000;
-/** The densest part of a submission has some forty thousand, ids of one letter that a workflow depends on. */
-const ITEMS_MAX = 100_000;
-/** Keys under which the jobs system has texts of its users that it does not look into. */
-const PAYLOAD_KEYS: ReadonlySet<string> = new Set(['payload', 'result']);
+const UNBOUNDED: PeerBounds = {
+  partsMax: Number.POSITIVE_INFINITY,
+  itemsMax: Number.POSITIVE_INFINITY,
+};
 
 /** Bounds of a frame of such a peer, checked before it is parsed. */
-export function boundsOf({ role }: PeerIdentity, limits: RuntimeLimits): JsonBounds {
-  // What one's own kinds say to each other is nobody else's to judge.
-  const isOwn = role === 'node';
+export function boundsOf({ rights: { bounds } }: PeerIdentity, limits: RuntimeLimits): JsonBounds {
+  const { partsMax, itemsMax, payloadKeys } = bounds ?? UNBOUNDED;
+  const { payloadLengthMax: payloadMax, textLengthMax } = limits;
+  const textMax = payloadKeys === undefined ? payloadMax : textLengthMax;
   return {
     depthMax: FRAME_DEPTH_MAX,
     keysMax: KEYS_MAX,
-    partsMax: isOwn ? Number.POSITIVE_INFINITY : PARTS_MAX,
-    itemsMax: isOwn ? Number.POSITIVE_INFINITY : ITEMS_MAX,
-    textMax: isOwn ? Number.POSITIVE_INFINITY : limits.textLengthMax,
-    payloadMax: limits.payloadLengthMax,
-    payloadKeys: PAYLOAD_KEYS,
+    partsMax,
+    itemsMax,
+    textMax: bounds === undefined ? Number.POSITIVE_INFINITY : textMax,
+    payloadMax,
+    payloadKeys: new Set(payloadKeys),
   };
 }
 
 /** Bytes of the largest message of such a peer. */
 export function messageBytesOf(peer: PeerIdentity | undefined, limits: RuntimeLimits): number {
-  return peer?.role === 'client' ? limits.clientMessageBytesMax : limits.messageBytesMax;
+  return peer?.rights.isClient ? limits.clientMessageBytesMax : limits.messageBytesMax;
 }
 
 /** Fences known of the places that a hello speaks of. */
@@ -111,7 +108,7 @@ export function checkEnvelopeOf(
   { to, from, event }: Envelope,
   isClosed: (address: string) => boolean,
 ): void {
-  const isRequest = from.startsWith(REQUEST) && !from.includes('@') && REQUESTING.has(peer.role);
+  const isRequest = from.startsWith(REQUEST) && !from.includes('@') && peer.rights.repeatsRequests;
   const isOwn = from.includes('@') && isPlaceOf(peer, placeOf(from));
   if (!isOwn && !isRequest) throw overstepped(peer, `speaks as ${excerpt(from)}`);
   const { replyTo } = event as { replyTo?: unknown };
@@ -119,21 +116,15 @@ export function checkEnvelopeOf(
     throw overstepped(peer, `has answers sent to ${excerpt(replyTo)}`);
   if (event.type === FETCH_EVENT && !mayRead(peer, event))
     throw overstepped(peer, `wants to read ${excerpt(to)}`);
-  if (peer.role !== 'client') return;
+  if (!peer.rights.isClient) return;
   if (event.type === REPLY_EVENT) throw overstepped(peer, 'answers what nobody asked it');
   if (isClosed(to)) throw overstepped(peer, `speaks to ${excerpt(to)}, which is not for clients`);
 }
 
-/**
- * Processes of one's own kinds read each other's actors. Gates and managers may ask what an inspector shows; it is
- * answered where one is on. Workers and clients read nothing.
- */
-export function mayRead({ role }: ProvedPeer, event: object): boolean {
-  if (role === 'node') return true;
-  return (
-    (event as { what?: unknown }).what === INSPECT_QUESTION &&
-    (role === 'gate' || role === 'manager')
-  );
+/** True if its role may read what it asks for. What an inspector shows is answered where one is on. */
+export function mayRead({ rights: { reads } }: ProvedPeer, event: object): boolean {
+  if (reads === 'actors') return true;
+  return reads === 'inspector' && (event as { what?: unknown }).what === INSPECT_QUESTION;
 }
 
 /** True if the peer may speak for actors of that place. */

@@ -95,8 +95,8 @@ export class PeerConduct {
 
 const MINUTE_MS = 60_000;
 
-function allowanceOf({ role }: PeerIdentity, clock: Clock, limits: RuntimeLimits): Bucket {
-  return role === 'client'
+function allowanceOf({ rights }: PeerIdentity, clock: Clock, limits: RuntimeLimits): Bucket {
+  return rights.isClient
     ? new Bucket(clock, limits.clientMessagesPerMinute, MINUTE_MS)
     : new Bucket(clock, limits.peerMessagesPerSecond);
 }

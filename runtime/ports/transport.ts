@@ -12,6 +12,7 @@
  */
 
 import { RuntimeError } from '../base/errors.ts';
+import type { PeerRights } from './peer-role.ts';
 
 export interface Transport {
   /** The node it was made for, where it knows. */
@@ -45,20 +46,17 @@ export interface TransportListener {
   frameReceived(node: string, frame: string): void;
 }
 
-export const PEER_ROLES = ['gate', 'manager', 'worker', 'client', 'node'] as const;
-
-/** `node` is a process of one's own kinds. */
-export type PeerRole = (typeof PEER_ROLES)[number];
-
 export interface PeerIdentity {
-  readonly role: PeerRole;
+  /** Name of its role, as the program has declared it. */
+  readonly role: string;
+  readonly rights: PeerRights;
   /** The place for whose actors the peer may speak, besides the one of its own name. */
   readonly place: string;
 }
 
-/** True if it hosts that place, or stands by for it: of workers and clients their name is all they host. */
-export function isHostOf({ role, place }: PeerIdentity, name: string): boolean {
-  return place === name && role !== 'worker' && role !== 'client';
+/** True if it hosts that place, or stands by for it. */
+export function isHostOf({ rights, place }: PeerIdentity, name: string): boolean {
+  return place === name && rights.hostsPlace;
 }
 
 /** A peer that has proved to be this node. */

@@ -11,7 +11,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createRuntime } from '../../create-runtime.ts';
 import { connectClient, type JobsClient } from '../../programs/jobs/client.ts';
 import { CLIENT_ROLES, PERMISSIONS } from '../../programs/jobs/jobs-service/permissions.ts';
-import type { PeerRole } from '../../runtime/ports/transport.ts';
+import { JOBS_ROLES } from '../../programs/jobs/peer-roles.ts';
 import { websocketTransport } from '../../transports/websocket.ts';
 import {
   CLIENTS,
@@ -183,7 +183,8 @@ describe('a node of the cluster that is no client', () => {
   ] as const)('a %s asks for what it has to know, if anything', async (role, name, place) => {
     const transport = websocketTransport({
       node: name,
-      role: role as PeerRole,
+      role,
+      roles: JOBS_ROLES,
       place,
       peers: [node.peerUrl],
       secret: SECRET_ENV.ESCAPEMENT_SECRET as string,
@@ -220,6 +221,7 @@ describe('a node of the cluster that is no client', () => {
     const transport = websocketTransport({
       node: 'operator~raw',
       role: 'client',
+      roles: JOBS_ROLES,
       peers: [node.peerUrl],
       token: tokenOf('operator'),
     });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createRuntime } from '../../create-runtime.ts';
 import { connectClient } from '../../programs/jobs/client.ts';
+import { JOBS_ROLES } from '../../programs/jobs/peer-roles.ts';
 import { websocketTransport } from '../../transports/websocket.ts';
 import { exchange } from '../http/raw-connection.ts';
 import { escapement } from './command-line.ts';
@@ -96,6 +97,7 @@ describe('a token that is withdrawn', () => {
       const transport = websocketTransport({
         node: name,
         role: 'client',
+        roles: JOBS_ROLES,
         peers: [node.peerUrl],
         token,
       });

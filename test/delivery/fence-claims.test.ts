@@ -3,6 +3,7 @@
  */
 
 import { expect, test } from 'vitest';
+import { jobsPeer } from '../../programs/jobs/peer-roles.ts';
 import { FENCE_MAX } from '../../runtime/base/fence.ts';
 import type { PeerIdentity, Transport } from '../../runtime/ports/transport.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
@@ -32,7 +33,7 @@ async function start(node: string, identity: PeerIdentity) {
     },
     transport: () =>
       provingTransport(network.join(NODE), {
-        own: { node: NODE, role: 'manager', place: PLACE },
+        own: { node: NODE, ...jobsPeer('manager', PLACE) },
         identityOf: () => identity,
         expelled: (gone, reason) => expelled.push(`${gone}: ${reason}`),
       }),
@@ -55,12 +56,12 @@ async function start(node: string, identity: PeerIdentity) {
   return { rt, say, fence, expelled, warnings, answers };
 }
 
-const WORKER: PeerIdentity = { role: 'worker', place: 'A.worker-7' };
-const GATE: PeerIdentity = { role: 'gate', place: 'gate' };
-const CLIENT: PeerIdentity = { role: 'client', place: 'c~1' };
-const ELSEWHERE: PeerIdentity = { role: 'manager', place: 'B' };
-const DISGUISED: PeerIdentity = { role: 'worker', place: PLACE };
-const OWN: PeerIdentity = { role: 'manager', place: PLACE };
+const WORKER: PeerIdentity = jobsPeer('worker', 'A.worker-7');
+const GATE: PeerIdentity = jobsPeer('gate', 'gate');
+const CLIENT: PeerIdentity = jobsPeer('client', 'c~1');
+const ELSEWHERE: PeerIdentity = jobsPeer('manager', 'B');
+const DISGUISED: PeerIdentity = jobsPeer('worker', PLACE);
+const OWN: PeerIdentity = jobsPeer('manager', PLACE);
 
 const STRANGERS: ReadonlyArray<readonly [string, PeerIdentity]> = [
   ['A.worker-7', WORKER],

@@ -1,6 +1,7 @@
 /** Allowance of a peer that has proved who it is: messages are counted, however they are batched. */
 
 import { describe, expect, test } from 'vitest';
+import { jobsPeer } from '../../programs/jobs/peer-roles.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { type RuntimeLimits, resolveLimits } from '../../runtime/base/limits.ts';
 import { PeerConduct } from '../../runtime/delivery/peer-conduct.ts';
@@ -10,8 +11,8 @@ import { inProcessNetwork } from '../../transports/in-process.ts';
 import { KINDS } from './clerk.ts';
 import { provingTransport } from './proving-transport.ts';
 
-const WORKER: PeerIdentity = { role: 'worker', place: 'w' };
-const CLIENT: PeerIdentity = { role: 'client', place: 'ann~1' };
+const WORKER: PeerIdentity = jobsPeer('worker', 'w');
+const CLIENT: PeerIdentity = jobsPeer('client', 'ann~1');
 
 function conductOf(identity: PeerIdentity | undefined) {
   const clock = new SimulatedClock();

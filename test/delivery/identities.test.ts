@@ -1,6 +1,7 @@
 /** A peer that has proved who it is speaks for itself and for nobody else. */
 
 import { describe, expect, test } from 'vitest';
+import { jobsPeer } from '../../programs/jobs/peer-roles.ts';
 import type { RuntimeLimits } from '../../runtime/base/limits.ts';
 import type { PeerIdentity, Transport } from '../../runtime/ports/transport.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
@@ -73,9 +74,9 @@ async function start(
   return { rt, clock, say, heard, expelled, reconnect };
 }
 
-const MANAGER: PeerIdentity = { role: 'manager', place: 'A' };
-const CLIENT: PeerIdentity = { role: 'client', place: PEER };
-const OWN: PeerIdentity = { role: 'node', place: 'A' };
+const MANAGER: PeerIdentity = jobsPeer('manager', 'A');
+const CLIENT: PeerIdentity = jobsPeer('client', PEER);
+const OWN: PeerIdentity = jobsPeer('node', 'A');
 
 describe('H56: a peer that has proved to be a manager of A', () => {
   test.each([

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { jobsPeer } from '../../programs/jobs/peer-roles.ts';
 import { Inbox } from '../../runtime/actor/inbox.ts';
 import { encodeFrame, encodeHello } from '../../runtime/delivery/frame.ts';
 import type { PeerIdentity, Transport } from '../../runtime/ports/transport.ts';
@@ -117,8 +118,8 @@ test('a peer that floods an actor with names keeps nobody else from it', async (
   const clock = new SimulatedClock();
   const network = inProcessNetwork();
   const identities: Record<string, PeerIdentity> = {
-    'A.worker-7': { role: 'worker', place: 'A.worker-7' },
-    gate: { role: 'gate', place: 'gate' },
+    'A.worker-7': jobsPeer('worker', 'A.worker-7'),
+    gate: jobsPeer('gate', 'gate'),
   };
   const rt = await testRuntime({
     kinds: { listener },
@@ -128,7 +129,7 @@ test('a peer that floods an actor with names keeps nobody else from it', async (
     limits: { sendersMax: SENDERS_MAX },
     transport: () =>
       provingTransport(network.join('A.manager-1'), {
-        own: { node: 'A.manager-1', role: 'manager', place: 'A' },
+        own: { node: 'A.manager-1', ...jobsPeer('manager', 'A') },
         identityOf: (node) => identities[node],
       }),
   });

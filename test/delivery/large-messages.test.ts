@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { assign, setup } from 'xstate';
+import { jobsPeer } from '../../programs/jobs/peer-roles.ts';
 import type { RuntimeLimits } from '../../runtime/base/limits.ts';
 import { type Question, reply } from '../../runtime/machine.ts';
 import type { PeerIdentity, Transport } from '../../runtime/ports/transport.ts';
@@ -26,7 +27,7 @@ const shelf = setup({
   },
 });
 
-const NODE: PeerIdentity = { role: 'node', place: 'x' };
+const NODE: PeerIdentity = jobsPeer('node', 'x');
 
 /** Two nodes that take frames of at most this many bytes from each other. */
 async function twoNodes(
@@ -123,10 +124,7 @@ describe('a message that is larger than a frame', () => {
   });
 
   test('of a client has a limit of its own', async () => {
-    const { b, far, expelled } = await twoNodes(64 * 1024, (node) => ({
-      role: 'client',
-      place: node,
-    }));
+    const { b, far, expelled } = await twoNodes(64 * 1024, (node) => jobsPeer('client', node));
     const put = (payload: string) => far.send({ type: 'put', text: '', payload } as never);
     await put('x'.repeat(60_000));
     expect(b.actor('shelf/s').getSnapshot().context.lengths).toEqual([0]);

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { assign, setup } from 'xstate';
+import { type JobsRole, jobsPeer } from '../../programs/jobs/peer-roles.ts';
 import { type Question, reply } from '../../runtime/machine.ts';
-import type { PeerRole } from '../../runtime/ports/transport.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
 import { provingTransport } from './proving-transport.ts';
@@ -37,12 +37,11 @@ function deep(levels: number): object {
 }
 
 /** Two nodes that have proved to each other who they are, where `a` has that role. */
-async function twoNodes(role: PeerRole = 'node') {
+async function twoNodes(role: JobsRole = 'node') {
   const clock = new SimulatedClock();
   const network = inProcessNetwork();
   const expelled: string[] = [];
-  const claimOf = (node: string) =>
-    ({ node, role: node === 'a' ? role : 'node', place: node }) as const;
+  const claimOf = (node: string) => ({ node, ...jobsPeer(node === 'a' ? role : 'node', node) });
   const open = (node: string) =>
     testRuntime({
       kinds: { board },

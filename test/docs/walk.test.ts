@@ -8,6 +8,7 @@ import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { assign, fromPromise, sendTo, setup } from 'xstate';
+import { jobsPeer } from '../../programs/jobs/peer-roles.ts';
 import { hint, reply, to } from '../../runtime/machine.ts';
 import type { PeerIdentity, Transport } from '../../runtime/ports/transport.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
@@ -64,7 +65,7 @@ function drawnFiles(): string[] {
 
 /** A transport on which peers count as proved, and whose frames are short: long messages travel in fragments. */
 function proved(transport: Transport): Transport {
-  const identity = (node: string): PeerIdentity => ({ role: 'node', place: node });
+  const identity = (node: string): PeerIdentity => jobsPeer('node', node);
   return {
     start: (listener) =>
       transport.start({

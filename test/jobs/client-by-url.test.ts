@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type ClientByUrl, connectClient } from '../../programs/jobs/client.ts';
 import { startGate } from '../../programs/jobs/gate.ts';
 import { startManager } from '../../programs/jobs/manager.ts';
+import { JOBS_ROLES } from '../../programs/jobs/peer-roles.ts';
 import { startWorker } from '../../programs/jobs/worker.ts';
 import { type WebSocketOptions, websocketTransport } from '../../transports/websocket.ts';
 import { upTo } from '../delivery/talkers.ts';
@@ -25,6 +26,7 @@ const nobody = 'ws://127.0.0.1:1';
 const listening = (options: Omit<WebSocketOptions, 'listen'>) =>
   websocketTransport({
     listen: { port: 0 },
+    roles: JOBS_ROLES,
     clientOf: (token) => (token === TOKEN ? { name: 'ada' } : undefined),
     ...options,
   });
@@ -46,6 +48,7 @@ describe('a client with an address', () => {
     const transport = websocketTransport({
       node: 'A.worker-1',
       role: 'worker',
+      roles: JOBS_ROLES,
       peers: [atManager],
     });
     started(await startWorker({ worker: 'A.worker-1', datacenter: 'A', cores: 1, transport }));

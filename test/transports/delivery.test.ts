@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createRuntime } from '../../create-runtime.ts';
+import { JOBS_ROLES } from '../../programs/jobs/peer-roles.ts';
 import { encodeFrame } from '../../runtime/delivery/frame.ts';
 import type { TransportListener } from '../../runtime/ports/transport.ts';
 import { type WebSocketOptions, websocketTransport } from '../../transports/websocket.ts';
@@ -18,6 +19,7 @@ afterEach(async () => {
 async function shop() {
   const socket = websocketTransport({
     node: 'shop',
+    roles: JOBS_ROLES,
     listen: { port: 0 },
     secret: SECRET,
     limits: { closeMs: 20 },
@@ -36,6 +38,7 @@ async function shop() {
 async function peer(url: string, options: Partial<WebSocketOptions>) {
   const socket = websocketTransport({
     node: 'A.worker-1',
+    roles: JOBS_ROLES,
     peers: [url],
     secret: SECRET,
     ...options,

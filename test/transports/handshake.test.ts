@@ -5,6 +5,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { jobsPeer } from '../../programs/jobs/peer-roles.ts';
 import type { Claim } from '../../transports/websocket/claim.ts';
 import { isProof } from '../../transports/websocket/proof.ts';
 import { websocketTransport } from '../../transports/websocket.ts';
@@ -51,7 +52,7 @@ describe('a caller that knows the secret', () => {
     expect(isProof(answer.headers['escapement-proof'], 'listener', SECRET, transcript)).toBe(true);
     expect(transcript.listener).toMatchObject({ node: 'b', role: 'manager', place: 'B' });
     expect(b.log).toEqual(['up m']);
-    expect(b.identities.get('m')).toEqual({ role: 'gate', place: 'gate' });
+    expect(b.identities.get('m')).toEqual(jobsPeer('gate', 'gate'));
   });
 
   test('H39 is not given compression', async () => {
@@ -224,7 +225,7 @@ describe('a client', () => {
       secret: 'not the secret of the cluster, not at all',
     });
     await client.until(() => client.log.includes('up b'));
-    expect(b.identities.get('alice~1')).toEqual({ role: 'client', place: 'alice~1' });
+    expect(b.identities.get('alice~1')).toEqual(jobsPeer('client', 'alice~1'));
     client.transport.send('b', 'hello');
     await b.until(() => b.log.includes('frame alice~1 hello'));
     b.transport.send('alice~1', 'good day');

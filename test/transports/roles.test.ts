@@ -1,7 +1,8 @@
 /** Roles that a certificate or a secret gives a node, at either end of a connection. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { PeerRole } from '../../runtime/ports/transport.ts';
+import { JOBS_ROLES, jobsPeer } from '../../programs/jobs/peer-roles.ts';
+import { CLIENT_ROLE, NODE_ROLE } from '../../runtime/ports/peer-role.ts';
 import { type WebSocketOptions, websocketTransport } from '../../transports/websocket.ts';
 import { type CertificateAuthority, certificateAuthority, hasOpenssl } from './certificates.ts';
 import { SECRET } from './socket-network.ts';
@@ -18,6 +19,7 @@ async function open(options: WebSocketOptions) {
     told = resolve;
   });
   const transport = websocketTransport({
+    roles: JOBS_ROLES,
     onUnreached: (_url, reason) => {
       refusals.push(reason);
       told();
@@ -62,7 +64,7 @@ describe.skipIf(!hasOpenssl())('a certificate', () => {
   const meetAs = (
     tls: WebSocketOptions['tls'],
     node: string,
-    role: PeerRole,
+    role: string,
     place: string = node,
     listener = tlsOf('A.manager-1'),
   ) => meet({ tls: listener }, { node, role, place, ...(tls && { tls }) });
@@ -106,6 +108,15 @@ describe.skipIf(!hasOpenssl())('a certificate', () => {
     expect(refusal).toBe('its certificate says something else');
   });
 
+  test('of a process of own kinds is shown the tokens of its clients', async () => {
+    const roles = [CLIENT_ROLE, NODE_ROLE];
+    const there = { node: 'shop', role: 'node', place: 'shop', roles };
+    const clientOf = (token?: string) => (token === 'of-ann' ? { name: 'ann' } : undefined);
+    const tls = tlsOf('shop', 'escapement:node/shop/shop');
+    const ann = { node: 'ann~1', role: 'client', token: 'of-ann', roles, tls: tlsOf('ann') };
+    expect(await meet({ ...there, tls, clientOf }, ann)).toBeUndefined();
+  });
+
   test('of a worker is shown no token', async () => {
     const shown: Array<string | undefined> = [];
     const client = (listener: ReturnType<typeof tlsOf>) =>
@@ -121,7 +132,7 @@ describe.skipIf(!hasOpenssl())('a certificate', () => {
       );
     for (const uri of [undefined, 'escapement:worker/A.worker-1/A.worker-1'])
       expect(await client(tlsOf('A.worker-1', uri))).toBe(
-        'its certificate is neither that of a gate nor that of a manager',
+        'its certificate is not that of a gate or a manager',
       );
     expect(shown).toEqual([]);
     expect(await client(tlsOf('A.manager-1', 'escapement:manager/A/A.manager-1'))).toBeUndefined();
@@ -159,9 +170,69 @@ describe('a secret for each role', () => {
 
   test('is as long as any other', () => {
     for (const secrets of [{ worker: 'short' }, { client: SECRET }, { king: SECRET }])
-      expect(() => websocketTransport({ node: 'a', secrets: secrets as never })).toThrow(
+      expect(() => websocketTransport({ node: 'a', roles: JOBS_ROLES, secrets })).toThrow(
         expect.objectContaining({ code: 'OPTION_INVALID' }),
       );
+  });
+});
+
+describe('roles that a program declares', () => {
+  const deckhand = { ...NODE_ROLE, name: 'deckhand', hostsPlace: false, reads: 'nothing' } as const;
+  const captain = { ...NODE_ROLE, name: 'captain', isInNames: true };
+  const roles = [CLIENT_ROLE, deckhand, captain];
+  const ship = { node: 'brig', role: 'captain', place: 'brig', roles, secret: SECRET };
+
+  test('are proved, and come with their rights', async () => {
+    const there = await open({ ...ship, listen: { port: 0 } });
+    const peers = [there.transport.url as string];
+    const here = await open({ node: 'jim', role: 'deckhand', roles, secret: SECRET, peers });
+    await here.settled;
+    expect(here.transport.identityOf('brig')).toEqual({
+      role: 'captain',
+      place: 'brig',
+      rights: captain,
+    });
+    expect(there.transport.identityOf('jim')).toEqual({
+      role: 'deckhand',
+      place: 'jim',
+      rights: deckhand,
+    });
+  });
+
+  test('have secrets in the order in which they stand', async () => {
+    const secrets = { deckhand: `deckhand: ${SECRET}`, captain: `captain: ${SECRET}` };
+    const there = { ...ship, secret: undefined as never, secrets };
+    const { deckhand: lesser } = secrets;
+    const jim = { node: 'jim', roles, secrets: { deckhand: lesser, captain: lesser } };
+    expect(await meet(there, { ...jim, role: 'deckhand' })).toBeUndefined();
+    expect(await meet(there, { ...jim, role: 'captain' })).toMatch(/^401/);
+  });
+
+  test('let nobody in who comes in another', async () => {
+    const refusal = await meet(ship, { node: 'A.worker-1', roles: JOBS_ROLES, role: 'worker' });
+    expect(refusal).toBe('400: the handshake does not say who is there');
+    const clientOf = () => ({ name: 'ann' });
+    const ann = { node: 'ann~1', role: 'client', roles: [CLIENT_ROLE, NODE_ROLE] };
+    expect(await meet({ ...ship, clientOf }, ann)).toBe(
+      'it names no role that this client knows ("roles")',
+    );
+  });
+
+  test.each([
+    ['none', []],
+    ['two of one name', [captain, captain]],
+    ['a name with a hyphen', [{ ...captain, name: 'first-mate' }]],
+    ['what is no role', [null]],
+  ])('are not %s', (_, wrong) => {
+    expect(() => websocketTransport({ ...ship, roles: wrong as never })).toThrow(
+      '"roles" must be a list of roles',
+    );
+  });
+
+  test('are named where one is used that is not among them', () => {
+    expect(() => websocketTransport({ ...ship, role: 'manager' })).toThrow(
+      '"manager" is no role of a peer: "roles" has client, deckhand, captain',
+    );
   });
 });
 
@@ -179,7 +250,7 @@ test('anybody who was dialled is asked for, too', async () => {
     },
   );
   expect(refusal).toBe('not wanted here');
-  expect(asked).toEqual([{ node: 'A.manager-1', role: 'manager', place: 'A' }]);
+  expect(asked).toEqual([{ node: 'A.manager-1', ...jobsPeer('manager', 'A') }]);
 });
 
 describe('a boot epoch', () => {

@@ -1,5 +1,6 @@
 /** Record of what a transport told its listener, in order, and a way to wait for it. */
 
+import { JOBS_ROLES } from '../../programs/jobs/peer-roles.ts';
 import type { PeerIdentity, TransportListener } from '../../runtime/ports/transport.ts';
 import {
   type WebSocketOptions,
@@ -73,6 +74,7 @@ export function nodes(): {
         node,
         ...(isListening ? { listen: { port: 0 } } : {}),
         secret: SECRET,
+        roles: JOBS_ROLES,
         ...options,
         limits: { redialMinMs: 5, redialMaxMs: 50, closeMs: 100, ...options.limits },
       };

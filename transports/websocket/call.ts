@@ -14,9 +14,10 @@ import { messageOf } from '../../runtime/base/errors.ts';
 import { dialTls, isCertified } from './certificate.ts';
 import { newNonce } from './challenges.ts';
 import {
-  type Claim,
   claimHeaders,
   HEADERS,
+  identityOf,
+  type KnownClaim,
   offeredProtocols,
   protocolOf,
   readClaim,
@@ -38,7 +39,7 @@ export interface CallServices {
 export interface CallEnd {
   /** The peer has said who it is; it has not proved it yet. */
   answered(node: string): void;
-  opened(webSocket: WebSocket, socket: Socket, peer: Claim, linkId: string): void;
+  opened(webSocket: WebSocket, socket: Socket, peer: KnownClaim, linkId: string): void;
   /** There is no use in going on now: it is connected already, or must not be. */
   pointless(reason: string): void;
   /** Something with the name of this node has answered: itself, or another that has proved it or not. */
@@ -71,7 +72,7 @@ export class Call {
     webSocket?.terminate();
   };
 
-  #dial(protocols: string[], transcript?: Transcript): void {
+  #dial(protocols: string[], transcript?: Transcript<KnownClaim>): void {
     const { options, settings } = this.#services;
     const webSocket = new WebSocket(this.#url, protocols, {
       headers: this.#headers(transcript),
@@ -82,7 +83,7 @@ export class Call {
       maxBufferedChunks: BUFFERED_CHUNKS_MAX,
       // Masks guard proxies against scripts in browsers. There is none here: a mask of zeros costs nothing.
       generateMask: () => {},
-      ...dialTls(options.tls, settings.isMutual, settings.own.role === 'client'),
+      ...dialTls(options.tls, settings.isMutual, settings.own.rights.isClient, settings.roles),
     });
     this.#webSocket = webSocket;
     const isCurrent = () => this.#webSocket === webSocket;
@@ -101,10 +102,10 @@ export class Call {
     });
   }
 
-  #headers(transcript: Transcript | undefined): Record<string, string> {
+  #headers(transcript: Transcript<KnownClaim> | undefined): Record<string, string> {
     const { settings, options } = this.#services;
     const said = { ...claimHeaders(settings.own), [HEADERS.nonce]: this.#nonce };
-    if (settings.own.role === 'client' && options.token !== undefined)
+    if (settings.own.rights.isClient && options.token !== undefined)
       return { ...said, authorization: `Bearer ${options.token}` };
     if (transcript === undefined) return said;
     return {
@@ -114,16 +115,20 @@ export class Call {
     };
   }
 
-  #refused(request: ClientRequest, response: IncomingMessage, shown: Transcript | undefined): void {
+  #refused(
+    request: ClientRequest,
+    response: IncomingMessage,
+    shown: Transcript<KnownClaim> | undefined,
+  ): void {
     this.#webSocket = undefined;
     response.resume();
     request.destroy();
     const { statusCode, headers } = response;
-    const { own } = this.#services.settings;
-    const listener = readClaim(headers);
+    const { own, roles } = this.#services.settings;
+    const listener = readClaim(headers, roles);
     const nonce = readNonce(headers[HEADERS.nonce]);
     const isAsked = statusCode === 401 && listener !== undefined && nonce !== undefined;
-    if (!isAsked || shown !== undefined || own.role === 'client') {
+    if (!isAsked || shown !== undefined || own.rights.isClient) {
       const reason = `${statusCode}: ${String(headers[HEADERS.reason] ?? 'refused')}`;
       const isShown = (side: Side) =>
         shown !== undefined &&
@@ -145,7 +150,7 @@ export class Call {
     this.#prove(this.#transcript(version, listener, nonce));
   }
 
-  #prove(transcript: Transcript): void {
+  #prove(transcript: Transcript<KnownClaim>): void {
     const { links, settings } = this.#services;
     const { listener, version } = transcript;
     this.#end.answered(listener.node);
@@ -164,24 +169,33 @@ export class Call {
     this.#dial([protocolOf(version)], transcript);
   }
 
-  #letIn(webSocket: WebSocket, { headers, socket }: IncomingMessage, shown?: Transcript): void {
+  #letIn(
+    webSocket: WebSocket,
+    { headers, socket }: IncomingMessage,
+    shown?: Transcript<KnownClaim>,
+  ): void {
     const { settings, links, options } = this.#services;
-    const isClient = settings.own.role === 'client';
+    const isClient = settings.own.rights.isClient;
     const transcript = isClient ? this.#clientTranscript(headers) : shown;
     const isProved =
       isClient ||
       (shown && isProof(headers[HEADERS.proof], 'listener', this.#secret(shown), shown));
+    if (transcript === undefined && isClient) {
+      this.#fail('it names no role that this client knows ("roles")');
+      return;
+    }
     if (transcript === undefined || !isProved) {
       this.#fail('it does not prove that it knows the secret');
       return;
     }
     const { listener } = transcript;
-    if (settings.isMutual && !isCertified(socket, listener)) {
+    if (settings.isMutual && !isCertified(socket, listener, settings.roles)) {
       this.#fail('its certificate says something else');
       return;
     }
-    const { node, role, place } = listener;
-    const unwanted = options.admit?.({ node, role, place }) ?? links.refusalOfEpoch(listener);
+    const { node } = listener;
+    const unwanted =
+      options.admit?.({ node, ...identityOf(listener) }) ?? links.refusalOfEpoch(listener);
     if (unwanted !== undefined) {
       this.#fail(unwanted);
       return;
@@ -203,17 +217,21 @@ export class Call {
     );
   }
 
-  #secret({ listener }: Transcript): string {
+  #secret({ listener }: Transcript<KnownClaim>): string {
     return this.#services.settings.secrets.with(listener.role);
   }
 
-  #clientTranscript(headers: IncomingMessage['headers']): Transcript | undefined {
-    const listener = readClaim(headers);
+  #clientTranscript(headers: IncomingMessage['headers']): Transcript<KnownClaim> | undefined {
+    const listener = readClaim(headers, this.#services.settings.roles);
     const version = Number(headers[HEADERS.version]);
     return listener && this.#transcript(version, listener, '');
   }
 
-  #transcript(version: number, listener: Claim, listenerNonce: string): Transcript {
+  #transcript(
+    version: number,
+    listener: KnownClaim,
+    listenerNonce: string,
+  ): Transcript<KnownClaim> {
     const caller = this.#services.settings.own;
     return { version, caller, listener, callerNonce: this.#nonce, listenerNonce };
   }

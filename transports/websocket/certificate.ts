@@ -3,8 +3,8 @@
  *
  * The identity is a URI among the alternative names, `escapement:role/place/node`; a certificate has one for
  * each thing that its holder may be. A certificate without any gives a name alone, as common name or DNS
- * name: then the holder is what the name says, `A.manager-1` a manager of A, `A.worker-1` a worker, and any
- * other a node that hosts nothing but what is called like itself. Between nodes that show certificates to
+ * name: then the holder is what the name says, `A.boss-1` a boss of A where roles that are in names have one
+ * called `boss`, and any other a node that hosts nothing but what is called like itself. Between nodes that show certificates to
  * each other this identity counts, not the host name under which a node was dialled.
  */
 
@@ -16,13 +16,14 @@ import {
   type SecureContextOptions,
   TLSSocket,
 } from 'node:tls';
+import type { PeerRole } from '../../runtime/ports/peer-role.ts';
 import type { ProvedPeer } from '../../runtime/ports/transport.ts';
 import type { WebSocketTls } from './options.ts';
 
 const VERSION_MIN = 'TLSv1.2';
 const SCHEME = 'escapement:';
-/** Names that say a place and a role. */
-const ROLE_IN_NAME = /^(.+)\.(manager|worker|gate)-[^.]*$/;
+/** Names that may say a place and a role. */
+const ROLE_IN_NAME = /^(.+)\.([^.-]+)-[^.]*$/;
 
 /** Options of a listener: `https.createServer`. */
 export function listenTls(tls: WebSocketTls, isMutual: boolean): SecureContextOptions {
@@ -38,9 +39,10 @@ export function dialTls(
   tls: WebSocketTls | undefined,
   isMutual: boolean,
   isClient: boolean,
+  roles: readonly PeerRole[],
 ): SecureContextOptions {
   if (tls === undefined) return { minVersion: VERSION_MIN };
-  const check = isClient ? checkService : () => undefined;
+  const check = isClient ? checkService(roles) : () => undefined;
   const named = isMutual ? { checkServerIdentity: check } : {};
   return { ...contextOf(tls), ...named };
 }
@@ -51,30 +53,51 @@ export function checkPem(tls: WebSocketTls): void {
 }
 
 /** True when the other end has shown a certificate that TLS accepted and that says it is this peer. */
-export function isCertified(socket: Socket, peer: ProvedPeer): boolean {
+export function isCertified(socket: Socket, peer: ProvedPeer, roles: readonly PeerRole[]): boolean {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return false;
-  return saysOf(socket.getPeerCertificate(), peer);
+  return saysOf(socket.getPeerCertificate(), peer, roles);
 }
 
-function saysOf(certificate: PeerCertificate, { node, role, place }: ProvedPeer): boolean {
+function saysOf(
+  certificate: PeerCertificate,
+  { node, role, place, rights }: ProvedPeer,
+  roles: readonly PeerRole[],
+): boolean {
   const said = identitiesIn(certificate);
   if (said.length > 0) return said.includes(`${role}/${place}/${node}`);
   // A holder of several common names, which are a list here, is nobody in particular.
   const isNamed = certificate.subject?.CN === node || namesIn(certificate).includes(`DNS:${node}`);
   if (!isNamed) return false;
-  const [, namedPlace, namedRole] = ROLE_IN_NAME.exec(node) ?? [];
-  if (namedRole === undefined) return place === node;
-  return role === namedRole && (place === node || (role !== 'worker' && place === namedPlace));
+  const named = inName(node, roles);
+  if (named === undefined) return place === node;
+  const isNamedPlace = rights.hostsPlace && place === named.place;
+  return role === named.role.name && (place === node || isNamedPlace);
 }
 
-/** A certificate of a gate or a manager; one that says a name alone is that of the host dialled. */
-function checkService(host: string, certificate: PeerCertificate): Error | undefined {
-  const said = identitiesIn(certificate);
-  if (said.some((identity) => /^(gate|manager)\//.test(identity))) return undefined;
-  const [, , role] = ROLE_IN_NAME.exec(String(certificate.subject?.CN)) ?? [];
-  if (said.length > 0 || role === 'worker')
-    return new Error('its certificate is neither that of a gate nor that of a manager');
-  return role === undefined ? checkServerIdentity(host, certificate) : undefined;
+/** A certificate of a role that serves clients; one that says a name alone is that of the host dialled. */
+function checkService(
+  roles: readonly PeerRole[],
+): (host: string, certificate: PeerCertificate) => Error | undefined {
+  const serving = roles.filter(({ servesClients }) => servesClients).map(({ name }) => name);
+  return (host, certificate) => {
+    const said = identitiesIn(certificate);
+    if (said.some((identity) => serving.includes(identity.split('/', 1)[0] ?? '')))
+      return undefined;
+    const named = inName(String(certificate.subject?.CN), roles);
+    if (said.length > 0 || named?.role.servesClients === false)
+      return new Error(`its certificate is not that of a ${serving.join(' or a ')}`);
+    return named === undefined ? checkServerIdentity(host, certificate) : undefined;
+  };
+}
+
+/** The place and the role that a name says, where it says one that is in names. */
+function inName(
+  node: string,
+  roles: readonly PeerRole[],
+): { readonly place: string; readonly role: PeerRole } | undefined {
+  const [, place, said] = ROLE_IN_NAME.exec(node) ?? [];
+  const role = roles.find(({ name, isInNames }) => isInNames && name === said);
+  return place === undefined || role === undefined ? undefined : { place, role };
 }
 
 function identitiesIn(certificate: PeerCertificate): string[] {

@@ -5,15 +5,20 @@
  */
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { PEER_ROLES, type PeerRole } from '../../runtime/ports/transport.ts';
+import type { PeerRole } from '../../runtime/ports/peer-role.ts';
+import type { PeerIdentity, ProvedPeer } from '../../runtime/ports/transport.ts';
 
+/** A claim as it travels. */
 export interface Claim {
   readonly node: string;
-  readonly role: PeerRole;
+  readonly role: string;
   readonly place: string;
   /** Rises with each start of the node. */
   readonly bootEpoch: number;
 }
+
+/** A claim of a role that is known here, with its rights. */
+export interface KnownClaim extends Claim, ProvedPeer {}
 
 /** Versions of the protocol between nodes that are spoken here: this one and, once there is one, the one before. */
 export const VERSIONS = { min: 1, max: 1 } as const;
@@ -53,17 +58,26 @@ export function claimHeaders(claim: Claim): Record<string, string> {
   };
 }
 
-/** Reads a claim; undefined when a header is missing or is not what it should be. */
-export function readClaim(headers: IncomingHttpHeaders): Claim | undefined {
+/** Reads a claim of one of the roles; undefined when a header is missing or is not what it should be. */
+export function readClaim(
+  headers: IncomingHttpHeaders,
+  roles: readonly PeerRole[],
+): KnownClaim | undefined {
   const node = headers[HEADERS.node];
   const place = headers[HEADERS.place];
-  const role = PEER_ROLES.find((known) => known === headers[HEADERS.role]);
+  const rights = roles.find(({ name }) => name === headers[HEADERS.role]);
   const bootEpoch = headers[HEADERS.bootEpoch];
-  if (!isNodeName(node) || role === undefined) return undefined;
+  if (!isNodeName(node) || rights === undefined) return undefined;
   if (typeof place !== 'string' || !(place === node ? NODE : PLACE).test(place)) return undefined;
   if (typeof bootEpoch !== 'string' || !NUMBER.test(bootEpoch)) return undefined;
   const epoch = Number(bootEpoch);
-  return Number.isSafeInteger(epoch) ? { node, role, place, bootEpoch: epoch } : undefined;
+  if (!Number.isSafeInteger(epoch)) return undefined;
+  return { node, role: rights.name, place, rights, bootEpoch: epoch };
+}
+
+/** Identity that a claim gives once it is proved. */
+export function identityOf({ role, place, rights }: KnownClaim): PeerIdentity {
+  return { role, place, rights };
 }
 
 export function readNonce(value: string | string[] | undefined): string | undefined {

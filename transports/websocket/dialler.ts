@@ -13,7 +13,7 @@ import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { Bans } from './bans.ts';
 import { Call, type CallEnd, type CallServices } from './call.ts';
-import type { Claim } from './claim.ts';
+import type { KnownClaim } from './claim.ts';
 import type { Counters } from './counters.ts';
 import type { DialQueue } from './dial-queue.ts';
 
@@ -24,7 +24,7 @@ export interface DiallerServices extends CallServices {
   readonly counters: Counters;
   readonly bans: Bans;
   readonly queue: DialQueue;
-  opened(webSocket: WebSocket, socket: Socket, peer: Claim, linkId: string): void;
+  opened(webSocket: WebSocket, socket: Socket, peer: KnownClaim, linkId: string): void;
   /** A peer that this start was connected to knows a later one. */
   superseded(node: string): void;
   /** A node has proved that it has the name of this one and was started before. */

@@ -13,10 +13,11 @@ import type { Bans } from './bans.ts';
 import { isCertified } from './certificate.ts';
 import { Challenges } from './challenges.ts';
 import {
-  type Claim,
   chooseVersion,
   claimHeaders,
   HEADERS,
+  identityOf,
+  type KnownClaim,
   readClaim,
   readNonce,
   VERSIONS,
@@ -34,7 +35,7 @@ export interface Refusal {
 }
 
 export interface Admission {
-  readonly caller: Claim;
+  readonly caller: KnownClaim;
   readonly linkId: string;
   /** Headers that the answer gives of this node, and its own proof. */
   readonly headers: Readonly<Record<string, string>>;
@@ -82,24 +83,24 @@ export class Doorway {
       const range = `${VERSIONS.min}-${VERSIONS.max}`;
       return refusal(426, `versions spoken here: ${range}`, { [HEADERS.versions]: range });
     }
-    const caller = readClaim(headers);
+    const caller = readClaim(headers, this.#services.settings.roles);
     const callerNonce = readNonce(headers[HEADERS.nonce]);
     if (caller === undefined || callerNonce === undefined)
       return refusal(400, 'the handshake does not say who is there');
-    return caller.role === 'client'
+    return caller.rights.isClient
       ? this.#judgeClient(request, caller, callerNonce, version)
       : this.#judgePeer(request, caller, callerNonce, version);
   }
 
   /** The name that it says, if a peer has proved it to this node before. */
   nameMet({ headers }: IncomingMessage): string | undefined {
-    const { node } = readClaim(headers) ?? {};
+    const { node } = readClaim(headers, this.#services.settings.roles) ?? {};
     return node !== undefined && this.#services.links.hasMet(node) ? node : undefined;
   }
 
   #judgeClient(
     { headers }: IncomingMessage,
-    caller: Claim,
+    caller: KnownClaim,
     callerNonce: string,
     version: number,
   ): Admission | Refusal {
@@ -122,7 +123,7 @@ export class Doorway {
 
   #judgePeer(
     { headers, socket }: IncomingMessage,
-    caller: Claim,
+    caller: KnownClaim,
     callerNonce: string,
     version: number,
   ): Admission | Refusal {
@@ -131,7 +132,7 @@ export class Doorway {
     const listenerNonce = readNonce(headers[HEADERS.challenge]);
     const isFresh =
       listenerNonce !== undefined && this.#challenges.isGood(listenerNonce, caller, callerNonce);
-    const transcript: Transcript = {
+    const transcript: Transcript<KnownClaim> = {
       version,
       caller,
       listener: settings.own,
@@ -140,7 +141,7 @@ export class Doorway {
     };
     if (!isFresh || !isProof(headers[HEADERS.proof], 'caller', secret, transcript))
       return this.#challenge(caller, callerNonce, version, headers[HEADERS.proof] === undefined);
-    if (settings.isMutual && !isCertified(socket, caller))
+    if (settings.isMutual && !isCertified(socket, caller, settings.roles))
       return refusal(403, 'the certificate says something else');
     const refused = this.#refusalOf(caller);
     if (refused !== undefined) return this.#proved(refused, transcript);
@@ -156,7 +157,12 @@ export class Doorway {
   }
 
   /** Challenge, which is also the answer to a wrong proof: it says no more than to none. */
-  #challenge(caller: Claim, callerNonce: string, version: number, isExpected: boolean): Refusal {
+  #challenge(
+    caller: KnownClaim,
+    callerNonce: string,
+    version: number,
+    isExpected: boolean,
+  ): Refusal {
     const asked = refusal(401, 'show that you know the secret', {
       'www-authenticate': 'Escapement',
       ...this.#saying(version),
@@ -166,16 +172,16 @@ export class Doorway {
   }
 
   /** Judges a caller that has proved who it is. */
-  #refusalOf(caller: Claim): Refusal | undefined {
+  #refusalOf(caller: KnownClaim): Refusal | undefined {
     const { options, bans, links, settings } = this.#services;
     const leftMs = bans.leftMs(caller.node);
     if (leftMs > 0)
       return refusal(403, 'kept away for a while', {
         'retry-after': String(Math.ceil(leftMs / 1_000)),
       });
-    const { node, role, place } = caller;
+    const { node } = caller;
     if (node === settings.own.node) return refusal(409, 'that is the name of this node');
-    const unwanted = options.admit?.({ node, role, place });
+    const unwanted = options.admit?.({ node, ...identityOf(caller) });
     if (unwanted !== undefined) return refusal(403, unwanted);
     const ahead = links.refusalOfEpoch(caller);
     if (ahead !== undefined) return refusal(403, ahead);
@@ -187,7 +193,7 @@ export class Doorway {
   }
 
   /** One client has some of the places, and all clients together leave some to peers. */
-  #crowdedBy(client: string, { node }: Claim): Refusal | undefined {
+  #crowdedBy(client: string, { node }: KnownClaim): Refusal | undefined {
     const { links, settings } = this.#services;
     const { connectionsMax, connectionsPerClientMax } = settings.limits;
     // It takes the place of its own former connection.
@@ -202,7 +208,7 @@ export class Doorway {
   }
 
   /** A caller may end because of it, so it is not to be had from anybody. */
-  #proved(refused: Refusal, transcript: Transcript): Refusal {
+  #proved(refused: Refusal, transcript: Transcript<KnownClaim>): Refusal {
     const { links, settings, namesake } = this.#services;
     const { caller, listener } = transcript;
     const isNamesake = caller.node === listener.node;

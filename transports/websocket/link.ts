@@ -12,7 +12,7 @@ import type { RawData, WebSocket } from 'ws';
 import { messageOf } from '../../runtime/base/errors.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
 import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
-import type { Claim } from './claim.ts';
+import type { KnownClaim } from './claim.ts';
 import type { Counters } from './counters.ts';
 import { PREFIX_LENGTH } from './frame-text.ts';
 import { Inflow } from './inflow.ts';
@@ -54,7 +54,7 @@ export interface LinkServices {
 }
 
 export interface LinkParts {
-  readonly peer: Claim;
+  readonly peer: KnownClaim;
   readonly linkId: string;
   /** True when this node dialled. */
   readonly isDialled: boolean;
@@ -65,7 +65,7 @@ export interface LinkParts {
 }
 
 export class Link {
-  readonly peer: Claim;
+  readonly peer: KnownClaim;
   readonly isDialled: boolean;
   readonly openedAt: number;
   /** The largest frame that the peer takes. */
@@ -92,7 +92,7 @@ export class Link {
     this.openedAt = clock.now();
     this.#services = services;
     this.#webSocket = webSocket;
-    const isClient = peer.role === 'client';
+    const isClient = peer.rights.isClient;
     const takenMax = parts.isClientSide ? limits.clientFrameBytesMax : limits.peerFrameBytesMax;
     this.frameBytesMax = takenMax - PREFIX_LENGTH;
     this.#outflow = new Outflow({

@@ -11,14 +11,14 @@ import { messageOf } from '../../runtime/base/errors.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { TransportListener } from '../../runtime/ports/transport.ts';
-import type { Claim } from './claim.ts';
+import { identityOf, type KnownClaim } from './claim.ts';
 import { CLOSE, type Link } from './link.ts';
 
 /** Nodes whose boot epoch is remembered; beyond it the one seen longest ago is forgotten. */
 const EPOCHS_MAX = 10_000;
 
 export interface LinksServices {
-  readonly own: Claim;
+  readonly own: KnownClaim;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Time in which two handshakes can cross each other. */
@@ -61,7 +61,7 @@ export class Links {
   }
 
   clients(): string[] {
-    return this.all().flatMap(({ peer }) => (peer.role === 'client' ? [peer.node] : []));
+    return this.all().flatMap(({ peer }) => (peer.rights.isClient ? [peer.node] : []));
   }
 
   nodes(): string[] {
@@ -69,12 +69,12 @@ export class Links {
   }
 
   /** True if a later start of that node has been connected. */
-  isSuperseded({ node, bootEpoch }: Claim): boolean {
+  isSuperseded({ node, bootEpoch }: KnownClaim): boolean {
     return bootEpoch < (this.#epochs.get(node) ?? 0);
   }
 
   /** Reason why a start is not believed: it would keep every true one out until the clock has passed it. */
-  refusalOfEpoch({ bootEpoch }: Claim): string | undefined {
+  refusalOfEpoch({ bootEpoch }: KnownClaim): string | undefined {
     const { clock, bootAheadMaxMs } = this.#services;
     const aheadMs = bootEpoch - clock.now();
     return aheadMs > bootAheadMaxMs
@@ -88,7 +88,7 @@ export class Links {
   }
 
   /** Reason why a node that dials this one cannot have a link now, if there is one. */
-  refusalOfCaller(caller: Claim): string | undefined {
+  refusalOfCaller(caller: KnownClaim): string | undefined {
     const { own, clock, handshakeMs } = this.#services;
     if (this.isSuperseded(caller))
       return `a later start of that node is known (${this.#epochs.get(caller.node)})`;
@@ -102,7 +102,7 @@ export class Links {
   }
 
   /** Reason why dialling this node should not go on, if there is one. */
-  refusalOfListener(listener: Claim): string | undefined {
+  refusalOfListener(listener: KnownClaim): string | undefined {
     if (listener.node === this.#services.own.node) return 'that is this node';
     if (this.isSuperseded(listener)) return 'a later start of it is known';
     const link = this.#byNode.get(listener.node);
@@ -120,16 +120,16 @@ export class Links {
   }
 
   open(link: Link): void {
-    const { node, role, place, bootEpoch } = link.peer;
+    const { node, role, place, rights, bootEpoch } = link.peer;
     if (!link.isDialled) this.#proving.get(node)?.();
     const older = this.#byNode.get(node);
-    if (role !== 'client') this.#remember(node, bootEpoch);
+    if (!rights.isClient) this.#remember(node, bootEpoch);
     if (older !== undefined && this.isSuperseded(older.peer))
       older.close(CLOSE.superseded, 'a later start of this node is here');
     else older?.close(CLOSE.replaced, 'another connection of this node stays');
     this.#byNode.set(node, link);
     this.#services.logger.debug({ peer: node, role, place }, 'a peer is connected');
-    this.#tell(() => this.#listener?.peerUp(node, { role, place }));
+    this.#tell(() => this.#listener?.peerUp(node, identityOf(link.peer)));
     this.#services.changed(node, true);
   }
 

@@ -18,10 +18,11 @@ import {
   port,
 } from '../../runtime/base/option-rules.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
+import { DEFAULT_ROLES, NODE_ROLE, type PeerRole } from '../../runtime/ports/peer-role.ts';
 import type { Random } from '../../runtime/ports/random.ts';
-import { PEER_ROLES, type PeerIdentity, type PeerRole } from '../../runtime/ports/transport.ts';
+import type { PeerIdentity } from '../../runtime/ports/transport.ts';
 import { checkPem } from './certificate.ts';
-import { type Claim, isNodeName } from './claim.ts';
+import { isNodeName, type KnownClaim } from './claim.ts';
 import { resolveWebSocketLimits, type WebSocketLimits } from './limits.ts';
 import { isLoopback } from './loopback.ts';
 import { isRoleWithSecret, type RoleSecrets, Secrets } from './secrets.ts';
@@ -29,8 +30,10 @@ import { isRoleWithSecret, type RoleSecrets, Secrets } from './secrets.ts';
 export interface WebSocketOptions {
   /** The name of this node. Clients are called `<name of their token>~<anything>`. */
   readonly node: string;
-  /** Role of this node to its peers. Default: `node`, a process of one's own kinds. */
-  readonly role?: PeerRole;
+  /** Role of this node to its peers, one of `roles`. Default: `node`, a process of one's own kinds. */
+  readonly role?: string;
+  /** Roles that nodes of the cluster have, from the least to the greatest. Default: `client` and `node`. */
+  readonly roles?: readonly PeerRole[];
   /** The place that it hosts or may host. Default: its name. */
   readonly place?: string;
   /**
@@ -76,7 +79,7 @@ export interface WebSocketOptions {
     token: string | undefined,
     node: string,
   ) => { readonly name: string } | undefined;
-  /** The token to show, for the role `client`. */
+  /** The token to show, for the role of a client. */
   readonly token?: string;
   readonly limits?: Partial<WebSocketLimits>;
   readonly logger?: Logger;
@@ -102,6 +105,7 @@ const DEFAULT_PATH = '/peers';
 const RULES: Required<{ readonly [name in keyof WebSocketOptions]: OptionRule }> = {
   node: ANYTHING,
   role: ANYTHING,
+  roles: { must: 'a list of roles', allows: isListOfRoles },
   place: ANYTHING,
   listen: OBJECT,
   server: port('a server of node:http or node:https', 'listen', 'on'),
@@ -123,9 +127,22 @@ const RULES: Required<{ readonly [name in keyof WebSocketOptions]: OptionRule }>
   random: port('a source of chance', 'next', 'id'),
 };
 
+const ROLE_NAME = /^[a-z][a-z0-9]{0,31}$/i;
+
+/** Names have no hyphen, and one role has each. */
+function isListOfRoles(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length === 0) return false;
+  const names = value.map((role: Partial<PeerRole> | null) => role?.name);
+  return (
+    names.every((name) => typeof name === 'string' && ROLE_NAME.test(name)) &&
+    new Set(names).size === names.length
+  );
+}
+
 /** Settings: the options once they are checked. */
 export interface Settings {
-  readonly own: Claim;
+  readonly own: KnownClaim;
+  readonly roles: readonly PeerRole[];
   readonly host: string;
   readonly path: string;
   readonly peers: readonly URL[];
@@ -137,15 +154,20 @@ export interface Settings {
 /** @throws {RuntimeError} OPTION_INVALID */
 export function resolveSettings(options: WebSocketOptions, now: number): Settings {
   checkOptions('WebSocket transport', options, RULES);
-  const { node, role = 'node', place = node, bootEpoch = now, secret, tls } = options;
+  const { node, place = node, bootEpoch = now, secret, tls, roles = DEFAULT_ROLES } = options;
+  const { role = NODE_ROLE.name } = options;
   if (!isNodeName(node)) throw invalid(`${excerpt(node)} cannot name a node`);
   if (!isNodeName(place)) throw invalid(`${excerpt(place)} cannot name a place`);
-  if (!PEER_ROLES.includes(role)) throw invalid(`${excerpt(role)} is no role of a peer`);
+  const rights = roles.find(({ name }) => name === role);
+  if (rights === undefined) {
+    const known = roles.map(({ name }) => name).join(', ');
+    throw invalid(`${excerpt(role)} is no role of a peer: "roles" has ${known}`);
+  }
   if (!Number.isSafeInteger(bootEpoch) || bootEpoch < 0)
     throw invalid(`"bootEpoch" must be an integer from 0 up, got ${excerpt(bootEpoch)}`);
   if (secret !== undefined && Buffer.byteLength(secret) < SECRET_BYTES_MIN)
     throw invalid(`"secret" must have at least ${SECRET_BYTES_MIN} bytes`);
-  checkRoleSecrets(options.secrets ?? {});
+  checkRoleSecrets(options.secrets ?? {}, roles);
   if (options.listen !== undefined && options.server !== undefined)
     throw invalid('"listen" and "server" exclude each other');
   const path = options.path ?? DEFAULT_PATH;
@@ -158,11 +180,12 @@ export function resolveSettings(options: WebSocketOptions, now: number): Setting
     throw notSafe(host);
   checkTls(options, isMutual);
   return {
-    own: { node, role, place, bootEpoch },
+    own: { node, role, place, rights, bootEpoch },
+    roles,
     host,
     path,
-    peers: peerUrls(options.peers ?? [], role),
-    secrets: new Secrets(role, secret, options.secrets),
+    peers: peerUrls(options.peers ?? [], rights),
+    secrets: new Secrets(role, roles, secret, options.secrets),
     isMutual,
     limits: resolveWebSocketLimits(options.limits),
   };
@@ -182,9 +205,9 @@ export function isSafeOffLoopback({ tls, secret, secrets }: WebSocketOptions): b
   return tls !== undefined && (hasSecret || tls.requireClientCertificate === true);
 }
 
-function checkRoleSecrets(secrets: RoleSecrets): void {
+function checkRoleSecrets(secrets: RoleSecrets, roles: readonly PeerRole[]): void {
   for (const [role, secret] of Object.entries(secrets)) {
-    if (!isRoleWithSecret(role))
+    if (!isRoleWithSecret(role, roles))
       throw invalid(`${excerpt(role)} in "secrets" is no role of a node`);
     if (Buffer.byteLength(secret) < SECRET_BYTES_MIN)
       throw invalid(`"secrets.${role}" must have at least ${SECRET_BYTES_MIN} bytes`);
@@ -211,7 +234,7 @@ function checkMutual(tls: WebSocketTls, hasOwn: boolean, isMutual: boolean): voi
   if (tls.ca === undefined) throw invalid('"tls.requireClientCertificate" needs "ca"');
 }
 
-function peerUrls(peers: readonly string[], role: PeerRole): URL[] {
+function peerUrls(peers: readonly string[], { isClient }: PeerRole): URL[] {
   const urls = new Map<string, URL>();
   for (const text of peers) {
     const url = urlOf(text);
@@ -224,7 +247,7 @@ function peerUrls(peers: readonly string[], role: PeerRole): URL[] {
     if (url.pathname === '/') url.pathname = DEFAULT_PATH;
     urls.set(url.href, url);
   }
-  if (role === 'client' && urls.size === 0) throw invalid('a client needs "peers" to dial');
+  if (isClient && urls.size === 0) throw invalid('a client needs "peers" to dial');
   return [...urls.values()];
 }
 

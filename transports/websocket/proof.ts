@@ -15,10 +15,10 @@ import type { Claim } from './claim.ts';
 import { LINK_ID_LENGTH } from './frame-text.ts';
 
 /** All that was said in one handshake. */
-export interface Transcript {
+export interface Transcript<TClaim extends Claim = Claim> {
   readonly version: number;
-  readonly caller: Claim;
-  readonly listener: Claim;
+  readonly caller: TClaim;
+  readonly listener: TClaim;
   readonly callerNonce: string;
   readonly listenerNonce: string;
 }

@@ -14,6 +14,7 @@ import { whenAborted } from '../../../runtime/base/when-aborted.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Random } from '../../../runtime/ports/random.ts';
 import type { WebSocketTls, WebSocketTransport } from '../../../transports/websocket.ts';
+import { JOBS_ROLES } from '../peer-roles.ts';
 
 export interface SocketAddress {
   /** `ws://` or `wss://`; several, where managers stand in for each other. */
@@ -64,6 +65,7 @@ export async function openClientSockets(
   const transport = websocketTransport({
     node,
     role: 'client',
+    roles: JOBS_ROLES,
     peers: urls,
     random,
     logger,

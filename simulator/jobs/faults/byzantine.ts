@@ -5,6 +5,7 @@
  * are raised by nodes that are told of greater ones, and the names of others. Who is sent away comes again.
  */
 
+import { jobsPeer } from '../../../programs/jobs/peer-roles.ts';
 import { placeOf } from '../../../runtime/base/address.ts';
 import { decodeFrame, encodeFrame, encodeHello } from '../../../runtime/delivery.ts';
 import type { PeerIdentity, Transport } from '../../../runtime/ports/transport.ts';
@@ -51,10 +52,10 @@ function identityOf(
 ): PeerIdentity & { readonly node: string } {
   if (role === 'worker') {
     const node = `${datacenter}.worker-liar-${id}`;
-    return { node, role, place: node };
+    return { node, ...jobsPeer(role, node) };
   }
-  if (role === 'client') return { node: `liar~${id}`, role, place: `liar~${id}` };
-  return { node: `${ELSEWHERE}.manager-liar-${id}`, role: 'manager', place: ELSEWHERE };
+  if (role === 'client') return { node: `liar~${id}`, ...jobsPeer(role, `liar~${id}`) };
+  return { node: `${ELSEWHERE}.manager-liar-${id}`, ...jobsPeer('manager', ELSEWHERE) };
 }
 
 class Liar {

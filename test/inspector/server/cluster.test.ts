@@ -1,7 +1,7 @@
 /** Views over several nodes: one list page by page, counts together, each under its own rights, and who is missing. */
 
 import { afterEach, expect, test } from 'vitest';
-import type { PeerRole } from '../../../runtime/ports/transport.ts';
+import { type JobsRole, jobsPeer } from '../../../programs/jobs/peer-roles.ts';
 import { inProcessNetwork } from '../../../transports/in-process.ts';
 import { provingTransport } from '../../delivery/proving-transport.ts';
 import { eventually } from '../../kit/eventually.ts';
@@ -13,9 +13,9 @@ afterEach(async () => {
 });
 
 /** Nodes by their names, each of the role, with this many orders in a place of its own. */
-async function nodes(roles: Readonly<Record<string, PeerRole>>, orders: number) {
+async function nodes(roles: Readonly<Record<string, JobsRole>>, orders: number) {
   const network = inProcessNetwork();
-  const claimOf = (node: string) => ({ node, role: roles[node] as PeerRole, place: node });
+  const claimOf = (node: string) => ({ node, ...jobsPeer(roles[node] as JobsRole, node) });
   for (const [name] of Object.entries(roles)) {
     const node = await inspected(
       { role: roles[name] as string },

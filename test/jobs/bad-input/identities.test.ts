@@ -1,6 +1,7 @@
 /** Nodes that have proved who they are and speak for others: sent away, and nobody has heard them. */
 
 import { describe, expect, test } from 'vitest';
+import { jobsPeer } from '../../../programs/jobs/peer-roles.ts';
 import type { PeerIdentity } from '../../../runtime/ports/transport.ts';
 import { type Cluster, scripted, startCluster } from '../cluster.ts';
 import { contextOf } from '../scenarios/witness.ts';
@@ -28,10 +29,10 @@ async function running(): Promise<Cluster> {
   return cluster;
 }
 
-const MANAGER: PeerIdentity = { role: 'manager', place: 'B' };
-const GATE: PeerIdentity = { role: 'gate', place: 'gate-2' };
-const WORKER: PeerIdentity = { role: 'worker', place: 'B.worker-9' };
-const CLIENT: PeerIdentity = { role: 'client', place: 'ann~1' };
+const MANAGER: PeerIdentity = jobsPeer('manager', 'B');
+const GATE: PeerIdentity = jobsPeer('gate', 'gate-2');
+const WORKER: PeerIdentity = jobsPeer('worker', 'B.worker-9');
+const CLIENT: PeerIdentity = jobsPeer('client', 'ann~1');
 
 type Case = readonly [
   what: string,

@@ -5,12 +5,8 @@
  * makes the cluster's end fail. Peers that a test plays by hand prove what the test says, or nothing.
  */
 
-import {
-  PEER_ROLES,
-  type PeerIdentity,
-  type PeerRole,
-  type Transport,
-} from '../../../runtime/ports/transport.ts';
+import { type JobsRole, jobsPeer } from '../../../programs/jobs/peer-roles.ts';
+import type { PeerIdentity, Transport } from '../../../runtime/ports/transport.ts';
 import { provingTransport } from '../../delivery/proving-transport.ts';
 import { placeOfNode } from './plan.ts';
 import { SocketNetwork } from './socket-network.ts';
@@ -64,12 +60,13 @@ export class Passport {
   /** Who a node proves to be. */
   identityOf(node: string): PeerIdentity | undefined {
     if (this.#byHand.has(node)) return this.#byHand.get(node);
-    return { role: roleOfNode(node), place: placeOfNode(node) };
+    return jobsPeer(roleOfNode(node), placeOfNode(node));
   }
 }
 
 /** Clients are called whatever they like, with a number behind a tilde: `modest~2`. Other names say the role. */
-function roleOfNode(node: string): PeerRole {
+function roleOfNode(node: string): JobsRole {
   if (/~\d+$/.test(node)) return 'client';
-  return PEER_ROLES.find((name) => new RegExp(`(^|\\.)${name}-\\d+$`).test(node)) ?? 'node';
+  const [, said] = /(?:^|\.)(gate|manager|worker|client)-\d+$/.exec(node) ?? [];
+  return (said as JobsRole | undefined) ?? 'node';
 }

@@ -10,6 +10,7 @@
  * what they say is handed over as it is.
  */
 
+import { JOBS_ROLES } from '../../../programs/jobs/peer-roles.ts';
 import type { PeerIdentity, Transport } from '../../../runtime/ports/transport.ts';
 import { websocketTransport } from '../../../transports/websocket.ts';
 import { SocketMember } from './socket-member.ts';
@@ -103,17 +104,18 @@ export class SocketNetwork {
     return member;
   }
 
-  #socket(node: string, { role, place }: PeerIdentity) {
+  #socket(node: string, { role, place, rights }: PeerIdentity) {
     this.#epoch += 1;
     const known = this.#urls.get(node);
     const port = known === undefined ? 0 : Number(new URL(known).port);
     return websocketTransport({
       node,
       role,
+      roles: JOBS_ROLES,
       place,
       bootEpoch: this.#epoch,
       secret: SECRET,
-      ...(role === 'client' ? { token: TOKEN } : { listen: { port } }),
+      ...(rights.isClient ? { token: TOKEN } : { listen: { port } }),
       clientOf: (token, name) =>
         token === TOKEN ? { name: name.slice(0, name.indexOf('~')) } : undefined,
       peers: [...this.#urls.values()],
