@@ -43,7 +43,7 @@ export interface RuntimeLimits {
    * 30,000.
    */
   readonly sendTimeoutMs: number;
-  /** Questions that actors of this node have taken and not answered; beyond it the oldest is refused with ASK_LOST. Default 100,000. */
+  /** Questions that actors of this node have taken and not answered; beyond it the next is refused with ASK_LOST. Default 100,000. */
   readonly questionsMax: number;
   /** Watchers of other nodes that this one serves; a further one is refused with OVERLOADED. Default 10,000. */
   readonly watchersMax: number;

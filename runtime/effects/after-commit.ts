@@ -106,9 +106,9 @@ export class Release {
     const { address } = actor;
     metrics.questionsAsked += 1;
     const replyTo = questionIn(event);
-    const isNew = replyTo === undefined || questions.asked(replyTo, address);
+    const how = replyTo === undefined ? 'opened' : questions.asked(replyTo, address);
     const question = stamped(event, at);
-    if (isNew && inspection.hasReaders)
+    if (how !== 'copy' && inspection.hasReaders)
       inspection.tell({
         type: 'question',
         address,
@@ -117,7 +117,7 @@ export class Release {
         counter: from === undefined ? undefined : counter,
       });
     settle?.();
-    if (isNew) performers.answer(actor, performer, question, replyTo ?? address);
+    if (how === 'opened') performers.answer(actor, performer, question, replyTo ?? address);
   }
 
   /** An actor came into memory with something under way: all of it goes on. */

@@ -58,16 +58,14 @@ export class Questions {
     return this.#open.size;
   }
 
-  /** Opens a question that is asked without a turn, of a performer that is given it now. False while it is being answered already. */
-  asked(replyTo: string, address: string): boolean {
+  /** Opens a question that is asked without a turn, for a performer; refuses it where too many are open. */
+  asked(replyTo: string, address: string): 'opened' | 'copy' | 'refused' {
     const question = this.#open.get(replyTo);
-    if (question === undefined) this.#begin(replyTo, address);
-    else if (question.coming !== address) return false;
-    else {
-      question.coming = undefined;
-      this.#letGo(question, address);
-    }
-    return true;
+    if (question === undefined) return this.#begin(replyTo, address) ? 'opened' : 'refused';
+    if (question.coming !== address) return 'copy';
+    question.coming = undefined;
+    this.#letGo(question, address);
+    return 'opened';
   }
 
   /** A turn is durable, and what it asks for is about to leave. */
@@ -154,13 +152,19 @@ export class Questions {
 
   #take(replyTo: string, address: string): void {
     const question = this.#open.get(replyTo) ?? this.#begin(replyTo, address);
+    if (question === undefined) return;
     question.actor = address;
     question.isHandedOver = false;
     this.#hold(question, address);
   }
 
-  #begin(replyTo: string, address: string): OpenQuestion {
-    this.#makeRoom();
+  /** Opens a question, or refuses it: those that are open are answered sooner when no other takes their place. */
+  #begin(replyTo: string, address: string): OpenQuestion | undefined {
+    const { questionsMax } = this.#services.limits;
+    if (this.#open.size >= questionsMax) {
+      this.#tell(address, replyTo, lost(address, `${questionsMax} questions are open here.`));
+      return undefined;
+    }
     const question: OpenQuestion = {
       replyTo,
       actor: address,
@@ -178,13 +182,6 @@ export class Questions {
   #repeated(replyTo: string, address: string): void {
     if (this.#open.has(replyTo)) return;
     this.#refuse(address, replyTo, lost(address, 'It was answered before.'));
-  }
-
-  #makeRoom(): void {
-    const { questionsMax } = this.#services.limits;
-    if (this.#open.size < questionsMax) return;
-    const [oldest] = this.#open.values();
-    this.#lose(oldest as OpenQuestion, `Over ${questionsMax} questions are open here.`);
   }
 
   /** Refuses a question that nobody holds. */
