@@ -41,14 +41,7 @@ export const pauseAtDeadline: NemesisKind = {
   awaitsMoment: true,
   awaitsDeadlines: true,
   draw: (chance) => ({ targets: [], params: drawn(chance) }),
-  begin: (strike) =>
-    aroundDeadlines(strike, (name) => {
-      const node = strike.world.node(name);
-      const forMs = Math.min(strike.number('downMs'), strike.endsAtMs - strike.world.now());
-      if (!node.isUp || forMs <= 0) return;
-      node.pause(forMs);
-      strike.hit({ paused: name, forMs });
-    }),
+  begin: (strike) => aroundDeadlines(strike, (name) => strike.pause(name, strike.number('downMs'))),
 };
 
 export const stepClockAtDeadline: NemesisKind = {

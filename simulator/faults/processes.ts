@@ -109,7 +109,7 @@ export const pauseLeader: NemesisKind = {
   },
   begin: (strike) => {
     const leader = leaderOf(strike);
-    if (leader !== undefined) pause(strike, leader.node, strike.lastsMs);
+    if (leader !== undefined) strike.pause(leader.node, strike.lastsMs);
   },
 };
 
@@ -122,7 +122,7 @@ export const pauseNodes: NemesisKind = {
     durMs: Math.round(chance.scaled(1, 3_600_000)),
   }),
   begin: (strike) => {
-    for (const name of nodesMeant(strike)) pause(strike, name, strike.lastsMs);
+    for (const name of nodesMeant(strike)) strike.pause(name, strike.lastsMs);
   },
 };
 
@@ -157,21 +157,12 @@ export const stallAtDeadline: NemesisKind = {
           if (now < stalledUntilMs) return;
           // Half of the time it works, otherwise nothing would be due any more.
           stalledUntilMs = now + 2 * Number(stallMs);
-          pause(strike, name, Number(stallMs));
+          strike.pause(name, Number(stallMs));
         });
       }
     });
   },
 };
-
-/** Never beyond the end of the strike. */
-function pause(strike: Strike, name: string, forMs: number): void {
-  const node = strike.world.node(name);
-  const leftMs = strike.endsAtMs - strike.world.now();
-  if (!node.isUp || leftMs <= 0) return;
-  node.pause(Math.min(forMs, leftMs));
-  strike.hit({ paused: name, forMs });
-}
 
 export const slowNodes: NemesisKind = {
   kind: 'slowNodes',

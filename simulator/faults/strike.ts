@@ -152,6 +152,16 @@ export class Strike<TScene extends Scene = Scene> {
     return true;
   }
 
+  /** Lets a process stand still, not beyond the end of this. False: it is down, or this is over. */
+  pause(name: string, durationMs: number): boolean {
+    const node = this.world.node(name);
+    const forMs = Math.min(durationMs, this.endsAtMs - this.world.now());
+    if (!node.isUp || forMs <= 0) return false;
+    node.pause(forMs);
+    this.hit({ paused: name, forMs });
+    return true;
+  }
+
   /** It came down because of this without having been crashed by it. */
   broughtDown(name: string): void {
     this.#down.add(name);

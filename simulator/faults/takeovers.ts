@@ -32,11 +32,8 @@ export const lateCommit: NemesisKind = {
       const stall = world.diskOf(place).stall();
       strike.whenOver(() => stall.end());
       strike.soon(() => {
-        const leader = world.node(node);
-        if (!leader.isUp) return;
         // It goes on a little later than its disk, and hears that its group was written.
-        leader.pause(holdsMs + 1);
-        strike.hit({ paused: node });
+        if (!strike.pause(node, holdsMs + 1)) return;
         strike.after(holdsMs, () => stall.end());
       });
     });

@@ -256,6 +256,23 @@ describe('a nemesis', () => {
     expect(faultsOf(run).map(({ change }) => change)).toEqual(['began', 'ended']);
   });
 
+  test('lets nobody stand still who is down', async () => {
+    const frozen = { what: 'end', how: 'frozen', awayMs: 45_000 };
+    const plan = trial('wordBehindHistory', {
+      durMs: 60_000,
+      targets: ['gate-1', 'A'],
+      params: frozen,
+    });
+    const [nemesis] = trial('crashNodes', {
+      atMs: 31_000,
+      durMs: 60_000,
+      targets: ['gate-1'],
+    }).nemeses;
+    const down = { ...(nemesis as Nemesis), id: 'n2' };
+    const run = await play({ ...plan, nemeses: [...plan.nemeses, down] }, { invariants: [] });
+    expect(faultsOf(run).map(({ change }) => change)).toEqual(['began', 'ended']);
+  });
+
   test('that repeats messages does not say that a node sent them that has lost its disk', async () => {
     const copies = trial('delayedDuplicate', {
       atMs: 1,

@@ -27,8 +27,7 @@ function leave(strike: JobsStrike, gate: string, place: string): void {
     return;
   }
   if (how.startsWith('frozen')) {
-    strike.world.node(gate).pause(awayMs);
-    strike.hit({ paused: gate, forMs: awayMs });
+    strike.pause(gate, awayMs);
     return;
   }
   const parted = partFrom(strike, gate, [place]);
