@@ -14,12 +14,13 @@
  *                 └──turned away by the datacenter─────────────────────▲   (at once when it holds nothing)
  *
  * Guarantees: an attempt runs once, however often it is dispatched; no command of a leader is obeyed
- * once a later one was heard of; a heartbeat lists every attempt held when it leaves, and the free
- * cores are what these leave over. Without a manager the attempts go on for the grace and are then
+ * once a later one was heard of; heartbeats list in turn every attempt held when they leave, and at once those
+ * that got further; the free cores are what all of them leave over. Without a manager the attempts go on for the grace and are then
  * stopped without a word. It lives in memory: a worker that starts again is somebody else.
  */
 
 import { raise } from 'xstate';
+import { rangeFrom } from './worker/attempts.ts';
 import { initialWorker, type WorkerContext, type WorkerEvent } from './worker/context.ts';
 import { workRegion } from './worker/orders.ts';
 import { workerSetup } from './worker/setup.ts';
@@ -38,6 +39,11 @@ const orphaned = (cause: string) =>
       attempts: context.attempts.size,
     }),
   }) as const;
+
+const composeHeartbeat = {
+  type: 'composeHeartbeat',
+  params: ({ context: { attempts, listsFrom } }: Args) => rangeFrom(attempts, listsFrom),
+} as const;
 
 export const workerMachine = workerSetup.createMachine({
   id: 'worker',
@@ -177,11 +183,11 @@ export const workerMachine = workerSetup.createMachine({
                 'heartbeat.composed': {
                   actions: { type: 'sendHeartbeat', params: ({ event }) => event },
                 },
-                'manager.lost': { actions: 'composeHeartbeat' },
-                'manager.reachable': { actions: 'composeHeartbeat' },
+                'manager.lost': { actions: composeHeartbeat },
+                'manager.reachable': { actions: composeHeartbeat },
               },
               after: {
-                heartbeatPause: { target: 'beating', reenter: true, actions: 'composeHeartbeat' },
+                heartbeatPause: { target: 'beating', reenter: true, actions: composeHeartbeat },
               },
             },
           },

@@ -61,6 +61,12 @@ export type GateTerms = z.infer<typeof gateTerms>;
 /** Set by `ask` of the runtime. */
 export const replyTo = z.string().max(512).optional();
 
+/** Part of a list in the order of its keys: from this one on, and up to before that one, or to the end. */
+export const range = z.strictObject({
+  from: z.union([z.literal(''), operationId]),
+  to: operationId.nullable(),
+});
+
 export const paging = { page: z.int().min(1), pages: z.int().min(1) };
 
 /**
@@ -121,6 +127,10 @@ export const attemptReport = z
   })
   .readonly();
 export type AttemptReport = z.infer<typeof attemptReport>;
+export type KeyRange = z.infer<typeof range>;
+
+export const isWithin = ({ from, to }: KeyRange, key: string): boolean =>
+  key >= from && (to === null || key < to);
 
 function fits(text: string): boolean {
   // A code unit takes at most three bytes, so most texts need not be measured.

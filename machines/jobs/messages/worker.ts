@@ -18,6 +18,7 @@ import {
   paging,
   payload,
   progress,
+  range,
   replyTo,
   requestId,
   term,
@@ -56,7 +57,9 @@ export const heartbeatReceived = z.strictObject({
   heartbeatSeq: count,
   coresTotal: z.int().min(1).max(1_024),
   coresFree: count,
+  /** Those of the range, and those of the others that got further; without a range all that it holds. */
   attempts: z.array(attemptReport).max(500).readonly(),
+  range: range.optional(),
   ...paging,
 });
 

@@ -5,7 +5,7 @@
 
 import { type Spawned, Table, type Timed } from '../../../runtime/machine.ts';
 import { operationIdOf } from '../addresses.ts';
-import type { AttemptReport } from '../messages/fields.ts';
+import { type AttemptReport, isWithin } from '../messages/fields.ts';
 import type {
   AttemptEnded,
   AttemptPlaced,
@@ -207,7 +207,7 @@ export interface HeardAttempts {
   readonly unknown: readonly string[];
 }
 
-/** Takes one page of a heartbeat. Only a list that is whole shows what is missing. */
+/** Takes one page of a heartbeat. Only when all pages are there they show what is missing in their range. */
 export function heard(
   context: WorkerHealthContext,
   event: HeartbeatReceived,
@@ -238,11 +238,12 @@ export function heard(
   return { next, risen, missing, unknown };
 }
 
+const ALL = { from: '', to: null } as const;
 const NOTHING_LISTED: { pages: readonly number[]; ids: readonly string[] } = { pages: [], ids: [] };
 
 function completed(
   { listed, operations }: WorkerHealthContext,
-  { heartbeatSeq, page, pages }: HeartbeatReceived,
+  { heartbeatSeq, page, pages, range = ALL }: HeartbeatReceived,
   ids: readonly string[],
 ): { readonly listed: WorkerHealthContext['listed']; readonly missing: readonly string[] } {
   const before = listed?.heartbeatSeq === heartbeatSeq ? listed : NOTHING_LISTED;
@@ -251,8 +252,10 @@ function completed(
   if (seen.length < pages) return { listed: all, missing: [] };
   const present = new Set(all.ids);
   const missing: string[] = [];
-  for (const [id, { heartbeatSeq: takenAfter }] of operations)
+  for (const [id, { heartbeatSeq: takenAfter }] of operations.entries(range.from)) {
+    if (!isWithin(range, id)) break;
     if (takenAfter !== undefined && takenAfter < heartbeatSeq && !present.has(id)) missing.push(id);
+  }
   return { listed: null, missing };
 }
 

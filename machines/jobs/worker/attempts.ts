@@ -9,7 +9,12 @@
 import { knob } from '../../../runtime/base/knob.ts';
 import type { Table } from '../../../runtime/machine.ts';
 import { operationParts } from '../addresses.ts';
-import { type AttemptReport, PAGE_ENTRIES_MAX } from '../messages/fields.ts';
+import {
+  type AttemptReport,
+  isWithin,
+  type KeyRange,
+  PAGE_ENTRIES_MAX,
+} from '../messages/fields.ts';
 import type {
   DispatchRefusal,
   DispatchRequested,
@@ -48,6 +53,8 @@ export interface Announcement {
 
 /** Attempts in one page of a heartbeat. */
 const HEARTBEAT_ENTRIES = knob('heartbeatEntries', PAGE_ENTRIES_MAX);
+/** Attempts that a heartbeat lists whether or not they got further: of more, the next one lists the next. */
+const HEARTBEAT_LIST_MAX = knob('heartbeatListMax', 100);
 /** Attempts held at once; more are refused. Those that run are bounded by the cores. */
 const ATTEMPTS_MAX = knob('attemptsHeldMax', 4_096);
 /** Attempts remembered after they are over. */
@@ -87,14 +94,46 @@ export function remembered(past: readonly string[], operationId: string): readon
   return past.includes(operationId) ? past : [...past, operationId].slice(-PAST_MAX.value);
 }
 
-/** Reports of the worker on every attempt it holds. */
-export function reportsOf(attempts: HeldAttempts, known: ProgressByOperation): AttemptReport[] {
-  return Array.from(attempts, ([operationId, { isFinished }]) => ({
-    ...operationParts(operationId),
-    ...(known[operationId] ?? NO_PROGRESS),
-    finished: isFinished,
-  }));
+const ALL: KeyRange = { from: '', to: null };
+
+/** Range of attempts that a heartbeat lists when the one before went up to `from`: all, where they are few. */
+export function rangeFrom(attempts: HeldAttempts, from: string): KeyRange {
+  if (attempts.size <= HEARTBEAT_LIST_MAX.value) return ALL;
+  let left = HEARTBEAT_LIST_MAX.value;
+  for (const [to] of attempts.entries(from)) {
+    if (left === 0) return { from, to };
+    left -= 1;
+  }
+  return { from, to: null };
 }
+
+/** Reports of the worker on the attempts of a range, and on the others of which something is known now. */
+export function reportsOf(
+  attempts: HeldAttempts,
+  known: ProgressByOperation,
+  range: KeyRange = ALL,
+): AttemptReport[] {
+  const reports: AttemptReport[] = [];
+  for (const [operationId, held] of attempts.entries(range.from)) {
+    if (!isWithin(range, operationId)) break;
+    reports.push(reportOf(operationId, held, known));
+  }
+  for (const operationId of Object.keys(known)) {
+    const held = isWithin(range, operationId) ? undefined : attempts.get(operationId);
+    if (held !== undefined) reports.push(reportOf(operationId, held, known));
+  }
+  return reports;
+}
+
+const reportOf = (
+  operationId: string,
+  { isFinished }: HeldAttempt,
+  known: ProgressByOperation,
+): AttemptReport => ({
+  ...operationParts(operationId),
+  ...(known[operationId] ?? NO_PROGRESS),
+  finished: isFinished,
+});
 
 /** At least one page, also of nothing. */
 export function pagesOf(

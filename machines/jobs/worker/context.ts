@@ -5,6 +5,7 @@
 import { SPAWN_EVENT, Table, type Timed, to } from '../../../runtime/machine.ts';
 import { attemptAddress, operationParts } from '../addresses.ts';
 import type { AttemptInput, AttemptStop, StopCause } from '../attempt.ts';
+import type { KeyRange } from '../messages/fields.ts';
 import type { MessageRefused } from '../messages/local.ts';
 import type {
   CancelOrdered,
@@ -34,7 +35,11 @@ export type WorkerEvent = Timed<
   | MessageRefused
   /** The process has gathered how far the attempts are. */
   | { readonly type: 'registration.composed'; readonly progress: ProgressByOperation }
-  | { readonly type: 'heartbeat.composed'; readonly progress: ProgressByOperation }
+  | {
+      readonly type: 'heartbeat.composed';
+      readonly progress: ProgressByOperation;
+      readonly range: KeyRange;
+    }
   /** The handler of an attempt is over. */
   | { readonly type: 'attempt.finished'; readonly operationId: string }
   /** Nothing more will come of an attempt. */
@@ -61,6 +66,8 @@ export interface WorkerContext extends WorkerInput {
   readonly term: number;
   /** Number of the last heartbeat sent. */
   readonly heartbeatSeq: number;
+  /** Operation id from which the next heartbeat lists attempts; empty at the beginning of the list. */
+  readonly listsFrom: string;
   /** Registrations sent since the last answer. */
   readonly registerTries: number;
   readonly attempts: HeldAttempts;
@@ -92,6 +99,7 @@ export function initialWorker({
     rules,
     term: 0,
     heartbeatSeq: 0,
+    listsFrom: '',
     registerTries: 0,
     attempts: Table.of(),
     coresHeld: 0,
@@ -116,11 +124,12 @@ export function registrationOf(
 export function heartbeatOf(
   { workerId, bootEpoch, term, heartbeatSeq, coresTotal, coresHeld, attempts }: WorkerContext,
   progress: ProgressByOperation,
+  range: KeyRange,
 ): HeartbeatReceived[] {
   const named = { type: 'heartbeat.received', workerId, bootEpoch, term } as const;
   const cores = { coresTotal, coresFree: coresTotal - coresHeld };
-  const beat = { ...named, heartbeatSeq: heartbeatSeq + 1, ...cores };
-  return pagesOf(reportsOf(attempts, progress)).map((page) => ({ ...beat, ...page }));
+  const beat = { ...named, heartbeatSeq: heartbeatSeq + 1, ...cores, range };
+  return pagesOf(reportsOf(attempts, progress, range)).map((page) => ({ ...beat, ...page }));
 }
 
 /**

@@ -14,6 +14,7 @@ import {
 } from '../addresses.ts';
 import type { RunParams } from '../attempt.ts';
 import type { LogEvent } from '../log-events.ts';
+import type { KeyRange } from '../messages/fields.ts';
 import type {
   AnnounceAnswered,
   AttemptStopped,
@@ -76,7 +77,7 @@ export const workerSetup = setup({
     runHandler: (_, _params: RunParams) => {},
     note: (_, _params: LogEvent) => {},
     composeRegistration: (_) => {},
-    composeHeartbeat: (_) => {},
+    composeHeartbeat: (_, _range: KeyRange) => {},
     /** For extensions: how long the datacenter waits for this worker. */
     learnDeadline: (_, _params: { deadlineInMs: number }) => {},
     /** Answers that an attempt was taken, unless its end is told first: a workflow needs only one of them. */
@@ -98,9 +99,10 @@ export const workerSetup = setup({
     }),
     sendHeartbeat: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'heartbeat.composed');
-      for (const beat of heartbeatOf(context, event.progress))
+      const { progress, range } = event;
+      for (const beat of heartbeatOf(context, progress, range))
         enqueue.sendTo(health({ context }), beat);
-      enqueue.assign({ heartbeatSeq: context.heartbeatSeq + 1 });
+      enqueue.assign({ heartbeatSeq: context.heartbeatSeq + 1, listsFrom: range.to ?? '' });
     }),
     takeAttempt: keep('dispatch.requested', ({ context, event }) => {
       const { jobId, attemptId, cores, term } = event;

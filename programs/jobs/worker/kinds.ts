@@ -50,8 +50,8 @@ export function hostWorker(
         note: note as () => unknown,
         composeRegistration: ({ send }) =>
           send({ type: 'registration.composed', progress: runs.progress() }),
-        composeHeartbeat: ({ send }) =>
-          send({ type: 'heartbeat.composed', progress: runs.progress() }),
+        composeHeartbeat: ({ params: range, send }) =>
+          send({ type: 'heartbeat.composed', range, progress: runs.progress(range) }),
         learnDeadline: ({ params }) => extensions.learnDeadline(params.deadlineInMs),
         answerUnlessOver: ({ params }) => runs.answer(params),
         dropReports: ({ params }) => runs.drop(params),

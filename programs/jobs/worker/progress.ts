@@ -23,12 +23,24 @@ export class Progress {
   #risenAt: number;
   #sentAt = Number.NEGATIVE_INFINITY;
   #cancelSend: Cancel | undefined;
+  #isNews = false;
   #isClosed = false;
 
   constructor(clock: Clock, run: { sendProgress(figures: ProgressFigures): void }) {
     this.#clock = clock;
     this.#run = run;
     this.#risenAt = clock.now();
+  }
+
+  /** True when it rose since it was told last. */
+  get isNews(): boolean {
+    return this.#isNews;
+  }
+
+  /** Tells how far the run is, in a heartbeat. */
+  tell(): ProgressFigures {
+    this.#isNews = false;
+    return this.figures;
   }
 
   get figures(): ProgressFigures {
@@ -39,7 +51,10 @@ export class Progress {
   report(reported: number | ReportedProgress): void {
     const figures = checked(reported);
     if (this.#isClosed) return;
-    if (hasRisen(this.#figures, figures)) this.#risenAt = this.#clock.now();
+    if (hasRisen(this.#figures, figures)) {
+      this.#risenAt = this.#clock.now();
+      this.#isNews = true;
+    }
     this.#figures = figures;
     if (this.#cancelSend !== undefined) return;
     const dueAt = this.#sentAt + SEND_PAUSE_MS;

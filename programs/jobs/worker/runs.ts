@@ -15,12 +15,16 @@ import {
   workflowIdOf,
 } from '../../../machines/jobs/addresses.ts';
 import { type RunParams, resultOf } from '../../../machines/jobs/attempt.ts';
+import { isWithin, type KeyRange } from '../../../machines/jobs/messages/fields.ts';
 import type {
   AttemptStopped,
   DispatchAnswered,
   ResultReceived,
 } from '../../../machines/jobs/messages/worker.ts';
-import type { ProgressByOperation } from '../../../machines/jobs/worker/attempts.ts';
+import type {
+  ProgressByOperation,
+  ProgressFigures,
+} from '../../../machines/jobs/worker/attempts.ts';
 import { RuntimeError } from '../../../runtime/base/errors.ts';
 import { knob } from '../../../runtime/base/knob.ts';
 import type { Handlers } from './handlers.ts';
@@ -78,10 +82,13 @@ export class Runs {
     this.#runs.clear();
   }
 
-  progress(): ProgressByOperation {
-    return Object.fromEntries(
-      [...this.#runs.values()].map(({ operationId, progress }) => [operationId, progress.figures]),
-    );
+  /** Progress of the runs within the range, and of those that got further since they were told of; of all without one. */
+  progress(range?: KeyRange): ProgressByOperation {
+    const told: Record<string, ProgressFigures> = {};
+    for (const { operationId, progress } of this.#runs.values())
+      if (range === undefined || isWithin(range, operationId) || progress.isNews)
+        told[operationId] = progress.tell();
+    return told;
   }
 
   /** Begins the run of an attempt, once: a copy of its dispatch may be late. */

@@ -148,9 +148,9 @@ export class HeldWorkers {
     this.#rebase(known);
   }
 
-  /** What it does not list any more is gone, once all its pages are there. */
+  /** What it does not list any more in its range is gone, once all its pages are there. */
   #beat(known: HeldWorker, heartbeat: HeartbeatReceived, takenAt: number): void {
-    const { heartbeatSeq, page, pages, attempts } = heartbeat;
+    const { heartbeatSeq, page, pages, attempts, range } = heartbeat;
     this.#trust(known, takenAt);
     if (known.listed.seq !== heartbeatSeq)
       known.listed = { ...NOTHING_LISTED(), seq: heartbeatSeq };
@@ -162,7 +162,11 @@ export class HeldWorkers {
     known.listed = NOTHING_LISTED();
     const missing = [...known.attempts].filter(
       ([id, { takenAfter }]) =>
-        takenAfter !== undefined && takenAfter < heartbeatSeq && !ids.has(id),
+        takenAfter !== undefined &&
+        takenAfter < heartbeatSeq &&
+        !ids.has(id) &&
+        id >= (range?.from ?? '') &&
+        (range?.to == null || id < range.to),
     );
     for (const [id] of missing) known.attempts.delete(id);
     if (missing.length > 0) this.#rebase(known);

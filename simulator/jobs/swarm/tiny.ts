@@ -20,7 +20,7 @@ export const TINY: Readonly<Record<string, readonly number[]>> = {
   'limit.groupTurnsMax': [1, 2],
   'limit.sliceMs': [1],
   'limit.drainMs': [1],
-  // A jobs service asks a job for each of its clients: with fewer, that question drives out the one of the client.
+  // A jobs service asks a job for each of its clients: with fewer, that question is refused.
   'limit.questionsMax': [3, 6],
   'disk.historyMax': [1, 2],
   'knob.frameLength': [1, 200],
@@ -58,6 +58,7 @@ export const TINY: Readonly<Record<string, readonly number[]>> = {
   'knob.grantAnswersMax': [1, 2],
   'knob.workflowCancelsMax': [1],
   'knob.heartbeatEntries': [1, 2],
+  'knob.heartbeatListMax': [1, 2],
   'knob.submissionPartEntries': [1, 2],
   'knob.submissionPartLengthMax': [1, 200],
   'knob.submissionPartsUnderWayMax': [1],

@@ -114,6 +114,17 @@ describe('WF-8 attempts that a worker no longer has', () => {
     expect(health.context.listed).toBeNull();
   });
 
+  test('are missed in the range of a heartbeat only', () => {
+    const health = holding([W1, W2, 'j1/w3#1', 'j1/w4#1']);
+    const range = { from: W2, to: 'j1/w4#1' };
+    health.take(heartbeat([report(W2)], { heartbeatSeq: 2_000, range }));
+    expect(health.said('attempt.lost')).toMatchObject([{ attemptId: 'w3#1' }]);
+    health.take(heartbeat([], { heartbeatSeq: 2_001, range: { from: 'j1/w4#1', to: null } }));
+    expect(health.said('attempt.lost')).toMatchObject([{ attemptId: 'w4#1' }]);
+    health.take(heartbeat([report(W1)], { heartbeatSeq: 2_002, range: { from: '', to: W2 } }));
+    expect(health.said('attempt.lost')).toEqual([]);
+  });
+
   test('are not made up by a page that comes twice or never', () => {
     const health = holding([W1, W2]);
     health.take(page(1, [report(W1)]));

@@ -37,7 +37,7 @@ describe('a manager that is not heard', () => {
           attempts: 1,
         },
       ],
-      ['composeHeartbeat', undefined],
+      ['composeHeartbeat', { from: '', to: null }],
     ]);
     worker.advance(1_000);
     expect(worker.asked('composeRegistration')).toHaveLength(1);

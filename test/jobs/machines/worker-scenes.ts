@@ -68,10 +68,11 @@ export const cancel = (more: object = {}) => ({
   cause: 'cancelled',
   ...more,
 });
-export const composed = (what: 'registration' | 'heartbeat', progress: object = {}) => ({
-  type: `${what}.composed`,
-  progress,
-});
+export const composed = (
+  what: 'registration' | 'heartbeat',
+  progress: object = {},
+  range: unknown = { from: '', to: null },
+) => ({ type: `${what}.composed`, progress, ...(what === 'heartbeat' && { range }) });
 export const over = (what: 'finished' | 'ended', operationId = 'j1/w1#1') => ({
   type: `attempt.${what}`,
   operationId,

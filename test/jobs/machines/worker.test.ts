@@ -150,6 +150,27 @@ describe('heartbeats', () => {
     expect(worker.sent()[0]?.event['attempts']).toHaveLength(1);
   });
 
+  test('list a hundred of many at a time, one range after the other, and at once who got further', () => {
+    const worker = holding(250, { coresTotal: 256 });
+    const listed: string[][] = [];
+    const known: string[] = [];
+    for (let beat = 1; beat <= 4; beat += 1) {
+      worker.advance(5_000).take(acked());
+      const [[, range] = []] = worker.asked('composeHeartbeat');
+      const figures = { progress: beat / 10, sinceProgressMs: 1 };
+      const [of] = worker.take(composed('heartbeat', { 'j1/w1#1': figures }, range)).sent();
+      expect(of?.event['range']).toEqual(range);
+      const attempts = of?.event['attempts'] as Array<{ attemptId: string; progress: number }>;
+      listed.push(attempts.map(({ attemptId }) => attemptId));
+      for (const { attemptId, progress } of attempts)
+        if (progress > 0) known.push(`${attemptId} ${progress}`);
+    }
+    expect(listed.map(({ length }) => length)).toEqual([100, 101, 51, 100]);
+    expect(new Set(listed.slice(0, 3).flat()).size).toBe(250);
+    expect(listed[3]).toEqual(listed[0]);
+    expect(known).toEqual(['w1#1 0.1', 'w1#1 0.2', 'w1#1 0.3', 'w1#1 0.4']);
+  });
+
   test('go in pages of 500 under one number', () => {
     const worker = holding(1_001, { coresTotal: 1_024 }).take(composed('heartbeat'));
     const beats = worker.sent().map(({ event }) => event);

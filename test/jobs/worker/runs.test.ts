@@ -181,29 +181,6 @@ describe('progress', () => {
     ]);
   });
 
-  test('is in the heartbeats, with how long ago it rose', async () => {
-    const { dc, context } = await running();
-    context.progress({ completedItems: 1, totalItems: 4 });
-    await dc.rt.advance('1s');
-    // It goes down: told as it is, and no progress.
-    context.progress({ completedItems: 0, totalItems: 4 });
-    await dc.rt.advance('5s');
-    const attempts = dc.of('heartbeat.received').at(-1)?.event['attempts'] as object[];
-    expect(attempts).toEqual([
-      {
-        jobId: 'j1',
-        attemptId: 'w1#1',
-        progress: 0,
-        completedItems: 0,
-        totalItems: 4,
-        sinceProgressMs: expect.any(Number),
-        finished: false,
-      },
-    ]);
-    const [{ sinceProgressMs }] = attempts as [{ sinceProgressMs: number }];
-    expect(sinceProgressMs).toBeGreaterThan(4_000);
-  });
-
   test.each([
     [Number.NaN],
     [-0.1],

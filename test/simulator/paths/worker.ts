@@ -54,7 +54,7 @@ export const workerPlan: PathPlan = {
       { ...cancel, term: now },
       { ...cancel, term: term - 1 },
       { type: 'registration.composed', progress: {} },
-      { type: 'heartbeat.composed', progress: {} },
+      { type: 'heartbeat.composed', progress: {}, range: { from: '', to: null } },
       { type: 'attempt.finished', operationId: 'j1/w1#1' },
       { type: 'attempt.ended', operationId: 'j1/w1#1' },
       { type: 'manager.reachable' },
