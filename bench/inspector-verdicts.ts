@@ -4,6 +4,7 @@
  */
 
 import { explainRun } from '../inspector/recording/explain-run.ts';
+import { recordsOf } from '../inspector/recording/simulated.ts';
 import { play } from '../simulator/index.ts';
 import { type KnownCase, knownCases } from './inspector-cases.ts';
 
@@ -27,8 +28,8 @@ export async function verdicts(
 }
 
 async function verdictOf({ name, plan, address, cause }: KnownCase): Promise<Verdict> {
-  const { history } = await play(plan, { invariants: [] });
-  const answer = await explainRun(plan.name, history.records, address);
+  const run = await play(plan, { invariants: [] });
+  const answer = await explainRun(plan.name, recordsOf(run), address);
   const isTimeout = answer?.why.endedAt !== undefined;
   return {
     name,

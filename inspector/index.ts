@@ -10,3 +10,8 @@ export { type InspectorHandler, inspectorHandler } from './mount.ts';
 export type { InspectorHandlerOptions, InspectorOptions, RecordOptions } from './options.ts';
 export type { RecordedHeader, RecordedLine, Why, WhyCause } from './protocol.ts';
 export { serveInspector } from './serve.ts';
+export {
+  type StatelyAdapter,
+  type StatelyAdapterOptions,
+  statelyAdapter,
+} from './stately-adapter.ts';

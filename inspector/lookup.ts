@@ -9,6 +9,7 @@ import type {
   ActorsPage,
   ActorsQuery,
   ChartDefinition,
+  LaneBar,
   MessageLine,
   MessagesAnswer,
   Missing,
@@ -27,6 +28,10 @@ export interface Lookup {
   actors(query: ActorsQuery): Promise<ActorsPage>;
   chart(kind: string): ChartDefinition | undefined;
   usual(kind: string): Promise<ReadonlyMap<string, number>>;
+  /** Messages of these actors, where they are known by more than turns. */
+  messages?(addresses: readonly string[]): readonly MessageLine[] | undefined;
+  /** Lanes of nodes and faults. */
+  cluster?(): Pick<TimelineAnswer, 'nodes' | 'faults'>;
 }
 
 const LANES_MAX = 50;
@@ -42,19 +47,22 @@ export async function timelineOf(lookup: Lookup, parameters: Parameters): Promis
   const lanes = found.map((evidence) => {
     const { address, node, state, status, turns, kind } = evidence;
     const last = turns.at(-1);
-    const ended = status !== 'active' && last !== undefined ? { endedAt: last.at } : {};
+    const lastAt = last?.trueAt ?? last?.at;
+    const ended = status !== 'active' && lastAt !== undefined ? { endedAt: lastAt } : {};
+    const aheadMs = (last?.at ?? 0) - (lastAt ?? 0);
     const lane = laneOf({ address, node, state, ...ended }, turns, lookup.chart(kind));
     return {
       ...lane,
-      bars: [...lane.bars, ...budgetBars(evidence, lookup.now())].filter(
+      bars: [...lane.bars, ...budgetBars(evidence, lookup.now()).map(earlier(aheadMs))].filter(
         (bar) => bar.from <= to && (bar.to ?? to) >= from,
       ),
       marks: lane.marks.filter(({ at }) => at >= from && at <= to),
     };
   });
-  const messages = within(messagesBetween(found.flatMap(({ turns }) => turns)), from, to);
+  const messages = within(messagesAmong(lookup, found), from, to);
   return {
     at: lookup.now(),
+    ...lookup.cluster?.(),
     lanes,
     messages: messages.slice(-MESSAGES_MAX),
     more: Math.max(0, addresses.length - LANES_MAX),
@@ -72,9 +80,25 @@ export async function messagesOf(lookup: Lookup, parameters: Parameters): Promis
   });
   const addresses = listOf(parameters, 'address').slice(0, LANES_MAX);
   const { found, missing } = await lookUp(lookup, addresses);
-  const all = within(messagesBetween(found.flatMap(({ turns }) => turns)), from, to);
+  const all = within(messagesAmong(lookup, found), from, to);
   return { at: lookup.now(), messages: all.slice(-limit), isCut: all.length > limit, missing };
 }
+
+function messagesAmong(lookup: Lookup, found: readonly Evidence[]): readonly MessageLine[] {
+  return (
+    lookup.messages?.(found.map(({ address }) => address)) ??
+    messagesBetween(found.flatMap(({ turns }) => turns))
+  );
+}
+
+/** Bars by the clock of a node that was ahead, in true time. */
+const earlier =
+  (byMs: number) =>
+  ({ from, to, ...bar }: LaneBar): LaneBar => ({
+    ...bar,
+    from: from - byMs,
+    ...(to !== undefined && { to: to - byMs }),
+  });
 
 /** Undefined where there is no such actor. */
 export async function whyOf(lookup: Lookup, address: string): Promise<WhyAnswer | undefined> {

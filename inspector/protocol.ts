@@ -65,10 +65,13 @@ export {
   type SourceSort,
 } from './protocol/queries.ts';
 export {
+  type CauseLine,
   type PatchStep,
   RECORDING_VERSION,
+  type RecordedFailure,
   type RecordedHeader,
   type RecordedLine,
+  type RecordedOther,
 } from './protocol/recording.ts';
 export type {
   DelegationLine,
@@ -81,12 +84,15 @@ export type {
 } from './protocol/runs.ts';
 export type { Frame, Watch } from './protocol/stream.ts';
 export type {
+  FailureAnswer,
   FleetState,
   FleetView,
   MessagesAnswer,
   TimelineAnswer,
   TimeoutLine,
   TimeoutsView,
+  ToldLine,
+  ToldPage,
   TurnsPage,
   UndeliveredLine,
   UndeliveredPage,

@@ -28,7 +28,10 @@ export function singleFile(
     );
   const asset = (name: string): string => readFileSync(join(folder, 'assets', name), 'utf8');
   // The text is data in a script element: what could end the element is written as an escape.
-  const data = JSON.stringify(textOfLines(lines)).replace(/</g, '\\u003c');
+  const data = JSON.stringify(textOfLines(lines)).replace(
+    /[<\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
   const code = (text: string): string =>
     text.replace(/<\/script/gi, '<\\/script').replace(/<!--/g, '<\\!--');
   return [
@@ -39,7 +42,7 @@ export function singleFile(
     `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="color-scheme" content="light dark">',
-    '<title>Escapement inspector</title>',
+    `<title>${escaped(titleOf(lines))}</title>`,
     `<style>${asset('page.css').replace(/<\/style/gi, '<\\/style')}</style>`,
     '</head>',
     '<body>',
@@ -53,6 +56,13 @@ export function singleFile(
     '',
   ].join('\n');
 }
+
+function titleOf([header]: ReadonlyArray<RecordedHeader | RecordedLine>): string {
+  return header?.type === 'recording' ? header.title : 'Escapement inspector';
+}
+
+const escaped = (text: string): string =>
+  text.slice(0, 200).replace(/[^ -~]|[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** A file as text that ends no element; empty where there is none. */
 function packed(file: string): string {

@@ -114,6 +114,9 @@ export function deadlineName(id: string, chart?: ChartDefinition): string {
 export const isDeadlineTurn = ({ event, dueAt }: TurnLine): boolean =>
   dueAt !== undefined || event.startsWith('xstate.after.');
 
+/** When a turn was, on the lanes of a timeline. */
+const momentOf = ({ at, trueAt }: TurnLine): number => trueAt ?? at;
+
 /** Lane of an actor: its states as bars, deadlines that have come, turns that stand out. */
 export function laneOf(
   actor: {
@@ -130,8 +133,8 @@ export function laneOf(
   let open: { state: string; from: number } | undefined;
   for (const turn of turns) {
     if (turn.state !== undefined && turn.state !== open?.state) {
-      if (open !== undefined) bars.push(stateBar(open, turn.at));
-      open = { state: turn.state, from: turn.at };
+      if (open !== undefined) bars.push(stateBar(open, momentOf(turn)));
+      open = { state: turn.state, from: momentOf(turn) };
     }
     const mark = markOf(turn, chart);
     if (mark !== undefined) marks.push(mark);
@@ -146,7 +149,7 @@ export function laneOf(
     state: actor.state,
     bars,
     marks,
-    since: turns[0]?.at ?? 0,
+    since: turns[0] === undefined ? 0 : momentOf(turns[0]),
   };
 }
 
@@ -158,7 +161,8 @@ function stateBar(
 }
 
 function markOf(turn: TurnLine, chart: ChartDefinition | undefined): LaneMark | undefined {
-  const { at, turn: number, event, error } = turn;
+  const { turn: number, event, error } = turn;
+  const at = momentOf(turn);
   if (error !== undefined)
     return { at, sort: 'failed', label: `${event}: ${error.code}`, turn: number };
   // A deadline that changes no state is a rhythm, such as that of reports.

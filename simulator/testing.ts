@@ -14,6 +14,7 @@ import type { KindOptionsOf } from '../runtime/api.ts';
 import { type ActorHandle, createHandle, type HandleHost } from '../runtime/api.ts';
 import { wholeAddress } from '../runtime/base/address.ts';
 import { parseDuration } from '../runtime/base/duration.ts';
+import { RuntimeError } from '../runtime/base/errors.ts';
 import { type Logger, type RuntimeLimits, resolveLimits } from '../runtime/base/limits.ts';
 import { noTransport } from '../runtime/delivery.ts';
 import type { Lease } from '../runtime/ports/lease.ts';
@@ -28,6 +29,7 @@ import {
 } from '../runtime/runtime.ts';
 import { localLease } from '../runtime/system/local-lease.ts';
 import { memoryStore } from '../stores/memory.ts';
+import { recordTest, type TestRecording } from './test-failure.ts';
 import { SimulatedClock } from './world/clock.ts';
 import { SeededRandom } from './world/random.ts';
 import { TEST_LOGGER } from './world/test-logger.ts';
@@ -51,14 +53,50 @@ export interface TestRuntimeOptions<TKinds extends KindMap = KindMap> {
   readonly logger?: Logger;
 }
 
-/** @throws {RuntimeError} OPTION_INVALID, KIND_EXISTS, XSTATE_UNSUPPORTED */
-export async function testRuntime<TKinds extends KindMap>(
-  options: TestRuntimeOptions<TKinds>,
-): Promise<TestRuntime<TKinds>> {
-  const runtime = new TestRuntime(options);
-  await runtime.start();
-  return runtime;
+export interface WholeTestOptions<TKinds extends KindMap = KindMap>
+  extends TestRuntimeOptions<TKinds> {
+  /**
+   * File for a page of the inspector when the test throws: every turn with its context, on the chart, without a
+   * server. What is thrown names it.
+   */
+  readonly page?: string;
 }
+
+/** @throws {RuntimeError} OPTION_INVALID, KIND_EXISTS, XSTATE_UNSUPPORTED */
+export function testRuntime<TKinds extends KindMap>(
+  options: TestRuntimeOptions<TKinds>,
+): Promise<TestRuntime<TKinds>>;
+/** A whole test: the runtime is stopped behind it, however it ends. */
+export function testRuntime<TKinds extends KindMap, TResult>(
+  options: WholeTestOptions<TKinds>,
+  test: (runtime: TestRuntime<TKinds>) => Promise<TResult> | TResult,
+): Promise<TResult>;
+export async function testRuntime<TKinds extends KindMap>(
+  { page, ...options }: WholeTestOptions<TKinds>,
+  test?: (runtime: TestRuntime<TKinds>) => unknown,
+): Promise<unknown> {
+  if (test === undefined) {
+    if (page !== undefined) throw new RuntimeError('OPTION_INVALID', PAGE_NEEDS_TEST);
+    const runtime = new TestRuntime<TKinds>(options);
+    await runtime.start();
+    return runtime;
+  }
+  const { clock = new SimulatedClock(), node = 'test', place = node, kinds } = options;
+  const now = () => clock.now();
+  const recording = page && (await recordTest({ page, node, place, kinds, now }));
+  const runtime = new TestRuntime<TKinds>({ ...options, clock }, recording || undefined);
+  await runtime.start();
+  try {
+    return await test(runtime);
+  } catch (thrown) {
+    throw recording ? await recording.failed(thrown, runtime.now()) : thrown;
+  } finally {
+    await runtime.stop();
+  }
+}
+
+const PAGE_NEEDS_TEST =
+  '"page" needs the test as a second argument: testRuntime(options, async (runtime) => { … }).';
 
 export class TestRuntime<TKinds extends KindMap = KindMap> {
   readonly clock: SimulatedClock;
@@ -69,9 +107,12 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
   #current: Runtime<TKinds> | undefined;
   /** Renews what handles watch after a crash. */
   readonly #watches = new Set<() => void>();
+  readonly #recording: TestRecording | undefined;
 
-  constructor(options: TestRuntimeOptions<TKinds>) {
+  /** `recording` hears what happens, for a page of a failure. */
+  constructor(options: TestRuntimeOptions<TKinds>, recording?: TestRecording) {
     this.#options = options;
+    this.#recording = recording;
     this.clock = options.clock ?? new SimulatedClock();
     const store = options.store ?? memoryStore();
     this.store = store;
@@ -106,6 +147,8 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
       }),
     );
     this.#current = runtime as unknown as Runtime<TKinds>;
+    this.#recording?.node('started', this.now());
+    if (this.#recording !== undefined) runtime.inspect(this.#recording.read);
     for (const [name, machine] of Object.entries(kinds))
       runtime.register(name, machine, (this.#options.options?.[name] ?? {}) as KindOptions);
     for (const renew of this.#watches) renew();
@@ -146,6 +189,7 @@ export class TestRuntime<TKinds extends KindMap = KindMap> {
   /** The process dies and comes back: what was not committed is gone. */
   async crash(): Promise<void> {
     this.runtime.crash();
+    this.#recording?.node('crashed', this.now());
     await drain();
     await this.start();
   }

@@ -67,7 +67,7 @@ Examples:
   $ escapement simulate --seed 4711 --trace
   $ escapement simulate --replay escapement-failures/4711-TO-1/plan.json
 
-A seed that broke something is shrunk to a plan that people can read; it and a report with a timeline
+A seed that broke something is shrunk to a plan that people can read; it, a report and a page that shows it
 are written to a folder.
 
 Exit codes: 0 what was expected came and every invariant held, 1 something else came, 64 usage,

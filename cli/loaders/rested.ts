@@ -58,12 +58,12 @@ async function linesOfPlan(path: string, output: Output): Promise<Rested['lines'
   const { readPlanText } = await import('../simulate/replay.ts');
   const { readPlan } = await import('../../simulator/jobs.ts');
   const { play } = await import('../../simulator/index.ts');
-  const { linesOfRun } = await import('../../inspector/recording/simulated.ts');
+  const { linesOfRun, recordsOf } = await import('../../inspector/recording/simulated.ts');
   const plan = readPlan(readPlanText(path), path, { release: ownVersion() });
   output.progress(`playing ${printable(path)}`);
   try {
-    const { history } = await play(plan, { invariants: [] });
-    return linesOfRun(`${plan.name}, seed ${plan.seed}`, history.records);
+    const run = await play(plan, { invariants: [] });
+    return linesOfRun(`${plan.name}, seed ${plan.seed}`, recordsOf(run));
   } finally {
     output.progress(undefined);
   }

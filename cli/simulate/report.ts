@@ -87,15 +87,23 @@ function writeFiles({ files }: FailureReport, folder: string): readonly string[]
 }
 
 /** The run in the inspector's page, in one file; nothing where the page is not built. */
-async function writePage({ plan }: FailureReport, folder: string): Promise<readonly string[]> {
+async function writePage(
+  { plan, run, violation, why, passing }: FailureReport,
+  folder: string,
+): Promise<readonly string[]> {
   const { findPage } = await import('../../inspector/static-files.ts');
   if (findPage() === undefined) return [];
-  const { singleFile } = await import('../../inspector/single-file.ts');
-  const { linesOfRun } = await import('../../inspector/recording/simulated.ts');
-  const { play } = await import('../../simulator/index.ts');
-  const { history } = await play(plan, { invariants: [] });
-  const lines = linesOfRun(`${plan.name}, seed ${plan.seed}`, history.records);
-  writeFileSync(join(folder, PAGE), singleFile(lines), { flag: 'wx' });
+  const { failurePage } = await import('../../inspector/failure-page.ts');
+  const { recordsOf } = await import('../../inspector/recording/simulated.ts');
+  const page = failurePage({
+    title: `${plan.name}, seed ${plan.seed}`,
+    run: recordsOf(run),
+    violation,
+    why,
+    ...(passing && { passing: { ...passing, run: recordsOf(passing.run) } }),
+    replay: `escapement simulate --replay ${join(folder, 'plan.json')} --trace`,
+  });
+  writeFileSync(join(folder, PAGE), page, { flag: 'wx' });
   return [PAGE];
 }
 const PAGE = 'inspector.html';

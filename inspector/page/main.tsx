@@ -8,9 +8,10 @@ import { now, startTicking } from './core/clock.ts';
 import { isHelpShown, KEYS, listenToKeys } from './core/keys.ts';
 import { can, connect, connection, connectionWhy, hello, isPaused, skipped } from './core/live.ts';
 import { href, type Panel, panel, route } from './core/route.ts';
-import { count, plain, timeOfDay } from './core/words.ts';
+import { clockTime, count, plain } from './core/words.ts';
 import { ActorPanel } from './panels/actor.tsx';
 import { ActorsPanel } from './panels/actors.tsx';
+import { FailurePanel } from './panels/failure.tsx';
 import { KindPanel } from './panels/kind.tsx';
 import { LettersPanel } from './panels/letters.tsx';
 import { OverviewPanel } from './panels/overview.tsx';
@@ -21,6 +22,7 @@ import { TimeoutsPanel } from './panels/timeouts.tsx';
 import { DemoBar } from './panels/tour.tsx';
 
 const LINKS: ReadonlyArray<readonly [Panel, string]> = [
+  ['failure', 'Failure'],
   ['overview', 'Overview'],
   ['runs', 'Runs'],
   ['actors', 'Actors'],
@@ -47,6 +49,7 @@ function Page() {
         {panel.value === 'timeouts' && <TimeoutsPanel />}
         {panel.value === 'letters' && <LettersPanel />}
         {panel.value === 'runs' && <RunsPanel />}
+        {panel.value === 'failure' && <FailurePanel />}
       </main>
       <DemoBar />
       {isHelpShown.value && <Help />}
@@ -67,7 +70,7 @@ function Head() {
         {role !== undefined && role !== 'node' && <small>{role}</small>}
       </a>
       <nav aria-label="Panels">
-        {LINKS.filter(([name]) => name !== 'runs' || can('runs')).map(([name, label]) => (
+        {LINKS.filter(([name]) => isThere(name)).map(([name, label]) => (
           <a
             key={name}
             href={href(name)}
@@ -86,6 +89,12 @@ function Head() {
   );
 }
 
+/** Panels that only some sources have. */
+function isThere(name: Panel): boolean {
+  if (name === 'failure') return hello.value?.failure !== undefined;
+  return name !== 'runs' || can('runs');
+}
+
 function Freshness() {
   const state = isPaused.value ? 'paused' : connection.value;
   const words = {
@@ -101,8 +110,11 @@ function Freshness() {
       <span class="dot" aria-hidden="true" />
       <span>{words}</span>
       {now.value > 0 && (
-        <time class="server-time" title="The server's time">
-          {timeOfDay(now.value).slice(0, 8)}
+        <time
+          class="server-time"
+          title={hello.value?.range === undefined ? "The server's time" : 'The last moment of it'}
+        >
+          {clockTime(now.value)}
         </time>
       )}
       {skipped.value > 0 && (

@@ -136,6 +136,8 @@ export interface TurnLine {
   readonly address: string;
   readonly turn: number;
   readonly at: number;
+  /** True time, where the clock of its node is known to be another. */
+  readonly trueAt?: number;
   readonly event: string;
   /** The event whole, where recorded. */
   readonly payload?: Shown;
@@ -172,9 +174,19 @@ export interface MessageLine {
   readonly why?: string;
 }
 
-/** A bar of a lane: a state, or a part of a time budget. */
+/** A bar of a lane: a state, or a part of a time budget; of a node its lives and leases; a fault. */
 export interface LaneBar {
-  readonly sort: 'state' | 'base' | 'extension' | 'stuck' | 'grace' | 'deadline';
+  readonly sort:
+    | 'state'
+    | 'base'
+    | 'extension'
+    | 'stuck'
+    | 'grace'
+    | 'deadline'
+    | 'life'
+    | 'pause'
+    | 'lease'
+    | 'fault';
   readonly from: number;
   /** Absent while it lasts. */
   readonly to?: number;
@@ -191,6 +203,7 @@ export interface LaneMark {
   readonly turn: number;
 }
 
+/** Lane of an actor; of a node or a fault `address` is its name, and it has no state. */
 export interface Lane {
   readonly address: string;
   readonly node: string;

@@ -17,11 +17,13 @@
  * | `api/fleet`        | `kind`, `window=5m`, `1h`, `24h`                       | FleetView           |
  * | `api/turns`        | `address`, `before?` (turn), `limit?`                  | TurnsPage           |
  * | `api/why`          | `address`                                              | WhyAnswer           |
- * | `api/timeline`     | `address` (repeated) or ActorsQuery, `from?`, `to?`    | TimelineAnswer      |
+ * | `api/timeline`     | `address` (repeated) or ActorsQuery, `from?`, `to?`, `run=other?` | TimelineAnswer |
  * | `api/messages`     | `address` (repeated), `from?`, `to?`, `limit?`         | MessagesAnswer      |
  * | `api/timeouts`     | `window=1h`                                            | TimeoutsView        |
  * | `api/runs`         |                                                        | RunsView (runs.ts)  |
  * | `api/undelivered`  | `limit?`, `cursor?`                                    | UndeliveredPage     |
+ * | `api/failure`      |                                                        | FailureAnswer       |
+ * | `api/told`         | `text?`, `first?`, `limit?`, `around?` (moment), `run=other?` | ToldPage     |
  * | `api/recording`    | `address?` (repeated), `format=jsonl` `perfetto` `otlp` | a file              |
  * | `api/test`         | `address`, `turn?`                                     | a file (vitest)     |
  * | `api/stream`       |                                                        | frames, see stream.ts |
@@ -82,6 +84,10 @@ export interface Hello {
   readonly start?: string;
   /** Range of a source at rest; absent for a live one. */
   readonly range?: { readonly from: number; readonly to: number };
+  /** Moment from which a simulated run counts its time: moments are shown as the time since. */
+  readonly zero?: number;
+  /** Invariant that broke in what was recorded: the page has a panel for it. */
+  readonly failure?: string;
 }
 
 /** Nodes of which an answer misses its part, and why. */

@@ -28,6 +28,42 @@ export interface RecordedHeader {
   /** Who was recorded: a node, a directory, a simulated run with its seed. */
   readonly title: string;
   readonly nodes: ReadonlyArray<{ readonly node: string; readonly place: string }>;
+  /** Moment from which a simulated run counts its time; absent where the time is that of a calendar. */
+  readonly zero?: number;
+}
+
+/** Violation of an invariant, what led to it, and the nearest run in which everything holds. */
+export interface RecordedFailure {
+  readonly invariant: string;
+  readonly says: string;
+  /** How it did not hold. */
+  readonly what: string;
+  /** What led to it, from the beginning on; those with an actor lead to its turn. */
+  readonly why: readonly CauseLine[];
+  /** Actors that had a part in it. */
+  readonly addresses: readonly string[];
+  /** How to play it again: a command or a line of code. */
+  readonly replay: string;
+}
+
+export interface CauseLine {
+  readonly at: number;
+  readonly node: string;
+  readonly what: string;
+  /** It befell a message or a node between a cause and its effect. */
+  readonly isInner?: boolean;
+  readonly address?: string;
+  readonly turn?: number;
+}
+
+/** The run that differs from the recorded one by the smallest change and in which everything holds. */
+export interface RecordedOther {
+  /** `without fault n3 (crashNodes)`. */
+  readonly change: string;
+  /** Where the two part, in words and in this run's time. */
+  readonly parts: readonly string[];
+  readonly partsAt?: number;
+  readonly lines: readonly RecordedLine[];
 }
 
 /** Lines after the header; each has the time and the node. */
@@ -70,6 +106,14 @@ export type RecordedLine = { readonly at: number; readonly node: string } & (
       readonly event: string;
       readonly sort: 'tell' | 'hint' | 'answer';
     }
+  /** What befell a message on its way between two nodes. */
+  | {
+      readonly type: 'fate';
+      readonly from: string;
+      readonly counter: number;
+      readonly to: string;
+      readonly fate: 'lost' | 'repeated' | 'held' | 'damaged';
+    }
   | {
       readonly type: 'timers';
       readonly address: string;
@@ -94,6 +138,31 @@ export type RecordedLine = { readonly at: number; readonly node: string } & (
       readonly fence: number;
     }
   | { readonly type: 'link'; readonly peer: string; readonly change: 'up' | 'down' }
+  | {
+      readonly type: 'node';
+      readonly change: 'started' | 'crashed' | 'stopped' | 'paused' | 'resumed';
+      /** Which of its lives it is, the first is 1. */
+      readonly life: number;
+    }
+  /** Something was done to the cluster that should not happen to one; `to` is absent where it lasted to the end. */
+  | {
+      readonly type: 'fault';
+      readonly id: string;
+      readonly kind: string;
+      readonly to?: number;
+      /** How often it changed what happened. */
+      readonly hits: number;
+    }
+  /** What happened, in words: `index` is its place in the history of the run. */
+  | {
+      readonly type: 'told';
+      readonly index: number;
+      readonly text: string;
+      readonly address?: string;
+      readonly turn?: number;
+    }
+  | { readonly type: 'failure'; readonly failure: RecordedFailure }
+  | { readonly type: 'other'; readonly other: RecordedOther }
   /** Lines that are missing here because a limit was reached. */
   | { readonly type: 'skipped'; readonly count: number }
 );

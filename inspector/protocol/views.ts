@@ -13,6 +13,7 @@ import type {
   TurnLine,
 } from './actors.ts';
 import type { Missing, Series } from './queries.ts';
+import type { RecordedFailure, RecordedOther } from './recording.ts';
 import type { Why } from './why.ts';
 
 export interface FleetState {
@@ -61,7 +62,37 @@ export interface TimelineAnswer {
   readonly messages: readonly MessageLine[];
   /** Lanes that were asked for and are not shown. */
   readonly more: number;
+  /** Lives and leases of nodes, and faults, where a recording has them. */
+  readonly nodes?: readonly Lane[];
+  readonly faults?: readonly Lane[];
   readonly missing: Missing;
+}
+
+/** A broken invariant, what led there, and the nearest run that holds. */
+export interface FailureAnswer {
+  readonly at: number;
+  readonly failure: RecordedFailure & { readonly at: number; readonly node: string };
+  readonly other?: Omit<RecordedOther, 'lines'>;
+  /** Records in words that there are of each run, and those left out. */
+  readonly told: number;
+  readonly leftOut: number;
+}
+
+export interface ToldLine {
+  readonly index: number;
+  readonly at: number;
+  readonly node: string;
+  readonly text: string;
+  readonly address?: string;
+  readonly turn?: number;
+}
+
+export interface ToldPage {
+  readonly at: number;
+  readonly rows: readonly ToldLine[];
+  /** Number of the first row among all that match, and how many match. */
+  readonly first: number;
+  readonly total: number;
 }
 
 export interface MessagesAnswer {

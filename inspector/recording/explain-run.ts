@@ -2,18 +2,17 @@
  * Explanation of an actor of a simulated run, from the run's history alone.
  */
 
-import type { HistoryRecord } from '../../simulator/history/history.ts';
 import { whyOf } from '../lookup.ts';
 import type { WhyAnswer } from '../protocol.ts';
 import { Recorded } from './recorded.ts';
 import { recordedLookup } from './recorded-views.ts';
-import { linesOfRun } from './simulated.ts';
+import { linesOfRun, type SimulatedRun } from './simulated.ts';
 
 /** Undefined where there was no such actor. */
 export function explainRun(
   title: string,
-  records: Iterable<HistoryRecord>,
+  run: SimulatedRun,
   address: string,
 ): Promise<WhyAnswer | undefined> {
-  return whyOf(recordedLookup(new Recorded(linesOfRun(title, records))), address);
+  return whyOf(recordedLookup(new Recorded(linesOfRun(title, run))), address);
 }

@@ -3,19 +3,13 @@
  * safe in a browser.
  */
 
-import { SPAWN_EVENT } from '../../runtime/base/event-types.ts';
 import { type Lookup, messagesOf, type Parameters, textOf, timelineOf, whyOf } from '../lookup.ts';
-import type {
-  ActorLine,
-  ActorsPage,
-  ActorsQuery,
-  FleetState,
-  KindLine,
-  Overview,
-} from '../protocol.ts';
+import type { ActorLine, ActorsPage, ActorsQuery, FleetState } from '../protocol.ts';
 import { activePaths } from '../state-paths.ts';
-import { dwells, isDeadlineTurn } from '../turn-lines.ts';
+import { dwells } from '../turn-lines.ts';
 import type { Recorded, RecordedActor } from './recorded.ts';
+import { failureIn, toldIn } from './recorded-failure.ts';
+import { overviewIn } from './recorded-overview.ts';
 
 const LIMIT = 200;
 
@@ -26,15 +20,24 @@ export function recordedLookup(recorded: Recorded): Lookup {
     actors: async (query) => actorsIn(recorded, query),
     chart: (kind) => recorded.chart(kind),
     usual: async (kind) => usualIn(recorded, kind),
+    messages: (addresses) =>
+      recorded.messages.areKnown ? recorded.messages.of(new Set(addresses)) : undefined,
+    cluster: () => {
+      const nodes = recorded.cluster.nodes(recorded.range.to);
+      const faults = recorded.cluster.faults(recorded.range.to);
+      return { ...(nodes.length > 0 && { nodes }), ...(faults.length > 0 && { faults }) };
+    },
   };
 }
 
 /** Answer to a query by its path; undefined for a path that a recording has no answer to. */
 export async function recordedView(
-  recorded: Recorded,
+  whole: Recorded,
   path: string,
   parameters: Parameters,
 ): Promise<object | undefined> {
+  const recorded = textOf(parameters, 'run') === 'other' ? whole.other?.recorded : whole;
+  if (recorded === undefined) return undefined;
   const lookup = recordedLookup(recorded);
   const at = recorded.range.to;
   const address = textOf(parameters, 'address') ?? '';
@@ -71,6 +74,10 @@ export async function recordedView(
       return messagesOf(lookup, parameters);
     case 'why':
       return whyOf(lookup, address);
+    case 'failure':
+      return failureIn(recorded);
+    case 'told':
+      return toldIn(recorded, parameters);
     case 'undelivered':
       return { at, rows: [], missing: [] };
     default:
@@ -173,86 +180,6 @@ function actorIn(recorded: Recorded, address: string): object {
       events: [],
     },
   };
-}
-
-function overviewIn(recorded: Recorded): Overview {
-  const { from, to } = recorded.range;
-  const kinds = new Map<string, { states: Map<string, number>; active: number; ended: number }>();
-  for (const { kind, state, status } of recorded.actors.values()) {
-    const counts = kinds.get(kind) ?? { states: new Map(), active: 0, ended: 0 };
-    kinds.set(kind, counts);
-    counts.states.set(state, (counts.states.get(state) ?? 0) + 1);
-    if (status === 'active') counts.active += 1;
-    else counts.ended += 1;
-  }
-  const lines = [...kinds].map(([kind, { states, active, ended }]): KindLine => {
-    const hash = recorded.chart(kind)?.hash;
-    return {
-      kind,
-      version: 1,
-      ...(hash !== undefined && { definition: hash }),
-      states: [...states]
-        .map(([state, count]) => ({ state, count }))
-        .sort((a, b) => b.count - a.count),
-      more: 0,
-      active,
-      ended,
-    };
-  });
-  return {
-    at: to,
-    windowMs: to - from,
-    kinds: lines,
-    rates: ratesIn(recorded),
-    nodes: (recorded.header?.nodes ?? []).map(({ node, place }) => ({
-      node,
-      place,
-      isHosting: false,
-      fence: 0,
-      health: 'lost',
-      why: 'recorded',
-    })),
-    links: [],
-    backlog: [],
-    attention: [],
-    soonest: [],
-    undelivered: 0,
-    missing: [],
-  };
-}
-
-const STEPS = 120;
-
-/** What happened in each part of the recorded time. */
-function ratesIn(recorded: Recorded): Overview['rates'] {
-  const { from, to } = recorded.range;
-  const stepMs = Math.max(1, Math.ceil((to - from + 1) / STEPS));
-  const steps = Math.max(1, Math.ceil((to - from + 1) / stepMs));
-  const series = () => ({ stepMs, values: new Array<number>(steps).fill(0) });
-  const rates = {
-    births: series(),
-    ends: series(),
-    turns: series(),
-    failed: series(),
-    timeouts: series(),
-    messages: series(),
-  };
-  const add = (name: keyof typeof rates, at: number): void => {
-    const { values } = rates[name];
-    const step = Math.min(steps - 1, Math.max(0, Math.floor((at - from) / stepMs)));
-    values[step] = (values[step] ?? 0) + 1;
-  };
-  for (const { turns, status, turnAt } of recorded.actors.values()) {
-    if (status !== 'active') add('ends', turnAt);
-    for (const turn of turns) {
-      add('turns', turn.at);
-      if (turn.event === SPAWN_EVENT) add('births', turn.at);
-      if (turn.error !== undefined) add('failed', turn.at);
-      if (isDeadlineTurn(turn)) add('timeouts', turn.at);
-      for (const _ of turn.did ?? []) add('messages', turn.at);
-    }
-  }
-  return rates;
 }
 
 function statesIn(recorded: Recorded, kind: string): FleetState[] {

@@ -9,8 +9,11 @@ import type {
   ActorExit,
   ChartDefinition,
   Deadline,
+  RecordedFailure,
   RecordedHeader,
   RecordedLine,
+  RecordedOther,
+  ToldLine,
   TurnLine,
 } from '../protocol.ts';
 import { RECORDING_VERSION } from '../protocol.ts';
@@ -20,6 +23,8 @@ import { deadlineName, enteredAt } from '../turn-lines.ts';
 import type { Evidence } from '../why.ts';
 import { exitsOfChart } from './exits.ts';
 import { patched } from './patch.ts';
+import { RecordedCluster } from './recorded-cluster.ts';
+import { RecordedMessages } from './recorded-messages.ts';
 
 type Of<TType extends RecordedLine['type']> = Extract<RecordedLine, { type: TType }>;
 
@@ -44,6 +49,14 @@ export class Recorded {
   readonly header: RecordedHeader | undefined;
   readonly actors = new Map<string, RecordedActor>();
   readonly charts = new Map<string, ChartDefinition>();
+  readonly cluster = new RecordedCluster();
+  readonly messages = new RecordedMessages();
+  readonly told: ToldLine[] = [];
+  failure: (RecordedFailure & { readonly at: number; readonly node: string }) | undefined;
+  /** The nearest run that holds, and what changed. */
+  other: (Omit<RecordedOther, 'lines'> & { readonly recorded: Recorded }) | undefined;
+  /** Lines that a limit left out. */
+  leftOut = 0;
   #from = Number.POSITIVE_INFINITY;
   #to = 0;
 
@@ -51,7 +64,8 @@ export class Recorded {
     let header: RecordedHeader | undefined;
     for (const line of lines) {
       if (line.type === 'recording') header ??= line;
-      else this.#see(line);
+      this.cluster.see(line);
+      if (line.type !== 'recording') this.#see(line, header);
     }
     this.header = header;
   }
@@ -99,14 +113,28 @@ export class Recorded {
     };
   }
 
-  #see(line: RecordedLine): void {
+  #see(line: RecordedLine, header: RecordedHeader | undefined): void {
     if (line.type === 'definition') {
       this.charts.set(line.definition.kind, line.definition.chart);
       return;
     }
+    if (line.type === 'skipped') {
+      this.leftOut += line.count;
+      return;
+    }
+    if (line.type === 'other') {
+      const { lines, ...other } = line.other;
+      const recorded = new Recorded(header === undefined ? lines : [header, ...lines]);
+      this.other = { ...other, recorded };
+      return;
+    }
     this.#from = Math.min(this.#from, line.at);
     this.#to = Math.max(this.#to, line.at);
-    if (line.type === 'turn') this.#turn(line);
+    if (line.type === 'turn') this.#turn(line, header?.zero !== undefined);
+    else if (line.type === 'told') this.#tell(line);
+    else if (line.type === 'fate') this.messages.befell(line);
+    else if (line.type === 'failure')
+      this.failure = { ...line.failure, at: line.at, node: line.node };
     else if (line.type === 'timers') this.#of(line.address, line.node).timers = line.timers;
     else if (line.type === 'actor' && line.change !== 'born')
       this.#of(line.address, line.node).status = line.change;
@@ -114,7 +142,16 @@ export class Recorded {
     else if (line.type === 'message') this.#sent(line);
   }
 
-  #turn(line: Of<'turn'>): void {
+  #tell({ index, at, node, text, address, turn }: Of<'told'>): void {
+    const about = {
+      ...(address !== undefined && { address }),
+      ...(turn !== undefined && { turn }),
+    };
+    this.told.push({ index, at, node, text, ...about });
+  }
+
+  #turn(line: Of<'turn'>, isTrue: boolean): void {
+    this.messages.taken(line);
     const actor = this.#of(line.address, line.node);
     if (line.context !== undefined) actor.context = line.context;
     else if (line.patch !== undefined) actor.context = patched(actor.context, line.patch);
@@ -128,6 +165,7 @@ export class Recorded {
       address,
       turn,
       at: takenAt,
+      ...(isTrue && { trueAt: line.at }),
       event: event.type,
       ...(dueAt !== undefined && { dueAt }),
       ...(from !== undefined && { from }),
@@ -141,9 +179,11 @@ export class Recorded {
   }
 
   /** A message is recorded right after the turn that sent it. */
-  #sent({ from, to, event, sort, node }: Of<'message'>): void {
+  #sent(line: Of<'message'>): void {
+    const { from, to, event, sort, node } = line;
     const { turns } = this.#of(from, node);
     const last = turns.at(-1);
+    this.messages.sent(line, last?.turn);
     if (last === undefined) return;
     const word = sort === 'hint' ? 'hint' : sort === 'answer' ? 'answer' : 'send';
     turns[turns.length - 1] = { ...last, did: [...(last.did ?? []), `${word} ${event} to ${to}`] };

@@ -16,8 +16,9 @@ import {
 } from '../protocol.ts';
 import { redacted } from '../shown.ts';
 import { COMMAND_SENDER } from '../turn-lines.ts';
+import { ContextLines } from './context-lines.ts';
 import { lineOf } from './line-of.ts';
-import { diff, patched } from './patch.ts';
+import { patched } from './patch.ts';
 
 export interface RecorderRules {
   readonly kinds?: readonly string[] | undefined;
@@ -36,9 +37,6 @@ export interface RecorderParts {
 
 type TurnOfLine = Extract<RecordedLine, { type: 'turn' }>;
 
-/** A context that is larger is not kept; its size is. */
-const CONTEXT_BYTES_MAX = 256 * 1024;
-
 export class Recorder {
   readonly #parts: RecorderParts;
   #rules: RecorderRules;
@@ -46,8 +44,8 @@ export class Recorder {
   #bytes = 0;
   #turns = 0;
   #skipped = 0;
-  /** Last context of each actor that is recorded, and the one before the first line that is kept. */
-  readonly #last = new Map<string, unknown>();
+  readonly #contexts = new ContextLines();
+  /** Context of each actor before the first line that is kept. */
   readonly #base = new Map<string, unknown>();
   #addresses: ReadonlySet<string> | undefined;
 
@@ -97,6 +95,11 @@ export class Recorder {
         this.#keep({ type: 'link', at, node, peer: record.peer, change: record.change });
     }
   };
+
+  /** Adds a line of what no inspection stream tells. */
+  add(line: RecordedLine): void {
+    this.#keep(line);
+  }
 
   /** Lines of a recording, header and definitions first; of these actors alone where some are named. */
   lines(addresses?: readonly string[]): Array<RecordedHeader | RecordedLine> {
@@ -179,27 +182,12 @@ export class Recorder {
       ...(counter !== undefined && { counter }),
       ...(typeof dueAt === 'number' && { dueAt }),
       state,
-      ...this.#context(address, record.context),
+      ...this.#contexts.of(address, record.context, redact),
       ...(error !== undefined && { error: { code: error.code, message: error.message } }),
       ...(by !== undefined && { by }),
     });
     this.#turns += 1;
     while (this.#turns > this.#rules.turnsMax) this.#drop();
-  }
-
-  #context(
-    address: string,
-    context: unknown,
-  ): Pick<TurnOfLine, 'context' | 'patch' | 'contextBytes'> {
-    if (context === undefined) return {};
-    const text = JSON.stringify(context) ?? 'null';
-    if (text.length > CONTEXT_BYTES_MAX) return { contextBytes: text.length };
-    const value = redacted(JSON.parse(text), this.#rules.redact);
-    const isFirst = !this.#last.has(address);
-    const patch = isFirst ? undefined : diff(this.#last.get(address), value);
-    this.#last.set(address, value);
-    if (patch === undefined) return { context: value };
-    return JSON.stringify(patch).length < text.length ? { patch } : { context: value };
   }
 
   #isWanted(address: string): boolean {

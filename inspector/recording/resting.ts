@@ -53,7 +53,7 @@ export class Resting {
   }
 
   hello(): Hello {
-    const { header, range } = this.#recorded;
+    const { header, range, failure } = this.#recorded;
     const [first] = header?.nodes ?? [];
     const why = 'This is at rest: nothing in it changes any more.';
     const can = new Set<CapabilityName>(['contexts', 'copyTest']);
@@ -70,6 +70,8 @@ export class Resting {
       place: first?.place ?? '',
       capabilities,
       range,
+      ...(header?.zero !== undefined && { zero: header.zero }),
+      ...(failure !== undefined && { failure: failure.invariant, start: '#/failure' }),
     };
   }
 

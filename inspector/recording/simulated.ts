@@ -1,65 +1,155 @@
 /**
- * A simulated run as lines of a recording: its history says every turn with its context, every message and deadline.
+ * A simulated run as lines of a recording: every turn with its context, messages and what befell them on the way,
+ * deadlines, lives of nodes, leases and faults.
+ *
+ * Moments are true time; what an actor's own node had for the time is `takenAt`. Frames, groups and logs are left
+ * out. Of a window alone there are the turns and messages in it; nodes, leases and faults are whole.
  */
 
-import type { HistoryRecord } from '../../simulator/history/history.ts';
+import type { AnyStateMachine } from 'xstate';
+import type { HistoryRecord } from '../../simulator/history.ts';
+import { openFrame } from '../../simulator/invariants.ts';
 import { RECORDING_VERSION, type RecordedHeader, type RecordedLine } from '../protocol.ts';
 import { ownVersion } from '../version.ts';
+import { ContextLines } from './context-lines.ts';
 import { lineOf as plainLineOf } from './line-of.ts';
+import { OWN_KINDS, withDefinitions } from './own-kinds.ts';
 
-/** `contexts: false` leaves them out, for a file that is to be small. */
-export function linesOfRun(
-  title: string,
-  records: Iterable<HistoryRecord>,
-): Array<RecordedHeader | RecordedLine> {
-  const lines: Array<RecordedHeader | RecordedLine> = [
-    {
-      type: 'recording',
-      version: RECORDING_VERSION,
-      escapement: ownVersion(),
-      at: 0,
-      title,
-      nodes: [],
-    },
-  ];
-  for (const record of records) {
-    const line = lineOf(record);
-    if (line !== undefined) lines.push(line);
-  }
-  return lines;
+export interface SimulatedRun {
+  readonly records: readonly HistoryRecord[];
+  /** Moment of the run's clock at which its time began. */
+  readonly zero: number;
+  /** Places by the names of their nodes. */
+  readonly places: Readonly<Record<string, string>>;
 }
 
-function lineOf(record: HistoryRecord): RecordedLine | undefined {
-  const { node } = record;
-  const at = record.atMs;
-  switch (record.type) {
-    case 'turn': {
-      const { address, turn, takenAt, event, from, counter, state, context, error } = record;
-      const { dueAt } = event as { dueAt?: unknown };
-      return {
-        type: 'turn',
-        at,
-        node,
-        address,
-        turn,
-        takenAt,
-        event,
-        ...(typeof dueAt === 'number' && { dueAt }),
-        ...(from !== undefined && { from }),
-        ...(counter !== undefined && { counter }),
-        state,
-        ...(context !== undefined && { context }),
-        ...(error !== undefined && { error: { code: error.code, message: error.message } }),
-      };
+/** What a recording needs of a run of the jobs system. */
+export function recordsOf({
+  history,
+  facts,
+  zero,
+}: {
+  readonly history: { readonly records: readonly HistoryRecord[] };
+  readonly facts: { readonly places: SimulatedRun['places'] };
+  readonly zero: number;
+}): SimulatedRun {
+  return { records: history.records, zero, places: facts.places };
+}
+
+export interface Window {
+  /** Indexes of the first and the last record. */
+  readonly first: number;
+  readonly last: number;
+}
+
+const ALL: Window = { first: 0, last: Number.POSITIVE_INFINITY };
+
+export function linesOfRun(
+  title: string,
+  run: SimulatedRun,
+  machines: Readonly<Record<string, AnyStateMachine>> = OWN_KINDS,
+): Array<RecordedHeader | RecordedLine> {
+  return withDefinitions([headerOf(title, run), ...factsOf(run)], machines);
+}
+
+export function headerOf(title: string, { zero, places }: SimulatedRun): RecordedHeader {
+  return {
+    type: 'recording',
+    version: RECORDING_VERSION,
+    escapement: ownVersion(),
+    at: zero,
+    title,
+    nodes: Object.entries(places).map(([node, place]) => ({ node, place })),
+    zero,
+  };
+}
+
+/** Lines of the records, in order; a fault is one line at its beginning. */
+export function factsOf({ records, zero }: SimulatedRun, window = ALL): RecordedLine[] {
+  const contexts = new ContextLines();
+  const faults = faultsIn(records, zero);
+  return records.flatMap((record): RecordedLine[] => {
+    const at = zero + record.atMs;
+    const { node } = record;
+    switch (record.type) {
+      case 'fault':
+        return record.change === 'began' ? (faults.get(record.id) ?? []) : [];
+      case 'lease':
+        return [plainLineOf(record, at, node)];
+      case 'node':
+        return record.change === 'skewed' || record.change === 'slowed'
+          ? []
+          : [{ type: 'node', at, node, change: record.change, life: record.life }];
     }
-    case 'sent':
-      return plainLineOf({ ...record, type: 'messageSent' }, at, node);
-    case 'timers':
-    case 'actor':
-    case 'undelivered':
-    case 'lease':
-      return plainLineOf(record, at, node);
-    default:
-      return undefined;
+    if (record.index < window.first || record.index > window.last) return [];
+    switch (record.type) {
+      case 'turn':
+        return [turnOf(record, at, contexts)];
+      case 'sent':
+        return [plainLineOf({ ...record, type: 'messageSent' }, at, node)];
+      case 'timers':
+      case 'actor':
+      case 'undelivered':
+        return [plainLineOf(record, at, node)];
+      case 'frame':
+        return fatesOf(record, at);
+      default:
+        return [];
+    }
+  });
+}
+
+type RecordOf<TType extends HistoryRecord['type']> = Extract<HistoryRecord, { type: TType }>;
+
+function turnOf(record: RecordOf<'turn'>, at: number, contexts: ContextLines): RecordedLine {
+  const { node, address, turn, takenAt, event, from, counter, state, context, error } = record;
+  const { dueAt } = event as { dueAt?: unknown };
+  return {
+    type: 'turn',
+    at,
+    node,
+    address,
+    turn,
+    takenAt,
+    event,
+    ...(typeof dueAt === 'number' && { dueAt }),
+    ...(from !== undefined && { from }),
+    ...(counter !== undefined && { counter }),
+    state,
+    ...contexts.of(address, context),
+    ...(error !== undefined && { error: { code: error.code, message: error.message } }),
+  };
+}
+
+/** Frames that went no straight way, by the messages in them. */
+function fatesOf({ change, frame, node }: RecordOf<'frame'>, at: number): RecordedLine[] {
+  if (change === 'sent' || change === 'delivered') return [];
+  return openFrame(frame).envelopes.map(({ from, counter, to }) => ({
+    type: 'fate',
+    at,
+    node,
+    from,
+    counter,
+    to,
+    fate: change,
+  }));
+}
+
+function faultsIn(
+  records: readonly HistoryRecord[],
+  zero: number,
+): ReadonlyMap<string, RecordedLine[]> {
+  const found = new Map<string, { at: number; kind: string; to?: number; hits: number }>();
+  for (const record of records) {
+    if (record.type !== 'fault') continue;
+    const { id, kind, change, atMs } = record;
+    const at = zero + atMs;
+    const fault = found.get(id) ?? { at, kind, hits: 0 };
+    found.set(id, fault);
+    if (change === 'hit') fault.hits += 1;
+    if (change === 'ended') fault.to = at;
   }
+  return new Map(
+    [...found].map(([id, fault]) => [id, [{ type: 'fault', node: '', id, ...fault }]]),
+  );
 }

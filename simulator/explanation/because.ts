@@ -26,6 +26,8 @@ export interface Because {
 
 export interface Link {
   readonly record: number | null;
+  /** True time since zero. */
+  readonly atMs: number;
   readonly at: string;
   readonly node: string;
   readonly what: string;
@@ -182,7 +184,8 @@ function cut(told: readonly Told[], linesMax: number): readonly Told[] {
 }
 
 function linkOf({ atMs, node, text, index, isInner = false }: Told): Link {
-  return { record: index[0] ?? null, at: moment(atMs), node: nodeName(node), what: text, isInner };
+  const at = moment(atMs);
+  return { record: index[0] ?? null, atMs, at, node: nodeName(node), what: text, isInner };
 }
 
 function lineOf({ at, node, what, isInner }: Link): string {

@@ -59,7 +59,7 @@ export function deadlineOf({ event }: Pick<TurnFact, 'event'>): string | undefin
 }
 
 /** `xstate.after.payLimit.order.open…` → `payLimit`. */
-export function timerName(id: string): string {
+function timerName(id: string): string {
   const name = id.startsWith(DEADLINE) ? id.slice(DEADLINE.length) : id;
   return name.split('.', 1)[0] ?? name;
 }

@@ -43,6 +43,8 @@ export interface Run {
   readonly facts: JobsFacts;
   readonly judgement: Judgement;
   readonly endedAtMs: number;
+  /** Moment of the clock at which its time begins. */
+  readonly zero: number;
   readonly traceHash: string;
   /** Turns taken, and the messages and the timers that they took. */
   readonly events: number;
@@ -114,7 +116,8 @@ async function playSealed(plan: Plan, options: PlayOptions, outside: Outside): P
   const judgement = judge.end(endedAtMs);
   const { traceHash } = history;
   const total = events.count + system.electionEvents;
-  return { plan, history, facts, judgement, endedAtMs, traceHash, events: total };
+  const { zero } = world;
+  return { plan, history, facts, judgement, endedAtMs, zero, traceHash, events: total };
 }
 
 /** Turns, and what they took. */

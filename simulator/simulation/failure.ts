@@ -3,12 +3,10 @@
  * in words.
  */
 
-import { because, brief, count, length, moment, partingLines, tell } from '../explanation.ts';
+import { brief, count, length, moment, partingLines, tell } from '../explanation.ts';
 import type { Nemesis } from '../faults.ts';
 import type { HistoryRecord } from '../history.ts';
-import { type ShownRun, timeline } from '../timeline.ts';
 import type { SimulationPlan } from './plan.ts';
-import type { SimulationRun } from './run.ts';
 import type { Shrunk } from './shrink.ts';
 import { STEP_BEGAN, STEP_REFUSED } from './workload.ts';
 
@@ -80,9 +78,12 @@ export function textOf({ seed, invariant, says, what, atMs, plan, why, nearest }
       ? []
       : [`  The same ${nearest.change} holds. The runs part:`, ...indented(nearest.parts)]),
     '  Play it again:',
-    `    simulate({ ...options, plan: ${JSON.stringify(plan)} })`,
+    `    ${replayOf(plan)}`,
   ].join('\n');
 }
+
+export const replayOf = (plan: SimulationPlan): string =>
+  `simulate({ ...options, plan: ${JSON.stringify(plan)} })`;
 
 function faultText({ kind, targets, atMs, durMs, params }: Nemesis): string {
   const whom = targets.length === 0 ? '' : ` on ${targets.join(', ')}`;
@@ -113,21 +114,4 @@ function lineOf(record: HistoryRecord): string[] {
     default:
       return [];
   }
-}
-
-/** The page that shows it: the run, why it broke, and the nearest run that passes. */
-export function timelineOf({ run, passing }: Shrunk): string {
-  const [violation] = run.judgement.violations;
-  if (violation === undefined) throw new Error('Nothing was broken in this run.');
-  const why = because(run.records, violation, { places: run.places });
-  return timeline({
-    run: shown(run),
-    violation,
-    why,
-    ...(passing && { passing: { ...passing, run: shown(passing.run) } }),
-  });
-}
-
-function shown({ plan, records, places, endedAtMs }: SimulationRun): ShownRun {
-  return { plan, history: { records }, facts: { places }, endedAtMs };
 }

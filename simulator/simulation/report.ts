@@ -1,9 +1,11 @@
 /** Report of a simulation: how much was played, what went wrong in it, and what broke. */
 
+import type { AnyStateMachine } from 'xstate';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { count } from '../explanation.ts';
-import { type Failure, failureOf, textOf, timelineOf } from './failure.ts';
+import { type Failure, failureOf, textOf } from './failure.ts';
 import { faultsOf } from './fault-counts.ts';
+import { pageOf } from './page.ts';
 import type { SimulationRun } from './run.ts';
 import type { Shrunk } from './shrink.ts';
 import { type FaultFigures, Tally } from './tally.ts';
@@ -14,10 +16,13 @@ export class SimulationReport {
   /** Smallest run of each failure. */
   readonly #shrunk: Shrunk[] = [];
   readonly #own: readonly string[];
+  readonly #machines: Readonly<Record<string, AnyStateMachine>>;
+  #pageFile: string | undefined;
 
   /** `own`: the user's sentences. */
-  constructor(own: readonly string[]) {
+  constructor(own: readonly string[], machines: Readonly<Record<string, AnyStateMachine>>) {
     this.#own = own;
+    this.#machines = machines;
   }
 
   get failures(): readonly Failure[] {
@@ -70,14 +75,19 @@ export class SimulationReport {
   }
 
   /**
-   * A page of HTML that needs nothing but itself: a failure on a timeline, with the nearest run that
-   * passes. @throws {RangeError} when there is no such failure
+   * A failure as a page of HTML that needs nothing but itself: the run in the inspector, with the nearest run
+   * that holds. @throws {RangeError} when there is no such failure @throws {RuntimeError} PACKAGE_MISSING
    */
-  timeline(index = 0): string {
+  async page(index = 0): Promise<string> {
     const shrunk = this.#shrunk[index];
     if (shrunk === undefined)
       throw new RangeError(`There is no failure ${index}: there are ${this.#shrunk.length}.`);
-    return timelineOf(shrunk);
+    return pageOf(shrunk, this.#machines);
+  }
+
+  /** Names the file in what is told of the failures. */
+  writtenTo(file: string): void {
+    this.#pageFile = file;
   }
 
   /** For people. */
@@ -93,6 +103,7 @@ export class SimulationReport {
       ...this.#failures.map(textOf),
     ];
     if (this.#failures.length === 0) lines.push('No invariant was broken.');
+    if (this.#pageFile !== undefined) lines.push(`The run as a page: ${this.#pageFile}`);
     return lines.join('\n');
   }
 

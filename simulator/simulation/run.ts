@@ -38,6 +38,8 @@ export interface SimulationRun {
   readonly judgement: Judgement;
   readonly places: OwnFacts['places'];
   readonly endedAtMs: number;
+  /** Moment of the clock at which its time begins. */
+  readonly zero: number;
   readonly traceHash: string;
 }
 
@@ -113,7 +115,8 @@ async function playSealed(
   const endedAtMs = world.now();
   const judgement = judge.end(endedAtMs);
   const { records, traceHash } = world.history;
-  return { plan, records, judgement, places: facts.places, endedAtMs, traceHash };
+  const { zero } = world;
+  return { plan, records, judgement, places: facts.places, endedAtMs, zero, traceHash };
 }
 
 function factsOf(plan: SimulationPlan, shape: ClusterShape, world: World): OwnFacts {

@@ -37,6 +37,10 @@ export interface SimulateOptions<TKinds extends KindMap = KindMap> extends Clust
   readonly failuresMax?: number;
   /** Plays this plan alone, as it is. */
   readonly plan?: SimulationPlan;
+  /**
+   * File for the page of the first failure: the run in the inspector, without a server. The report names it.
+   */
+  readonly page?: string;
 }
 
 /** Every kind of fault, and what it is, in a sentence. */
@@ -67,7 +71,10 @@ export async function simulate<TKinds extends KindMap>(
       kinds: Object.keys(NEMESES),
       stepsOf: (seed) => plannedSteps(simulated.workload, seed).map(({ id }) => id),
     });
-  const report = new SimulationReport(invariants.map(({ says }) => says));
+  const report = new SimulationReport(
+    invariants.map(({ says }) => says),
+    options.kinds,
+  );
   for await (const plan of options.plan === undefined
     ? plansOf(simulated, { from, seeds, untilMs, kinds })
     : [options.plan]) {
@@ -77,6 +84,11 @@ export async function simulate<TKinds extends KindMap>(
     const play = (smaller: SimulationPlan) => playSimulation(simulated, smaller);
     report.fail(options.plan === undefined ? await shrink(run, play) : { run });
     if (report.failures.length >= failuresMax) break;
+  }
+  if (options.page !== undefined && report.failures.length > 0) {
+    const { writePage } = await import('../../inspector/failure-page.ts');
+    await writePage(options.page, await report.page());
+    report.writtenTo(options.page);
   }
   return report;
 }

@@ -66,7 +66,8 @@ export class World {
   readonly #groupReaders = new Set<GroupReader>();
   readonly #commit: Delay | undefined;
   readonly #diskRules: DiskRules;
-  readonly #zero: number;
+  /** Moment of the clock at which the time of the run begins. */
+  readonly zero: number;
 
   constructor(options: WorldOptions) {
     const { seed, delayMs, warmUpMs, commit, drawsTies, outside, keepsHistory } = options;
@@ -76,7 +77,7 @@ export class World {
     this.clock = new SimulatedClock({ ...(tiebreak !== undefined && { tiebreak }) });
     this.pace = new Pace(this.clock, outside);
     this.#commit = commit;
-    this.#zero = this.clock.now() + warmUpMs;
+    this.zero = this.clock.now() + warmUpMs;
     this.history = new History(() => this.now(), keepsHistory);
     const random = this.random('network');
     this.network = simulatedNetwork({
@@ -91,7 +92,7 @@ export class World {
 
   /** True time since zero. */
   now(): number {
-    return this.clock.now() - this.#zero;
+    return this.clock.now() - this.zero;
   }
 
   /** A stream of chance of its own. */
@@ -160,12 +161,12 @@ export class World {
 
   /** Does something at a moment; what it returns is awaited as time goes on. */
   at(atMs: number, action: () => unknown): void {
-    this.pace.at(this.#zero + atMs, action);
+    this.pace.at(this.zero + atMs, action);
   }
 
   /** Runs everything due by then, or until it is over. True when it was over before. */
   runUntil(atMs: number, isOver?: () => boolean): Promise<boolean> {
-    return this.pace.runUntil(this.#zero + atMs, isOver);
+    return this.pace.runUntil(this.zero + atMs, isOver);
   }
 
   /** Something is done to the cluster. */

@@ -129,7 +129,6 @@ describe('the report of a plan on disk', () => {
       'plan.json',
       'report.txt',
       'repro.test.ts',
-      'timeline.html',
     ]);
     expect(text()).toContain(readFileSync(join(into, 'report.txt'), 'utf8').trimEnd());
     const saved = readFileSync(join(into, 'plan.json'), 'utf8');

@@ -1,6 +1,15 @@
 /** Reports of failures: what they print, why they say it broke, and the files beside them. */
 
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { FailureAnswer, TimelineAnswer, ToldPage } from '../../inspector/protocol.ts';
+import { type FailureLimits, linesOfFailure } from '../../inspector/recording/failure.ts';
+import { Recorded, readLines } from '../../inspector/recording/recorded.ts';
+import { recordedView } from '../../inspector/recording/recorded-views.ts';
+import { recordsOf } from '../../inspector/recording/simulated.ts';
+import { singleFile } from '../../inspector/single-file.ts';
 import { because } from '../../simulator/explanation/because.ts';
 import { historyLines, windowAround } from '../../simulator/explanation/history-lines.ts';
 import type { HistoryRecord } from '../../simulator/history/history.ts';
@@ -10,8 +19,6 @@ import { readPlan } from '../../simulator/jobs/report/plan-file.ts';
 import { reportFailure } from '../../simulator/jobs/report/report.ts';
 import { JOBS_SUBJECTS } from '../../simulator/jobs/report/subjects.ts';
 import { play, type Run } from '../../simulator/jobs/run.ts';
-import { inertJson } from '../../simulator/timeline/page.ts';
-import { timeline } from '../../simulator/timeline/timeline.ts';
 import { nemesis, noNewLeader, noTimeout, planOf } from './report-fixtures.ts';
 
 const submit = (jobId: string, to: string): Plan['steps'][number] => ({
@@ -132,10 +139,9 @@ describe('a report', () => {
   });
 });
 
-describe('the timeline', () => {
+describe('the page of a failure', () => {
   const HOSTILE = '</script><img src=x onerror=alert(1)><!--\u2028"\'&';
-
-  test('has nothing of the data but as inert JSON', async () => {
+  const lines = async (violationOf = violationAt, limits?: FailureLimits) => {
     const [run, ended] = await timedOut();
     run.history.add(`A.${HOSTILE}`, {
       type: 'log',
@@ -143,25 +149,82 @@ describe('the timeline', () => {
       message: HOSTILE,
       fields: { jobId: HOSTILE, reason: HOSTILE },
     });
-    const violation = { ...violationAt(ended), what: HOSTILE, says: HOSTILE, invariant: HOSTILE };
-    const why = because(run.history.records, violation);
-    const html = timeline({
-      run,
+    const violation = violationOf(ended);
+    const why = because(run.history.records, violation, { places: run.facts.places, subjects });
+    const passing = { run: recordsOf(run), change: HOSTILE, parting: undefined };
+    const broken = {
+      title: HOSTILE,
+      run: recordsOf(run),
       violation,
       why,
-      passing: { run, change: HOSTILE, parting: undefined },
+      passing,
+      replay: HOSTILE,
+    };
+    return { run, ended, lines: linesOfFailure(broken, limits) };
+  };
+
+  test('has the run with its charts, what led there, and the nearest run that holds', async () => {
+    const { lines: all, ended } = await lines();
+    const recorded = new Recorded(all);
+    const ask = (path: string, parameters = {}) => recordedView(recorded, path, parameters);
+    const { failure, other, told } = (await ask('failure')) as FailureAnswer;
+    const { address: job } = ended as { address: string };
+    expect(failure.why.at(-1)).toMatchObject({
+      address: job,
+      what: expect.stringContaining('timedOut'),
     });
+    expect(failure.addresses).toContain(job);
+    expect(other?.change).toBe(HOSTILE);
+    expect(told).toBeGreaterThan(50);
+    const lanes = (await ask('timeline', { address: failure.addresses })) as TimelineAnswer;
+    const alive = lanes.nodes?.find(({ address }) => address === 'A.manager-1')?.bars ?? [];
+    expect(alive.map(({ sort }) => sort)).toEqual(['life', 'lease']);
+    // Moments are of one clock, the deadline's too: it came when it was due.
+    const base = lanes.lanes
+      .find(({ address }) => address === job)
+      ?.bars.find(({ sort }) => sort === 'base');
+    expect(Math.abs((base?.to ?? 0) - failure.at)).toBeLessThan(1_000);
+    expect(lanes.messages.filter(({ outcome }) => outcome === 'taken').length).toBeGreaterThan(3);
+    expect(recorded.chart('job')?.states.length).toBeGreaterThan(5);
+    const of = (await ask('timeline', { address: failure.addresses, run: 'other' })) as object;
+    expect(of).toMatchObject({ lanes: expect.arrayContaining([expect.anything()]) });
+    const around = (await ask('told', { around: String(failure.at), limit: '9' })) as ToldPage;
+    expect(around.rows.some(({ at }) => at === failure.at)).toBe(true);
+    const found = (await ask('told', { text: 'ONERROR' })) as ToldPage;
+    expect(found).toMatchObject({ total: 1, rows: [{ text: expect.stringContaining('onerror') }] });
+  });
+
+  test('has nothing of the data but as inert JSON', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'escapement-failure-'));
+    mkdirSync(join(folder, 'assets'));
+    for (const name of ['page.css', 'page.js', 'at-rest.js'])
+      writeFileSync(join(folder, 'assets', name), 'void 0;');
+    const hostile = (ended: HistoryRecord) => ({
+      ...violationAt(ended),
+      what: HOSTILE,
+      says: HOSTILE,
+      invariant: HOSTILE,
+    });
+    const html = singleFile((await lines(hostile)).lines, folder);
+    rmSync(folder, { recursive: true });
     expect(html).not.toContain('<img');
-    expect(html).not.toContain('\u2028');
-    expect(html.match(/<\/script>/g)).toHaveLength(2);
+    expect(html.match(/<\/script>/g)).toHaveLength(4);
     expect(html.match(/<!--/g)).toBeNull();
-    const json = /<script type="application\/json" id="shown">(.*)<\/script>/.exec(html)?.[1] ?? '';
-    expect(JSON.parse(json)).toMatchObject({ violation: { what: HOSTILE } });
-    // Nothing is fetched, and the script is one that runs.
+    // Nothing is fetched.
     expect(html).not.toMatch(/\b(?:src|href)="(?!#)/);
-    const script = html.slice(html.lastIndexOf('<script>') + 8, html.lastIndexOf('</script>'));
-    expect(() => new Function(script)).not.toThrow();
-    expect(script).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write/);
+    const data = /id="escapement-recording">(.*)<\/script>/.exec(html)?.[1] ?? '';
+    expect(readLines(JSON.parse(data)).at(-2)).toMatchObject({ failure: { what: HOSTILE } });
+  });
+
+  test('is bounded, and says how much is missing', async () => {
+    const { lines: few, ended } = await lines(violationAt, { recordsMax: 40, bytesMax: 1e9 });
+    const recorded = new Recorded(few);
+    const { told, leftOut } = (await recordedView(recorded, 'failure', {})) as FailureAnswer;
+    expect(told).toBe(40);
+    expect(leftOut).toBeGreaterThan(10);
+    expect(recorded.told.some(({ index }) => index === ended.index)).toBe(true);
+    const small = (await lines(violationAt, { recordsMax: 400, bytesMax: 100_000 })).lines;
+    expect(small.filter(({ type }) => type === 'told').length).toBeLessThan(400);
   });
 
   test('keeps what lies around the violation when a run is too long for a page', () => {
@@ -169,12 +232,6 @@ describe('the timeline', () => {
     expect(windowAround(1_000, 500, 100)).toEqual({ start: 411, end: 511 });
     expect(windowAround(1_000, 5, 100)).toEqual({ start: 0, end: 100 });
     expect(windowAround(1_000, null, 100)).toEqual({ start: 900, end: 1_000 });
-  });
-
-  test('escapes JSON for an element of HTML', () => {
-    const text = inertJson({ a: '<b>&\u2028' });
-    expect(text).not.toMatch(/[<>&\u2028]/);
-    expect(JSON.parse(text)).toEqual({ a: '<b>&\u2028' });
   });
 });
 

@@ -1,16 +1,23 @@
 /** `simulate`: what it finds, how small it makes it, and that it comes again. */
 
 import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   carefulAccount,
   forgetfulAccount,
   simulateTransfers,
 } from '../../examples/simulate-transfer.ts';
+import { Recorded, readLines } from '../../inspector/recording/recorded.ts';
+import { findPage } from '../../inspector/static-files.ts';
 import { invariant, NEMESES, simulate } from '../../simulator/index.ts';
 import { JOBS_MENU } from '../../simulator/jobs/faults/menu.ts';
 import { readProjectFile } from '../project-files.ts';
 import { counting, kinds, neverThree, TOLD } from './counting.ts';
+
+const hasPage = findPage() !== undefined;
 
 describe('a mistake', () => {
   test('is found within a few seeds, and what is left of the run is what it takes', async () => {
@@ -35,18 +42,25 @@ describe('a mistake', () => {
     expect(report.text()).toContain(`The same ${failure?.nearest?.change} holds.`);
   });
 
-  test('has a page that shows it, which is its own', async () => {
-    const report = await counting({ invariants: [neverThree] });
-    const page = report.timeline();
-    expect(page).toMatch(/^<!doctype html>/);
-    expect(page).not.toMatch(/(?:src|href)="(?!#)/);
-    const [, shown = ''] = /id="shown">(.*)<\/script>/.exec(page) ?? [];
-    const { violation, failing, passing, chain } = JSON.parse(shown) as Record<string, never>;
-    expect(violation).toMatchObject({ what: report.failures[0]?.what });
-    expect(failing).toMatchObject({ nodes: expect.arrayContaining(['client']) });
-    expect(passing).toMatchObject({ change: report.failures[0]?.nearest?.change });
-    expect(chain).not.toEqual([]);
-    expect(() => report.timeline(1)).toThrow('There is no failure 1: there are 1.');
+  test('has a page that shows it, in a file that the report names', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'escapement-simulate-'));
+    const file = join(folder, 'pages', 'counting.html');
+    const report = await counting({ invariants: [neverThree], ...(hasPage && { page: file }) });
+    await expect(report.page(1)).rejects.toThrow('There is no failure 1: there are 1.');
+    // Without a build of the page there is no file to be made.
+    if (hasPage) {
+      expect(() => report.assertNone()).toThrow(`The run as a page: ${file}`);
+      const page = readFileSync(file, 'utf8');
+      expect(page).toBe(await report.page());
+      expect(page).not.toMatch(/(?:src|href)="(?!#)/);
+      const [, text = ''] = /id="escapement-recording">(.*)<\/script>/.exec(page) ?? [];
+      const recorded = new Recorded(readLines(JSON.parse(text)));
+      expect(recorded.failure?.what).toBe(report.failures[0]?.what);
+      expect(recorded.failure?.why).not.toEqual([]);
+      expect(recorded.other?.change).toBe(report.failures[0]?.nearest?.change);
+      expect([...recorded.charts.keys()]).toEqual(['counter']);
+    }
+    rmSync(folder, { recursive: true });
   });
 
   test('is not found where there is none', async () => {

@@ -13,6 +13,7 @@ const TICK_MS = 250;
 
 const offsets: number[] = [];
 let offset: number | undefined;
+let isStopped = false;
 
 /** The server's time at the last tick, in ms since the epoch; 0 before the first frame. */
 export const now = signal(0);
@@ -22,8 +23,15 @@ function serverNow(): number {
   return offset === undefined ? 0 : performance.now() + offset;
 }
 
+/** What is at rest has one moment, its last: no deadline in it comes closer. */
+export function stopAt(at: number): void {
+  isStopped = true;
+  now.value = at;
+}
+
 /** Takes note of the server's time in something that has just arrived. */
 export function hearTime(at: number): void {
+  if (isStopped) return;
   offsets.push(at - performance.now());
   if (offsets.length > OFFSETS_MAX) offsets.shift();
   const before = offset;
@@ -34,6 +42,6 @@ export function hearTime(at: number): void {
 /** One tick for everything that counts; none while nobody sees the page. */
 export function startTicking(): void {
   setInterval(() => {
-    if (!document.hidden && offset !== undefined) now.value = serverNow();
+    if (!document.hidden && !isStopped && offset !== undefined) now.value = serverNow();
   }, TICK_MS);
 }

@@ -16,8 +16,9 @@ import {
   PROTOCOL_VERSION,
 } from '../../protocol.ts';
 import { post } from './api.ts';
-import { hearTime } from './clock.ts';
+import { hearTime, stopAt } from './clock.ts';
 import { openAt } from './route.ts';
+import { countFrom } from './words.ts';
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'ended' | 'tooNew';
 
@@ -138,6 +139,8 @@ function begin(frame: Extract<Frame, { type: 'opened' }>): void {
     close();
     return;
   }
+  countFrom(frame.hello.zero);
+  if (frame.hello.range !== undefined) stopAt(frame.hello.range.to);
   if (hello.peek() === undefined && frame.hello.start !== undefined) openAt(frame.hello.start);
   hello.value = frame.hello;
   connection.value = 'live';

@@ -16,6 +16,7 @@ export const PANELS = [
   'timeouts',
   'letters',
   'runs',
+  'failure',
 ] as const;
 export type Panel = (typeof PANELS)[number];
 

@@ -47,14 +47,37 @@ export function ago(at: number, present: number): string {
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** Time of day with milliseconds, in the reader's time zone. */
+/** Moment from which a simulated run counts; undefined where moments are of a calendar. */
+let zero: number | undefined;
+
+export function countFrom(moment: number | undefined): void {
+  zero = moment;
+}
+
+/** Time of day with milliseconds in the reader's time zone, or the time since a simulated run began. */
 export function timeOfDay(at: number): string {
+  if (zero !== undefined) return sinceZero(at - zero);
   const date = new Date(at);
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
+/** The same without milliseconds. */
+export const clockTime = (at: number): string => timeOfDay(at).replace(/\.\d+$/, '');
+
+/** Without hours: for marks that are close to each other. */
+export const shortTime = (at: number): string => timeOfDay(at).replace(/^(-?)\d+:/, '$1');
+
+function sinceZero(ms: number): string {
+  const size = Math.abs(Math.round(ms));
+  const part = (unit: number, of: number): string => two(Math.floor(size / unit) % of);
+  const hours = two(Math.floor(size / HOUR));
+  const rest = String(size % SECOND).padStart(3, '0');
+  return `${ms < 0 ? '-' : ''}${hours}:${part(MINUTE, 60)}:${part(SECOND, 60)}.${rest}`;
+}
+
 /** The moment in full, for those who rest the pointer on it. */
 export function moment(at: number): string {
+  if (zero !== undefined) return `${timeOfDay(at)} of the simulated run`;
   const date = new Date(at);
   return `${date.toLocaleDateString()} ${timeOfDay(at)} (${date.toISOString()})`;
 }

@@ -6,14 +6,13 @@
  * and how long it took. Nothing is written to disk here.
  */
 
-import { because, historyLines } from '../../explanation.ts';
+import { type Because, because, historyLines } from '../../explanation.ts';
 import type { Violation } from '../../invariants.ts';
-import { timeline } from '../../timeline.ts';
 import type { JobsInvariant } from '../facts.ts';
 import { jobsInvariants } from '../invariants/index.ts';
 import type { Plan } from '../plan.ts';
 import { type PlayOptions, play, type Run } from '../run.ts';
-import { nearestPassing } from './nearest-passing.ts';
+import { nearestPassing, type PassingRun } from './nearest-passing.ts';
 import { planText } from './plan-file.ts';
 import { type Findings, reportLines } from './report-lines.ts';
 import { reproductionTest } from './reproduction.ts';
@@ -46,7 +45,11 @@ export interface FailureReport {
   /** Files by name, for the folder. */
   readonly files: Readonly<Record<string, string>>;
   readonly plan: Plan;
+  /** Of the plan, as it was played last. */
+  readonly run: Run;
   readonly violation: Violation;
+  readonly why: Because;
+  readonly passing: PassingRun | undefined;
   readonly tries: number;
   /** Number of plays, and how many of them gave the same run. */
   readonly confirmed: { readonly times: number; readonly of: number };
@@ -82,11 +85,11 @@ export async function reportFailure(options: ReportOptions): Promise<FailureRepo
     'plan.json': planText(shrunk.plan, options.release),
     'original-plan.json': planText(plan, options.release),
     'history.jsonl': historyLines(run.history.records, violation.record),
-    'timeline.html': timeline({ run, violation, why, ...(passing && { passing }) }),
     'repro.test.ts': reproductionTest(shrunk.plan, invariant, options.entry),
     'report.txt': `${lines.join('\n')}\n`,
   };
-  return { lines, files, plan: shrunk.plan, violation, tries: shrunk.tries, confirmed };
+  const { plan: smallest, tries } = shrunk;
+  return { lines, files, plan: smallest, run, violation, why, passing, tries, confirmed };
 }
 
 function broke({ judgement }: Run, invariant: string): Violation | undefined {

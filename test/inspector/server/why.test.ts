@@ -5,6 +5,7 @@ import { knownCases } from '../../../bench/inspector-cases.ts';
 import { exitFigures } from '../../../bench/inspector-exits.ts';
 import { verdicts } from '../../../bench/inspector-verdicts.ts';
 import { explainRun } from '../../../inspector/recording/explain-run.ts';
+import { recordsOf } from '../../../inspector/recording/simulated.ts';
 import {
   gateJobMachine,
   jobMachine,
@@ -24,8 +25,8 @@ describe('why', () => {
   test('does the sums of a deadline that a person has put off', async () => {
     const known = knownCases(3)[2];
     if (known === undefined) throw new Error('there is no such case');
-    const { history } = await play(known.plan, { invariants: [] });
-    const answer = await explainRun('a run', history.records, known.address);
+    const run = await play(known.plan, { invariants: [] });
+    const answer = await explainRun('a run', recordsOf(run), known.address);
     const budget = answer?.why.budget ?? [];
     expect(budget.map(({ sort }) => sort)).toEqual(['base', 'raised']);
     expect(budget.reduce((sum, { ms }) => sum + ms, 0)).toBe(answer?.why.budgetMs);
