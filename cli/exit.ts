@@ -46,6 +46,7 @@ export class CommandFailure extends Error {
 const RUNTIME_EXITS: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   AGENT_PLAN_INVALID: EXIT.configuration,
   PACKAGE_MISSING: EXIT.unavailable,
+  PLATFORM_UNSUPPORTED: EXIT.unavailable,
   STORE_FAILED: EXIT.io,
   STORE_LOCKED: EXIT.locked,
   STORE_UNAVAILABLE: EXIT.unavailable,

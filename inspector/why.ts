@@ -2,12 +2,14 @@
  * Explanation of an actor's end, or of what ends it next, made of evidence alone. Pure, so that the page, the terminal, recordings, dead
  * directories and simulated runs say the same.
  *
- * Of the jobs system and of map-reduce runs it knows the sums (budget, extensions, silence); of any other machine it says which deadline
- * or event ended it, by the machine's own names. What the evidence does not say is a gap, and no guess.
+ * Of the jobs system, of map-reduce runs and of runs of agents it knows the sums (budget, extensions, silence); of any other machine it
+ * says which deadline or event ended it, by the machine's own names. What the evidence does not say is a gap, and no guess.
  */
 
 import type { Why } from './protocol.ts';
 import { isDeadlineTurn } from './turn-lines.ts';
+import { whyAgent, whyDelegation } from './why/agent-attempt.ts';
+import { whyOrchestration, whyTask } from './why/agent-run.ts';
 import { chainOf } from './why/chain.ts';
 import type { WhyCase } from './why/evidence.ts';
 import { whyGateJob } from './why/gate-job.ts';
@@ -48,12 +50,22 @@ export function why(found: WhyCase): Why {
 }
 
 function findingsOf(found: WhyCase): JobFindings {
-  if (found.subject.kind === 'job') return whyJob(found) ?? whyMachine(found);
-  if (found.subject.kind === 'gate-job') return whyGateJob(found) ?? whyMachine(found);
-  if (found.subject.kind === 'map-agent') return whyMapAgent(found) ?? whyMachine(found);
-  if (found.subject.kind === 'mapreduce') return whyMapRun(found) ?? whyMachine(found);
-  return whyMachine(found);
+  const { kind } = found.subject;
+  const special = Object.hasOwn(SPECIAL, kind) ? SPECIAL[kind] : undefined;
+  return special?.(found) ?? whyMachine(found);
 }
+
+/** Kinds whose sums are known. A kind of the same name that is another machine is explained as any other. */
+const SPECIAL: Readonly<Record<string, (found: WhyCase) => JobFindings | undefined>> = {
+  agent: whyAgent,
+  delegation: whyDelegation,
+  'gate-job': whyGateJob,
+  job: whyJob,
+  'map-agent': whyMapAgent,
+  mapreduce: whyMapRun,
+  orchestration: whyOrchestration,
+  task: whyTask,
+};
 
 /** The turn that ended it; of a living one the last. */
 function lastTurn({ subject }: WhyCase, endedAt: number | undefined) {

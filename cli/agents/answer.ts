@@ -1,10 +1,9 @@
 /** `agents answer`, `agents pause` and `agents drain`: what a human says to a run. */
 
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { answerQuestion } from '../../programs/agents/answering.ts';
 import { drainRun, pauseRun, type Told } from '../../programs/agents/pausing.ts';
-import { readParts } from '../../programs/agents/plan/parts.ts';
+import { readPartsFile } from '../../programs/agents/plan/parts.ts';
 import type { Surroundings } from '../commands/commands.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { parsePositive } from '../mapreduce/options.ts';
@@ -45,7 +44,7 @@ export function answerCommand({ output }: Surroundings): Command {
     .addHelpText('after', HELP)
     .action(async (questionId: string, answer: string, flags: AnswerFlags) => {
       const { data, json, text: texts = [], tasks, timeoutMs } = flags;
-      const parts = tasks === undefined ? [] : readParts(readFileSync(tasks, 'utf8'), tasks);
+      const parts = tasks === undefined ? [] : readPartsFile(tasks);
       const said = { questionId, answer, texts, parts };
       const { refusal } = await answerQuestion(data, {
         ...said,

@@ -21,6 +21,8 @@ import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
 import type { ListenAddress } from '../node/listen-address.ts';
 import { listenFor, parseOwnAddress, type RunListener } from '../node/run-listener.ts';
 import { type Output, printable } from '../render/output.ts';
+import { printTable } from '../render/table.ts';
+import { MetricsFile } from './metrics-file.ts';
 import { collect, type DataOptions, withDataOptions } from './options.ts';
 import { Progress } from './progress.ts';
 
@@ -126,6 +128,8 @@ async function hosting(
   begin: (host: Host) => Promise<string>,
 ): Promise<void> {
   const logger = loggerOn(output);
+  // A file that cannot be written is told before anything begins.
+  if (flags.metrics !== undefined) writeFileSync(flags.metrics, '');
   const host = await Host.open({ data: flags.data, logger });
   let listener: RunListener | undefined;
   const stopping = new AbortController();
@@ -144,8 +148,10 @@ async function hosting(
     };
     process?.on('SIGINT', stop(EXIT.interrupted));
     process?.on('SIGTERM', stop(EXIT.terminated));
+    const ended = new Set(endedRuns(host));
     const runId = await begin(host);
     begun = runId;
+    const wasFinished = ended.has(runId);
     if (flags.listen !== undefined) {
       const { runtime, clock } = host;
       const metrics = () => metricsOf(host, runId);
@@ -154,14 +160,15 @@ async function hosting(
       if (flags.quiet !== true) output.complain(`listening on ${listener.url}\n`);
     }
     const progress = flags.quiet === true ? undefined : new Progress(host, runId, output);
-    const keepMetrics = (): void => {
-      if (flags.metrics !== undefined) writeFileSync(flags.metrics, metricsOf(host, runId));
-    };
-    host.log(runId).watch(keepMetrics);
+    const metrics =
+      flags.metrics === undefined
+        ? undefined
+        : new MetricsFile(flags.metrics, () => metricsOf(host, runId), logger);
+    host.log(runId).watch(() => metrics?.keep());
     const document = await followRun(host, runId, { ...options, signal: stopping.signal });
     progress?.close();
-    keepMetrics();
-    report(document, flags, output);
+    metrics?.keep();
+    report(document, flags, output, wasFinished);
     setExitCode(stoppedBy ?? EXIT_OF[document.status]);
   } finally {
     await listener?.close();
@@ -174,9 +181,13 @@ const EXIT_OF: Readonly<Record<RunStatus, ExitCode>> = {
   failed: EXIT.broken,
   blocked: EXIT.partial,
   paused: EXIT.paused,
-  interrupted: EXIT.terminated,
+  // By a drain: it can go on, as a paused one can.
+  interrupted: EXIT.paused,
   running: EXIT.terminated,
 };
+
+const endedRuns = ({ stored }: Host): readonly string[] =>
+  stored.runs().flatMap(({ state, context }) => (state === 'finished' ? [context.runId] : []));
 
 function metricsOf(host: Host, runId: string): string {
   const { context } = host.run(runId);
@@ -191,20 +202,37 @@ function report(
   document: RunDocument,
   { json, data }: { readonly json?: boolean; readonly data: string },
   output: Output,
+  wasFinished: boolean,
 ): void {
   if (json === true) {
     output.line(JSON.stringify(document));
     return;
   }
   const { runId, status, tasks } = document;
-  output.line(`run ${runId} ${status}`);
-  for (const { id, state, attempts } of tasks)
-    output.line(`  ${id}  ${state}  ${attempts.length} attempt${attempts.length === 1 ? '' : 's'}`);
+  output.line(`run ${runId} ${status}${wasFinished ? ' before; --new begins afresh' : ''}`);
+  printTable(
+    [
+      { title: 'task', text: ({ id }) => id },
+      { title: 'state', text: ({ state }) => state },
+      { title: 'attempts', text: ({ attempts }) => String(attempts.length), side: 'right' },
+      { title: 'why', text: whyText },
+    ],
+    tasks,
+    output,
+    '  ',
+  );
   const where = data === '.escapement' ? '' : ` --data ${data}`;
   if (tasks.some(({ question }) => question !== null))
     output.line(output.paint('dim', `See "escapement agents questions${where}".`));
-  if (status === 'paused')
+  if (status === 'paused' || status === 'interrupted')
     output.line(output.paint('dim', `Go on: escapement agents resume ${runId}${where}`));
+}
+
+/** What came of the last attempt of a task that is not done. */
+function whyText({ state, attempts }: RunDocument['tasks'][number]): string {
+  const last = attempts.at(-1);
+  if (state === 'done' || last === undefined || last.outcome === null) return '';
+  return [last.outcome, last.error ?? last.reason].filter((each) => each !== null).join(': ');
 }
 
 function loggerOn(output: Output): Logger {

@@ -1,6 +1,6 @@
 /**
  * Growing file: what another process writes, read as far as it has come. A file that is not there yet is empty, and a
- * character that is written in part waits for its rest.
+ * character that is written in part waits for its rest. One that its writer has cut is read from its new beginning.
  */
 
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 200;
 
 export class GrowingFile {
   readonly path: string;
-  readonly #decoder = new StringDecoder();
+  #decoder = new StringDecoder();
   #readBytes = 0;
 
   constructor(path: string) {
@@ -24,7 +24,12 @@ export class GrowingFile {
     if (!existsSync(this.path)) return;
     const descriptor = openSync(this.path, 'r');
     try {
-      for (let left = statSync(this.path).size - this.#readBytes; left > 0; ) {
+      const { size } = statSync(this.path);
+      if (size < this.#readBytes) {
+        this.#readBytes = 0;
+        this.#decoder = new StringDecoder();
+      }
+      for (let left = size - this.#readBytes; left > 0; ) {
         const bytes = Buffer.alloc(Math.min(left, CHUNK_BYTES));
         const length = readSync(descriptor, bytes, 0, bytes.length, this.#readBytes);
         if (length === 0) return;

@@ -2,9 +2,10 @@
  * Agent: one attempt at one task, bounded by an execution clock and asked for checkpoints.
  *
  *   starting ──process.started──▶ active ──result or failure reported──▶ terminating.exiting ──▶ … ──▶ ended ■
- *      │ refused                    │ a limit, a stall, attempt.stop, a protocol broken
- *      ▼                            ▼
- *   cleaning                     terminating.stopping ──▶ … ──▶ ended ■          (process-end.ts has this part)
+ *      │ refused,                   │ a limit, a stall, attempt.stop, a protocol broken
+ *      │ after startLimit           ▼
+ *      ▼                         terminating.stopping ──▶ … ──▶ ended ■          (process-end.ts has this part)
+ *   cleaning
  *
  *   active, each limit a region of its own:
  *     clock        counting ◀──▶ paused           counting ─after agentLimit─▶ timedOut
@@ -26,9 +27,13 @@ import { checkpoint, interval } from './agent/checkpoints.ts';
 import { bornAgent } from './agent/context.ts';
 import {
   exited,
+  killed,
   malformed,
+  notStarted,
   outOfQuota,
   overLimit,
+  refusing,
+  repeated,
   restarted,
   stopped,
   timeout,
@@ -56,14 +61,18 @@ export const agentMachine = agentSetup.createMachine({
     'attempt.stop': {},
     'attempt.kill': {},
     'leadership.acquired': {},
-    'checkpoint.reported': { actions: 'keepCheckpoint' },
-    'expert.requested': {},
-    'human.asked': {},
-    'usage.reported': {},
-    'quota.exhausted': {},
-    'progress.made': {},
+    'checkpoint.reported': { actions: ['keepCheckpoint', notes.received] },
+    'expert.requested': { actions: notes.discarded('late') },
+    'human.asked': { actions: notes.discarded('late') },
+    'usage.reported': { actions: ['addUsage', 'tellUsage'] },
+    'quota.exhausted': { actions: notes.discarded('late') },
+    'progress.made': { actions: notes.progress },
     'line.seen': {},
-    'expert.answered': {},
+    // Of an expert that was at work when the outcome was fixed.
+    'expert.answered': {
+      guard: 'isOwnDelegation',
+      actions: ['addExpertUsage', 'forgetDelegation'],
+    },
     'human.answered': {},
     'checkpoint.collect': { actions: 'tellCollected' },
     'clock.stop': {},
@@ -81,8 +90,10 @@ export const agentMachine = agentSetup.createMachine({
         'process.started': { target: 'active', actions: ['keepProcess', notes.started] },
         'process.refused': { target: 'cleaning', actions: 'decideFailure' },
         'attempt.stop': { target: 'terminating.stopping', actions: stopped },
+        'attempt.kill': { target: 'terminating.killing', actions: killed },
         'leadership.acquired': { target: 'terminating.killing', actions: restarted },
       },
+      after: { startLimit: { target: 'terminating.killing', actions: notStarted } },
     },
     active: {
       type: 'parallel',
@@ -96,10 +107,13 @@ export const agentMachine = agentSetup.createMachine({
           { guard: 'isEmpty', target: 'cleaning', actions: ['keepExit', exited] },
           { target: 'terminating.stopping', actions: ['keepExit', exited] },
         ],
-        'limit.exceeded': { target: 'terminating.stopping', actions: overLimit },
+        'limit.exceeded': {
+          target: 'terminating.stopping',
+          actions: [notes.overLimit, overLimit],
+        },
         'line.malformed': malformed,
         'attempt.stop': { target: 'terminating.stopping', actions: stopped },
-        'attempt.kill': { target: 'terminating.killing', actions: restarted },
+        'attempt.kill': { target: 'terminating.killing', actions: killed },
         'leadership.acquired': { target: 'terminating.killing', actions: restarted },
         'usage.reported': { actions: ['addUsage', 'tellUsage'] },
         'quota.exhausted': { target: 'terminating.stopping', actions: ['tellQuota', outOfQuota] },
@@ -129,22 +143,16 @@ export const agentMachine = agentSetup.createMachine({
             working: {
               on: {
                 'expert.requested': [
-                  { guard: 'isRepeated' },
-                  {
-                    guard: 'isUnknownExpert',
-                    actions: ['keepSeen', { type: 'refuseExpert', params: 'unknownExpert' }],
-                  },
-                  {
-                    guard: 'isAtDelegationLimit',
-                    actions: ['keepSeen', { type: 'refuseExpert', params: 'delegationLimit' }],
-                  },
+                  repeated,
+                  { guard: 'isUnknownExpert', actions: refusing('unknownExpert') },
+                  { guard: 'isAtDelegationLimit', actions: refusing('delegationLimit') },
                   {
                     target: 'awaitingExpert',
                     actions: ['keepSeen', 'keepAction', 'delegate', 'beginDelegation'],
                   },
                 ],
                 'human.asked': [
-                  { guard: 'isRepeated' },
+                  repeated,
                   {
                     target: 'awaitingHuman',
                     actions: ['keepSeen', 'keepAction', 'keepQuestion', 'tellQuestion'],
@@ -161,7 +169,7 @@ export const agentMachine = agentSetup.createMachine({
                 'expert.answered': {
                   guard: 'isOwnDelegation',
                   target: 'working',
-                  actions: ['passExpertAnswer', 'forgetDelegation'],
+                  actions: ['passExpertAnswer', 'addExpertUsage', 'forgetDelegation'],
                 },
               },
             },

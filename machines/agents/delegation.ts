@@ -3,9 +3,10 @@
  *
  *   queued ──expert.granted──▶ starting ──process.started──▶ running ──result.reported──▶ terminating.exiting ──▶ …
  *      │                          │ refused                    │ after delegationLimit, failure, exit, a line that
- *      │ delegator.ended, stop    ▼                            ▼ experts may not send, attempt.stop
- *      ▼                       cleaning                     terminating.stopping ──▶ …
- *   unsuccessful ■
+ *      │ delegator.ended, stop    │ after startLimit           │ experts may not send, a quota, attempt.stop
+ *      ▼                          ▼                            ▼
+ *   unsuccessful ■             cleaning                     terminating.stopping ──▶ …
+ *
  *                    … ──▶ ending ──▶ answered ■, unsuccessful ■       (process-end.ts has what lies between)
  *
  * The limit counts from the expert's start and not from queueing. An expert at work outlives an attempt that
@@ -25,6 +26,12 @@ const stopping = (reason: StopReason) => ({ type: 'keepStopReason', params: reas
 const malformed = noting('malformed_line', ({ event }) => ({
   why: 'why' in event ? event.why : '',
 }));
+
+const discarded = noting('line_discarded', ({ event }) => ({ reason: 'late', line: event.type }));
+
+const progress = noting('agent_progress', ({ event }) =>
+  event.type === 'progress.made' ? { message: event.message, percent: event.percent } : {},
+);
 
 const notAllowed = {
   target: 'terminating.stopping',
@@ -51,12 +58,13 @@ export const delegationMachine = delegationSetup.createMachine({
     'leadership.acquired': {},
     'expert.granted': {},
     'delegator.ended': {},
-    'expert.requested': {},
-    'human.asked': {},
+    'expert.requested': { actions: discarded },
+    'human.asked': { actions: discarded },
+    // Nobody asks an expert for checkpoints.
     'checkpoint.reported': {},
-    'usage.reported': {},
-    'quota.exhausted': {},
-    'progress.made': {},
+    'usage.reported': { actions: ['addUsage', 'tellUsage'] },
+    'quota.exhausted': { actions: discarded },
+    'progress.made': { actions: progress },
     'line.seen': {},
     'message.refused': {},
   },
@@ -85,8 +93,10 @@ export const delegationMachine = delegationSetup.createMachine({
           target: 'terminating.stopping',
           actions: [failing('exit'), 'keepStop'],
         },
+        'attempt.kill': { target: 'terminating.killing', actions: failing('exit') },
         'leadership.acquired': { target: 'terminating.killing', actions: failing('exit') },
       },
+      after: { startLimit: { target: 'terminating.killing', actions: failing('failed') } },
     },
     running: {
       tags: 'active',
@@ -115,7 +125,11 @@ export const delegationMachine = delegationSetup.createMachine({
         ],
         'expert.requested': notAllowed,
         'human.asked': notAllowed,
-        'usage.reported': { actions: 'tellUsage' },
+        // The run pauses, and with it the attempt that asked.
+        'quota.exhausted': {
+          target: 'terminating.stopping',
+          actions: ['tellQuota', failing('failed'), stopping('quota')],
+        },
         'attempt.stop': {
           target: 'terminating.stopping',
           actions: [failing('exit'), 'keepStop'],

@@ -6,40 +6,25 @@
  *   running ──context low──▶ compacting.collecting ──▶ compacting.hook ──▶ running
  *      │ session low, session.pause, over the budget
  *      ├──▶ pausing.collecting ──▶ pausing.stopping ──nobody left──▶ paused ──session.resumed──▶ running
- *      ├──quota.exhausted──▶ quota.stopping ──▶ quota.waiting ─after quotaReset─▶ quota.probing ──▶ running
+ *      ├──a quota used up──▶ quota.stopping ──▶ quota.waiting ─after quotaReset─▶ quota.probing ──▶ running
  *      ├──run.drain──▶ finishing ──nobody left──▶ stopped
  *      ├──run.interrupt──▶ draining ──nobody left──▶ stopped ──run.begun──▶ recovering
  *      ├──only questions left, and it shall not wait──▶ blocking ──▶ blocked ──run.begun──▶ recovering
  *      └──every task final──▶ finished ■
  *
- * Attempts begin in `running` only, and one in `quota.probing`. Experts get their places in the order in which
- * they were asked for. A collection of checkpoints ends when all have answered or its window closes. Where the
- * runtime begins again, what the one before has left is ended first, and nothing begins before somebody asks for
- * this run. Questions have no deadline; an answer is applied in whatever state it comes.
+ * Attempts begin in `running` only, and one in `quota.probing` (orchestration/quota.ts). Experts get their places
+ * in the order in which they were asked for. A collection of checkpoints ends when all have answered or its window
+ * closes. Where the runtime begins again, what the one before has left is ended first, and nothing begins before
+ * somebody asks for this run. A pause, a drain or a quota that comes in another state is kept for the next one that
+ * can take it. Questions have no deadline; an answer is applied in whatever state it comes.
  */
 
-import type { NoteParams } from './notes.ts';
-import {
-  bornOrchestration,
-  type OrchestrationContext,
-  type OrchestrationEvent,
-} from './orchestration/context.ts';
+import { bornOrchestration } from './orchestration/context.ts';
+import { type Args, granting, leaving, noting, pauses } from './orchestration/edges.ts';
+import { quota } from './orchestration/quota.ts';
 import { orchestrationSetup } from './orchestration/setup.ts';
 
 export type { OrchestrationContext, PlannedTask, RunRules } from './orchestration/context.ts';
-
-type Args = { readonly context: OrchestrationContext; readonly event: OrchestrationEvent };
-
-const noting = (event: NoteParams['event'], fields: (args: Args) => object = () => ({})) =>
-  ({
-    type: 'note',
-    params: (args: Args): NoteParams => ({
-      event,
-      at: args.event.at,
-      run_id: args.context.runId,
-      ...fields(args),
-    }),
-  }) as const;
 
 const paused = noting('session_paused', ({ context }) => ({ cause: context.pauseCause }));
 
@@ -57,14 +42,15 @@ const compactionFailed = (why: string) =>
 
 const compactionOf = ({ context: { runId, compaction } }: Args) => ({ runId, number: compaction });
 
-const granting = { guard: 'canGrant', actions: 'grant' } as const;
-
-/** How each state in which anything runs is left from outside. */
-const leaving = {
-  'run.interrupt': 'draining',
-  'run.kill': { target: 'draining', actions: 'killAll' },
-  'leadership.acquired': 'recovering',
+const begun = {
+  'run.begun': {
+    target: '#orchestration.recovering.quieting',
+    actions: ['takePlan', noting('run_begun')],
+  },
 } as const;
+
+/** A second signal skips the grace. */
+const killing = { 'run.kill': { actions: ['killAll', noting('grace_skipped')] } } as const;
 
 export const orchestrationMachine = orchestrationSetup.createMachine({
   id: 'orchestration',
@@ -83,11 +69,11 @@ export const orchestrationMachine = orchestrationSetup.createMachine({
     // What the state that a run is in does not expect.
     'run.interrupt': {},
     'run.kill': {},
-    'run.drain': {},
-    'session.pause': { actions: 'keepPause' },
+    'run.drain': { actions: 'keepDrain' },
+    'session.pause': { actions: { type: 'keepPause', params: 'command' } },
     'session.resumed': {},
     'compaction.finished': {},
-    'quota.exhausted': {},
+    'quota.exhausted': { actions: 'keepQuota' },
     'message.refused': {},
     'leadership.acquired': {},
   },
@@ -97,7 +83,7 @@ export const orchestrationMachine = orchestrationSetup.createMachine({
       entry: ['forgetUsage', { type: 'stopAll', params: 'runtimeRestart' }],
       on: { ...leaving, 'leadership.acquired': { target: 'recovering', reenter: true } },
       states: {
-        uncalled: { on: { 'run.begun': { target: 'quieting', actions: 'takePlan' } } },
+        uncalled: { on: begun },
         quieting: { always: { guard: 'isQuiet', target: '#orchestration.running' } },
       },
     },
@@ -106,16 +92,14 @@ export const orchestrationMachine = orchestrationSetup.createMachine({
       always: [
         { guard: 'isDone', target: 'finished' },
         { guard: 'isContextLow', target: 'compacting' },
-        { guard: 'needsPause', target: 'pausing', actions: 'choosePause' },
+        ...pauses,
+        { guard: 'isQuotaUsedUp', target: 'quota' },
+        { guard: 'isToDrain', target: 'finishing' },
         { guard: 'isBlocked', target: 'blocking' },
         { guard: 'canDispatch', actions: 'dispatch' },
         granting,
       ],
-      on: {
-        ...leaving,
-        'run.drain': 'finishing',
-        'quota.exhausted': { target: 'quota', actions: 'keepQuota' },
-      },
+      on: leaving,
     },
     compacting: {
       tags: 'active',
@@ -144,6 +128,7 @@ export const orchestrationMachine = orchestrationSetup.createMachine({
             },
             running: {
               entry: { type: 'compact', params: compactionOf },
+              exit: { type: 'stopCompaction', params: compactionOf },
               always: granting,
               on: {
                 'compaction.finished': [
@@ -162,10 +147,7 @@ export const orchestrationMachine = orchestrationSetup.createMachine({
               after: {
                 compactionLimit: {
                   target: '#orchestration.running',
-                  actions: [
-                    { type: 'stopCompaction', params: compactionOf },
-                    compactionFailed('it took too long'),
-                  ],
+                  actions: compactionFailed('it took too long'),
                 },
               },
             },
@@ -179,7 +161,7 @@ export const orchestrationMachine = orchestrationSetup.createMachine({
       on: {
         'session.pause': {},
         'run.interrupt': '.stopping',
-        'run.kill': { target: '.stopping', actions: 'killAll' },
+        'run.kill': { target: '.stopping', actions: ['killAll', noting('grace_skipped')] },
         'leadership.acquired': '.stopping',
       },
       states: {
@@ -191,7 +173,7 @@ export const orchestrationMachine = orchestrationSetup.createMachine({
         },
         stopping: {
           entry: { type: 'stopAll', params: 'pause' },
-          on: { 'run.kill': { actions: 'killAll' } },
+          on: killing,
           always: [
             { guard: 'isDone', target: '#orchestration.finished' },
             { guard: 'isQuiet', target: '#orchestration.paused', actions: paused },
@@ -201,6 +183,7 @@ export const orchestrationMachine = orchestrationSetup.createMachine({
     },
     paused: {
       tags: 'resting',
+      always: { guard: 'isToDrain', target: 'stopped', actions: 'forgetPause' },
       on: {
         'session.pause': {},
         'session.resumed': {
@@ -209,45 +192,16 @@ export const orchestrationMachine = orchestrationSetup.createMachine({
         },
       },
     },
-    quota: {
-      tags: 'active',
-      initial: 'stopping',
-      entry: noting('quota_exhausted', ({ context }) => ({
-        level: 'warn',
-        resets_at: context.quotaEndsAt,
-      })),
-      on: { ...leaving, 'quota.exhausted': { actions: 'keepQuota' } },
-      states: {
-        stopping: {
-          entry: { type: 'stopAll', params: 'quota' },
-          always: { guard: 'isQuiet', target: 'waiting' },
-        },
-        waiting: { after: { quotaReset: 'probing' } },
-        probing: {
-          always: [
-            { guard: 'canProbe', actions: 'dispatchOne' },
-            granting,
-            { guard: 'isDone', target: '#orchestration.finished' },
-            // Nothing to probe with: whatever becomes available later will show.
-            { guard: 'isQuiet', target: '#orchestration.running' },
-          ],
-          on: {
-            'quota.exhausted': { target: 'stopping', actions: 'keepQuota' },
-            'task.settled': {
-              guard: 'isProbeEnd',
-              target: '#orchestration.running',
-              actions: ['takeSettled', noting('quota_available')],
-            },
-          },
-        },
-      },
-    },
+    quota,
     finishing: {
       tags: 'active',
       entry: noting('run_draining', () => ({ cause: 'command' })),
       always: [
         { guard: 'isDone', target: 'finished' },
         { guard: 'isQuiet', target: 'stopped' },
+        ...pauses,
+        // Nothing is dispatched here: attempts that wait for a human are all that can be left.
+        { guard: 'isOnlyAsking', target: 'blocking' },
         granting,
       ],
       on: leaving,
@@ -262,22 +216,16 @@ export const orchestrationMachine = orchestrationSetup.createMachine({
         { guard: 'isDone', target: 'finished' },
         { guard: 'isQuiet', target: 'stopped' },
       ],
-      on: { 'run.kill': { actions: 'killAll' }, 'leadership.acquired': 'recovering' },
+      on: { ...killing, 'leadership.acquired': 'recovering' },
     },
     blocking: {
       tags: 'active',
       entry: { type: 'stopAll', params: 'shutdown' },
       always: { guard: 'isQuiet', target: 'blocked' },
-      on: { 'run.kill': { actions: 'killAll' }, 'leadership.acquired': 'recovering' },
+      on: { ...killing, 'leadership.acquired': 'recovering' },
     },
-    blocked: {
-      tags: 'resting',
-      on: { 'run.begun': { target: 'recovering.quieting', actions: 'takePlan' } },
-    },
-    stopped: {
-      tags: 'resting',
-      on: { 'run.begun': { target: 'recovering.quieting', actions: 'takePlan' } },
-    },
+    blocked: { tags: 'resting', entry: noting('run_blocked'), on: begun },
+    stopped: { tags: 'resting', entry: noting('run_stopped'), on: begun },
     finished: { type: 'final', entry: ['keepEnd', finished] },
   },
 });

@@ -171,5 +171,7 @@ export const endings = <TId extends string, TEnd extends string>(id: TId, end: T
   } as const;
 };
 
+/** After it a process of which nothing was heard, neither that it began nor that it could not, is given up. */
+export const START_LIMIT_MS = 30_000;
 export const KILL_LIMIT_MS = 30_000;
 export const CLEANUP_LIMIT_MS = 30_000;

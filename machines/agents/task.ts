@@ -32,6 +32,14 @@ const repeated = noting('task_repeated_timeout', ({ context }) => ({
   action: 'divine_intervention',
 }));
 
+const refused = noting('answer_refused', ({ event }) => ({
+  level: 'warn',
+  ...(event.type === 'human.answered' && {
+    question_id: event.questionId,
+    answer: event.said.key ?? event.said.answer,
+  }),
+}));
+
 const escalation = ['escalate', repeated, settled('awaitingHuman')] as const;
 const requeue = [available, settled('available')] as const;
 const again = ['keepAnswer', because('human_answer'), ...requeue] as const;
@@ -111,13 +119,24 @@ export const taskMachine = taskSetup.createMachine({
         'attempt.stalled': [
           { guard: 'isForeign', ...discarded },
           {
-            guard: 'escalatesStall',
+            guard: 'isMereStall',
+            target: 'available',
+            actions: ['keepAttempt', 'countStall', because('agent_stalled'), ...requeue],
+          },
+          {
+            guard: 'escalatesTimeout',
             target: 'awaitingHuman',
-            actions: ['keepAttempt', 'countStall', ...escalation],
+            actions: ['keepAttempt', 'countStall', 'countTimeout', ...escalation],
           },
           {
             target: 'available',
-            actions: ['keepAttempt', 'countStall', because('agent_stalled'), ...requeue],
+            actions: [
+              'keepAttempt',
+              'countStall',
+              'countTimeout',
+              because('agent_stalled'),
+              ...requeue,
+            ],
           },
         ],
         'attempt.failed': [
@@ -167,6 +186,8 @@ export const taskMachine = taskSetup.createMachine({
           },
           { guard: 'isIncrease', target: 'available', actions: ['keepLimit', ...reset] },
           { guard: 'isSkip', target: 'skipped', actions: 'forgetQuestion' },
+          // The plan has changed since it was given, say: it is asked again.
+          { actions: [refused, 'escalate'] },
         ],
       },
     },
@@ -188,7 +209,12 @@ export const taskMachine = taskSetup.createMachine({
     },
     unreachable: {
       type: 'final',
-      entry: [noting('task_unreachable'), settled('unreachable')],
+      entry: [
+        noting('task_unreachable', ({ event }) => ({
+          dependency: 'dependency' in event ? event.dependency : null,
+        })),
+        settled('unreachable'),
+      ],
     },
     skipped: {
       type: 'final',

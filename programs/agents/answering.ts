@@ -11,6 +11,8 @@ import {
   ESCALATION_TEXTS,
   type EscalationKey,
 } from '../../machines/agents/words.ts';
+import { TIMEOUTS } from './plan/words.ts';
+import { agentsOf } from './stored-plan.ts';
 import { openStoredData, type StoredData } from './stored-runs.ts';
 
 export interface Said {
@@ -53,7 +55,7 @@ export function answerAmong(
     if (row === undefined) continue;
     if (row.state !== 'open' || state === 'finished')
       return refused(`${questionId} was ${row.state === 'open' ? 'withdrawn' : row.state} before`);
-    const read = readAnswer(row, said);
+    const read = readAnswer(row, said, agentsOf(context));
     if (typeof read === 'string') return refused(read);
     const answer = by === undefined ? read : { ...read, by };
     const isFirst = folder(context.runId).writeAnswer(questionId, answer);
@@ -62,10 +64,10 @@ export function answerAmong(
   return refused(`there is no question "${questionId}"`);
 }
 
-/** A text says why it is no answer. */
-function readAnswer(row: QuestionRow, said: Said): HumanAnswer | string {
+/** A text says why it is no answer. `agents` of the run's plan. */
+function readAnswer(row: QuestionRow, said: Said, agents: readonly string[]): HumanAnswer | string {
   const nothing = { key: null, timeoutMs: null, parts: [] };
-  if (row.kind === 'escalation') return readEscalation(row, said);
+  if (row.kind === 'escalation') return readEscalation(row, said, agents);
   if (row.allow !== null) return readInboxAnswer(row.allow, said);
   if (row.options === null) return { ...nothing, answer: said.answer };
   const option = optionOf(row.options, said.answer);
@@ -79,10 +81,11 @@ function readInboxAnswer(
   allow: readonly string[],
   { answer, texts = [] }: Said,
 ): HumanAnswer | string {
-  if (!allow.includes(answer)) return `"${answer}" is none of ${allow.join(', ')}`;
-  const needsText = answer === 'edit' || answer === 'respond';
-  if (needsText && texts.length === 0) return `${answer} needs --text`;
-  const said = { type: answer, args: needsText ? texts.join('\n') : null };
+  const type = optionOf(allow, answer);
+  if (type === undefined) return `"${answer}" is none of ${allow.join(', ')}`;
+  const needsText = type === 'edit' || type === 'respond';
+  if (needsText && texts.length === 0) return `${type} needs --text`;
+  const said = { type, args: needsText ? texts.join('\n') : null };
   return { key: null, timeoutMs: null, parts: [], answer: said };
 }
 
@@ -91,7 +94,11 @@ function optionOf(options: readonly string[], answer: string): string | undefine
   return number ?? options.find((each) => each === answer);
 }
 
-function readEscalation(row: QuestionRow, said: Said): HumanAnswer | string {
+function readEscalation(
+  row: QuestionRow,
+  said: Said,
+  agents: readonly string[],
+): HumanAnswer | string {
   const texts = Object.values(ESCALATION_TEXTS);
   const option = optionOf(texts, said.answer);
   const key = ESCALATION_KEYS.find(
@@ -99,16 +106,21 @@ function readEscalation(row: QuestionRow, said: Said): HumanAnswer | string {
   );
   if (key === undefined)
     return `"${said.answer}" is none of its options: ${ESCALATION_KEYS.join(', ')}`;
-  return EXTRAS[key](row, said);
+  return EXTRAS[key](row, said, agents);
 }
 
 const EXTRAS: Readonly<
-  Record<EscalationKey, (row: QuestionRow, said: Said) => HumanAnswer | string>
+  Record<
+    EscalationKey,
+    (row: QuestionRow, said: Said, agents: readonly string[]) => HumanAnswer | string
+  >
 > = {
-  split: (_, { texts = [], parts = [] }) => {
-    const all = [...texts.map((prompt) => ({ prompt })), ...parts];
+  split: (_, { texts = [], parts = [] }, agents) => {
+    const all: readonly Part[] = [...texts.map((prompt) => ({ prompt })), ...parts];
     if (all.length < PARTS_MIN)
       return 'split needs two or more --text, or --tasks with two or more';
+    const unknown = all.find(({ agent }) => agent !== undefined && !agents.includes(agent));
+    if (unknown !== undefined) return `the plan has no agent "${unknown.agent}"`;
     return { key: 'split', answer: null, timeoutMs: null, parts: all };
   },
   clarify: (_, { texts = [] }) => {
@@ -117,9 +129,12 @@ const EXTRAS: Readonly<
     return { key: 'clarify', answer: text, timeoutMs: null, parts: [] };
   },
   increase: ({ limitMs }, { timeoutMs }) => {
-    if (timeoutMs !== undefined && timeoutMs <= (limitMs ?? 0))
+    const limit = timeoutMs ?? 2 * (limitMs ?? 0);
+    const { max } = TIMEOUTS.AGENT_TIMEOUT;
+    if (limit <= (limitMs ?? 0))
       return `--timeout-ms must be greater than ${limitMs}, the limit now`;
-    return { key: 'increase', answer: null, timeoutMs: timeoutMs ?? null, parts: [] };
+    if (limit > max) return `--timeout-ms must be ${max} at most, and it would be ${limit}`;
+    return { key: 'increase', answer: null, timeoutMs: limit, parts: [] };
   },
   skip: () => ({ key: 'skip', answer: null, timeoutMs: null, parts: [] }),
 };

@@ -6,7 +6,6 @@
  * and by a runtime that began after a crash. Nothing here decides.
  */
 
-import { join } from 'node:path';
 import type { ProcessParams } from '../../machines/agents/process-end.ts';
 import type { StopReason } from '../../machines/agents/words.ts';
 import { messageOf } from '../../runtime/base/errors.ts';
@@ -14,6 +13,7 @@ import type { Logger } from '../../runtime/base/limits.ts';
 import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
 import { IdleNews, ProcessGroups } from '../processes.ts';
 import { EventQueue } from './event-queue.ts';
+import { type Mark, markOf } from './marks.ts';
 import type { Plan } from './plan.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { ToAgent, Worker, WorkerEnd, WorkerListener } from './worker.ts';
@@ -50,8 +50,6 @@ interface Running {
 
 type Call<TParams = ProcessParams> = { readonly params: TParams; readonly address: string };
 
-const MARK = 'ESCAPEMENT_ATTEMPT_MARK';
-
 export class Attempts {
   readonly #services: AttemptServices;
   readonly #groups: ProcessGroups;
@@ -77,12 +75,29 @@ export class Attempts {
     return this.#running.size;
   }
 
-  #start({ params, address }: Call): void {
-    const { clock, logger } = this.#services;
-    const { attemptId, runId } = params;
+  #start(call: Call): void {
+    try {
+      this.#begin(call);
+    } catch (thrown) {
+      const { params, address } = call;
+      const error = messageOf(thrown);
+      const { attemptId } = params;
+      this.#services.logger.warn({ attemptId, error }, 'an attempt could not be started');
+      void this.#told(params, address, {
+        type: 'process.refused',
+        error,
+        retryable: true,
+      } as never);
+    }
+  }
+
+  #begin({ params, address }: Call): void {
+    const { clock } = this.#services;
+    const assignment = this.#services.assignment(params);
+    const { timeouts } = this.#services.plan(params.runId);
     const queue = new EventQueue((event) => this.#told(params, address, event));
-    const { IDLE_TIMEOUT } = this.#services.plan(runId).timeouts;
-    const idle = new IdleNews(clock, IDLE_TIMEOUT, () => queue.add({ type: 'line.seen' }));
+    const seen = (): void => queue.add({ type: 'line.seen' });
+    const idle = new IdleNews(clock, timeouts.IDLE_TIMEOUT, seen);
     const state = { strayLines: 0, hasQuota: false };
     const listener: WorkerListener = {
       event: (event) => queue.add(event),
@@ -93,21 +108,14 @@ export class Attempts {
       },
       seen: () => idle.seen(),
     };
-    let worker: Worker;
-    try {
-      worker = this.#worker(params, listener, state);
-    } catch (thrown) {
-      logger.warn({ attemptId, error: messageOf(thrown) }, 'an attempt could not be started');
-      queue.add({ type: 'process.refused', error: messageOf(thrown), retryable: true } as never);
-      return;
-    }
+    const worker = this.#worker(params, assignment, listener, state);
     queue.holds(worker);
     const running: Running = { params, worker, queue, idle, state, cancelWait: () => {} };
     this.#running.set(keyOf(params), running);
     const { group, startTicks } = worker;
-    if (group !== null || this.#driver(params) !== undefined) {
+    if (worker.hasStarted) {
       queue.add({ type: 'process.started', group, startTicks } as never);
-      if (this.#driver(params) === undefined) worker.send(this.#services.assignment(params));
+      worker.send(assignment);
     }
     void worker.ended.then((end) => this.#ended(running, end));
   }
@@ -117,7 +125,12 @@ export class Attempts {
     return Object.hasOwn(drivers, name) ? drivers[name] : undefined;
   }
 
-  #worker(params: ProcessParams, listener: WorkerListener, state: Running['state']): Worker {
+  #worker(
+    params: ProcessParams,
+    assignment: ToAgent,
+    listener: WorkerListener,
+    state: Running['state'],
+  ): Worker {
     const { clock, logger, inherited } = this.#services;
     const { runId, taskId, attemptId, role, name } = params;
     const plan = this.#services.plan(runId);
@@ -126,8 +139,12 @@ export class Attempts {
     if (driver !== undefined)
       return new DriverWorker(
         driver,
-        this.#services.assignment(params),
-        options.terminationGraceMs,
+        assignment,
+        {
+          graceMs: options.terminationGraceMs,
+          lineBytesMax: options.maxLineBytes,
+          outputBytesMax: options.maxOutputBytes,
+        },
         clock,
         listener,
       );
@@ -137,8 +154,9 @@ export class Attempts {
     const failed = (error: Error): void =>
       logger.warn({ attemptId, error: error.message }, 'a log could not be kept');
     const matches = command.quotaMatches.map((text) => new RegExp(text));
+    const mark = this.#mark(params);
     const own = {
-      [MARK]: this.#mark(params).value,
+      [mark.name]: mark.value,
       ESCAPEMENT_RUN_ID: runId,
       ESCAPEMENT_TASK_ID: taskId,
       ESCAPEMENT_ATTEMPT_ID: attemptId,
@@ -160,11 +178,10 @@ export class Attempts {
     };
     if (command.protocol === 'lines')
       return new ProcessWorker(process, this.#groups, clock, listener);
-    const { prompt } = this.#services.assignment(params);
     return new PlainWorker(
       {
         ...process,
-        prompt: String(prompt),
+        prompt: String(assignment.prompt),
         isPromptArgument: command.prompt === 'argument',
         checkpointFile: command.checkpoints === 'file' ? folder.checkpointPath(attemptId) : null,
       },
@@ -256,8 +273,8 @@ export class Attempts {
     return { ...line, attemptId, at: this.#services.clock.now() };
   }
 
-  #mark({ runId, attemptId }: ProcessParams): { readonly name: string; readonly value: string } {
-    return { name: MARK, value: join(this.#services.data, runId, attemptId) };
+  #mark({ runId, attemptId }: ProcessParams): Mark {
+    return markOf(this.#services.data, runId, attemptId);
   }
 
   async #told(

@@ -5,6 +5,7 @@
 import type { Checkpoint } from '../../machines/agents/words.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import { Command, OutputText, ProcessGroups } from '../processes.ts';
+import type { Mark } from './marks.ts';
 
 export interface CompactionInput {
   readonly runId: string;
@@ -20,29 +21,33 @@ export interface Percentages {
 
 const OUTPUT_BYTES_MAX = 65_536;
 
+export interface Hook {
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** By which what it has started is found. */
+  readonly mark: Mark;
+}
+
 export class Compaction {
   readonly #groups: ProcessGroups;
   readonly #command: Command;
+  readonly #mark: Mark;
   readonly #text = new OutputText(OUTPUT_BYTES_MAX);
   readonly #errors = new OutputText(OUTPUT_BYTES_MAX);
 
-  constructor(
-    argv: readonly [string, ...string[]],
-    cwd: string,
-    env: Readonly<Record<string, string>>,
-    input: CompactionInput,
-    clock: Clock,
-  ) {
+  constructor({ argv, cwd, env, mark }: Hook, input: CompactionInput, clock: Clock) {
     this.#groups = new ProcessGroups(clock);
+    this.#mark = mark;
     const output = { stdout: this.#text, stderr: this.#errors, hasInput: true };
-    this.#command = new Command({ argv, cwd, env, ...output }, clock);
+    const own = { ...env, [mark.name]: mark.value };
+    this.#command = new Command({ argv, cwd, env: own, ...output }, clock);
     this.#command.stdin?.end(JSON.stringify(input));
   }
 
   /** What it printed. @throws {Error} when it failed */
   async finished(): Promise<Percentages> {
     const { exitCode, startFailure } = await this.#command.ended;
-    await this.stop();
     if (startFailure !== null) throw new Error(startFailure);
     if (exitCode !== 0)
       throw new Error(`it exited with code ${exitCode}: ${this.#errors.text.trim().slice(-200)}`);
@@ -53,6 +58,7 @@ export class Compaction {
     const { group } = this.#command;
     if (group !== undefined && !this.#groups.isEmpty(group))
       await this.#groups.terminate(group, []);
+    await this.#groups.killMarked(this.#mark);
     this.#command.release();
   }
 }

@@ -27,7 +27,7 @@ export interface TaskDocument {
   readonly attempts: readonly AttemptDocument[];
 }
 
-export type AttemptDocument = Omit<AttemptRow, 'error'>;
+export type AttemptDocument = AttemptRow;
 
 export interface QuestionDocument {
   readonly id: string;
@@ -101,7 +101,7 @@ export function runDocument(stored: StoredRuns, run: StoredRun): RunDocument {
         failureCount: task?.failureCount ?? 0,
         question: questions.find((each) => each.task === id) ?? null,
         result: task?.result ?? null,
-        attempts: [...(task?.history.values() ?? [])].map(({ error: _, ...attempt }) => attempt),
+        attempts: [...(task?.history.values() ?? [])],
       };
     }),
   };
@@ -153,7 +153,7 @@ export function statusDocument(stored: StoredRuns, run: StoredRun, at: number): 
     slots: rules?.slots ?? 0,
     slotsInUse: live.size,
     usage,
-    agents,
+    agents: agents.sort(byNeed),
     experts: [...delegations].map(([delegationId, { expert, taskId: task, isGranted }]) => ({
       delegationId,
       expert,
@@ -168,6 +168,11 @@ export function statusDocument(stored: StoredRuns, run: StoredRun, at: number): 
     },
   };
 }
+
+/** Those that wait for a human first, then the one of which nothing was heard for longest. */
+const byNeed = (one: AgentStatus, other: AgentStatus): number =>
+  Number(other.state === 'awaitingHuman') - Number(one.state === 'awaitingHuman') ||
+  other.quietMs - one.quietMs;
 
 const ACTIVITIES = [
   'awaitingExpert',

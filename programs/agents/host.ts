@@ -21,12 +21,14 @@ import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import { ProcessGroups } from '../processes.ts';
 import { type HostParts, openHost } from '../runs.ts';
 import { agentAssignment, dependenciesOf, expertAssignment } from './assignment.ts';
 import { Attempts } from './attempts.ts';
 import { Compaction } from './compaction.ts';
 import { type RunDocument, runDocument } from './documents.ts';
 import { EventLog } from './event-log.ts';
+import { type Mark, markOf } from './marks.ts';
 import { Metrics } from './metrics.ts';
 import type { Plan } from './plan.ts';
 import { RunFolder } from './run-folder.ts';
@@ -67,7 +69,8 @@ export class Host {
   readonly attempts: Attempts;
   readonly #plans = new Map<string, Plan>();
   readonly #logs = new Map<string, EventLog>();
-  readonly #compactions = new Map<number, Compaction>();
+  /** Hooks at work, by their marks. */
+  readonly #compactions = new Map<string, Compaction>();
   readonly #inherited = inheritedVariables();
 
   private constructor(
@@ -107,7 +110,7 @@ export class Host {
     const note = ({ params }: { params: NoteParams }) => here().#note(params);
     const compact = ({ params }: { params: CompactParams }) => here().#compact(params);
     const stopCompaction = ({ params }: { params: CompactParams }) =>
-      here().#compactions.get(params.number)?.stop();
+      here().#stopCompaction(params);
     const ties = 'timers' as const;
     const once = { ties, livesOnce: true, perform: { note, ...this.attempts.performers } } as const;
     runtime
@@ -206,21 +209,41 @@ export class Host {
 
   async #compact({ runId, number }: CompactParams): Promise<void> {
     const run = this.runtime.actor(orchestrationAddress(runId));
-    const { compactCommand, directory } = this.plan(runId);
     let failure: string | null = null;
     try {
-      if (compactCommand !== null) {
-        const input = { runId, checkpoints: this.#checkpoints(runId) };
-        const hook = new Compaction(compactCommand, directory, this.#inherited, input, this.clock);
-        this.#compactions.set(number, hook);
+      const { compactCommand: argv, directory: cwd } = this.plan(runId);
+      if (argv !== null) {
+        const mark = this.#hookMark({ runId, number });
+        const hook = new Compaction(
+          { argv, cwd, env: this.#inherited, mark },
+          { runId, checkpoints: this.#checkpoints(runId) },
+          this.clock,
+        );
+        this.#compactions.set(mark.value, hook);
         for (const [kind, remainingPercent] of Object.entries(await hook.finished()))
           if (remainingPercent !== null) await run.send(usageOf(kind, remainingPercent));
       }
     } catch (thrown) {
       failure = messageOf(thrown);
     }
-    this.#compactions.delete(number);
     await run.send({ type: 'compaction.finished', number, failure }).catch(() => {});
+  }
+
+  /** Ends all that a hook has started, also one of a runtime before this one. */
+  async #stopCompaction(params: CompactParams): Promise<void> {
+    const mark = this.#hookMark(params);
+    const hook = this.#compactions.get(mark.value);
+    this.#compactions.delete(mark.value);
+    try {
+      if (hook === undefined) await new ProcessGroups(this.clock).killMarked(mark);
+      else await hook.stop();
+    } catch (thrown) {
+      this.logger.warn({ ...params, error: messageOf(thrown) }, 'a hook could not be ended');
+    }
+  }
+
+  #hookMark({ runId, number }: CompactParams): Mark {
+    return markOf(this.data, runId, `compaction-${number}`);
   }
 
   /** The last checkpoint of every attempt that lives, and that has told one. */

@@ -67,9 +67,16 @@ export class Inbox {
     });
   }
 
+  /** Told once, and left where it is. */
+  #damaged(file: string): void {
+    if (this.#taken.has(file)) return;
+    this.#taken.add(file);
+    this.#services.logger.warn({ file }, 'a file that was left for the run cannot be read');
+  }
+
   async #take(): Promise<void> {
     try {
-      for (const { questionId, said } of this.#folder.answers()) {
+      for (const { questionId, said } of this.#folder.answers((name) => this.#damaged(name))) {
         if (this.#taken.has(questionId) || this.#isClosed) continue;
         await this.#services.send(
           { type: 'question.answered', questionId, said },
@@ -77,7 +84,7 @@ export class Inbox {
         );
         this.#taken.add(questionId);
       }
-      for (const { id, command } of this.#folder.commands()) {
+      for (const { id, command } of this.#folder.commands((name) => this.#damaged(name))) {
         if (this.#isClosed) return;
         await this.#services.send(command, `command:${id}`);
         this.#folder.removeCommand(id);

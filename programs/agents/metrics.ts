@@ -27,6 +27,15 @@ const FAMILIES = {
     'Lines that were dropped because nothing could be made of them.',
   ],
   agents_late_results_total: ['counter', 'Results that came when the outcome was fixed.'],
+  agents_idle_total: ['counter', 'Attempts that were ended because they printed nothing.'],
+  agents_over_budget_total: ['counter', 'Attempts that were ended because a budget was used up.'],
+  agents_over_limit_total: ['counter', 'Attempts that printed too much or did not read, by limit.'],
+  agents_quotas_total: ['counter', 'Pauses because a quota was used up.'],
+  agents_drains_total: ['counter', 'Runs that were to end what runs and begin nothing, by cause.'],
+  agents_requeues_total: ['counter', 'Times that a task became available, by reason.'],
+  agents_questions_total: ['counter', 'Questions to a human, by kind.'],
+  agents_answers_refused_total: ['counter', 'Answers of a human that could not be applied.'],
+  agents_lines_discarded_total: ['counter', 'Lines that came too late or again, by reason.'],
   agents_active: ['gauge', 'Attempts that have not ended.'],
   agents_slots: ['gauge', 'Slots of all live runs.'],
   agents_tasks: ['gauge', 'Tasks of all live runs, by state.'],
@@ -40,21 +49,56 @@ const FAMILIES = {
 
 type Family = keyof typeof FAMILIES;
 
-/** Events that are one more of something: by which label, and the field that has its value. */
-const COUNTED: Readonly<
-  Partial<Record<NoteParams['event'], readonly [name: Family, label?: string, field?: string]>>
-> = {
+/** How an event is counted: in which family, by which label, and the field that has its value. */
+type Counted = readonly [name: Family, label?: string, field?: string];
+
+/** Null: it is told by another event, or by a gauge. */
+const COUNTED: Readonly<Record<NoteParams['event'], Counted | null>> = {
   agent_started: ['agents_started_total'],
   agent_ended: ['agents_ended_total', 'outcome'],
+  agent_timeout: ['agents_timeouts_total'],
+  agent_idle: ['agents_idle_total'],
+  agent_over_budget: ['agents_over_budget_total'],
+  agent_over_limit: ['agents_over_limit_total', 'limit'],
+  agent_progress: null,
+  agent_stalled: ['agents_stalls_total'],
+  stalled_agent_recovered: null,
+  answer_refused: ['agents_answers_refused_total'],
   checkpoint_requested: ['agents_checkpoint_requests_total', 'reason'],
+  checkpoint_received: null,
   checkpoint_timeout: ['agents_checkpoint_misses_total'],
   checkpoint_late: ['agents_checkpoints_late_total'],
-  agent_stalled: ['agents_stalls_total'],
-  agent_timeout: ['agents_timeouts_total'],
+  compaction_started: null,
+  compaction_completed: null,
+  compaction_failed: null,
+  delegation_refused: ['agents_delegations_total', 'result', 'reason'],
+  delegation_queued: null,
+  delegation_started: null,
+  delegation_answered: null,
   delegation_unsuccessful: ['agents_delegations_total', 'result', 'reason'],
-  session_paused: ['agents_pauses_total', 'cause'],
-  malformed_line: ['agents_malformed_lines_total'],
+  grace_skipped: null,
   late_result_discarded: ['agents_late_results_total'],
+  line_discarded: ['agents_lines_discarded_total', 'reason'],
+  malformed_line: ['agents_malformed_lines_total'],
+  question_asked: ['agents_questions_total', 'kind'],
+  question_answered: null,
+  question_withdrawn: null,
+  quota_exhausted: ['agents_quotas_total'],
+  quota_available: null,
+  run_begun: null,
+  run_blocked: null,
+  run_draining: ['agents_drains_total', 'cause'],
+  run_finished: null,
+  run_stopped: null,
+  session_paused: ['agents_pauses_total', 'cause'],
+  session_resumed: null,
+  task_available: ['agents_requeues_total', 'reason'],
+  task_done: null,
+  task_failed: null,
+  task_replaced: null,
+  task_repeated_timeout: null,
+  task_skipped: null,
+  task_unreachable: null,
 };
 
 const BUCKETS_SECONDS = [0.001, 0.01, 0.1, 1, 10, 60, 300, 900, 3_600, 86_400];
@@ -72,7 +116,7 @@ export class Metrics {
   take(note: NoteParams): void {
     const label = (field: string): string => String(note[field] ?? 'none');
     const counted = COUNTED[note.event];
-    if (counted !== undefined) {
+    if (counted !== null) {
       const [name, by, field] = counted;
       this.#count(name, by === undefined ? {} : { [by]: label(field ?? by) });
     }

@@ -1,6 +1,6 @@
 /**
  * Commands to a run by its data directory: to pause, to go on, to begin nothing more. A live run applies each once;
- * one that is not applies it when it goes on.
+ * one that is not applies a pause when it goes on, and has nothing to drain.
  */
 
 import { openStoredData, type StoredRun } from './stored-runs.ts';
@@ -20,7 +20,10 @@ export const resumeLiveRun = (data: string, name: string): Promise<Told> =>
   tell(data, name, 'session.resumed', () => false);
 
 export const drainRun = (data: string, name: string): Promise<Told> =>
-  tell(data, name, 'run.drain', ({ state }) => state === 'stopped' || state === 'finishing');
+  tell(data, name, 'run.drain', ({ state }) => RESTS.includes(state) || state === 'finishing');
+
+/** States in which nothing runs that could come to its end. */
+const RESTS: readonly string[] = ['stopped', 'blocked'];
 
 async function tell(
   data: string,

@@ -55,13 +55,6 @@ export function readLine(text: string, isWhole: boolean, attemptId: string): Rea
   }
 }
 
-/** A line of a driver, which is an object already. */
-export function readObject(value: unknown, attemptId: string): Read {
-  if (typeof value !== 'object' || value === null)
-    return { kind: 'malformed', why: 'it is no object' };
-  return readLine(JSON.stringify(value), true, attemptId);
-}
-
 function readEvent(line: Fields, attemptId: string): LineEvent {
   if (!line.isMissing('attemptId') && line.text('attemptId') !== attemptId)
     throw new FieldError(`attemptId must be "${attemptId}"`);
@@ -94,9 +87,8 @@ const READERS: Readonly<Record<string, (line: Fields) => LineEvent>> = {
     type: 'human.asked',
     requestId: line.id('requestId'),
     question: line.text('question'),
-    options: readOptions(line),
+    ...readChoice(line),
     context: line.any('context'),
-    allow: readAllowed(line),
   }),
   usage: (line) => {
     const kind = line.word('kind', ['agent', 'context', 'session'] as const);
@@ -123,6 +115,13 @@ const READERS: Readonly<Record<string, (line: Fields) => LineEvent>> = {
     retryable: line.isMissing('retryable') ? true : line.flag('retryable'),
   }),
 };
+
+/** What may be answered: one of some options, or in one of the ways of an inbox. */
+function readChoice(line: Fields) {
+  const [options, allow] = [readOptions(line), readAllowed(line)];
+  if (options === null || allow === null) return { options, allow };
+  throw new FieldError('options and allow exclude each other');
+}
 
 function readOptions(line: Fields): readonly string[] | null {
   const options = line.texts('options');

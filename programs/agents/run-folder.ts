@@ -67,8 +67,11 @@ export class RunFolder {
     return existsSync(join(this.path, 'answers', `${questionId}.json`));
   }
 
-  answers(): ReadonlyArray<{ readonly questionId: string; readonly said: HumanAnswer }> {
-    return jsonFilesIn(join(this.path, 'answers')).map(({ name, value }) => ({
+  /** `damaged` gets the name of a file that cannot be read. */
+  answers(
+    damaged?: Damaged,
+  ): ReadonlyArray<{ readonly questionId: string; readonly said: HumanAnswer }> {
+    return jsonFilesIn(join(this.path, 'answers'), damaged).map(({ name, value }) => ({
       questionId: name,
       said: value as HumanAnswer,
     }));
@@ -82,8 +85,8 @@ export class RunFolder {
     return writeOnce(join(this.path, 'commands', `${id}.json`), JSON.stringify(command));
   }
 
-  commands(): ReadonlyArray<{ readonly id: string; readonly command: Command }> {
-    return jsonFilesIn(join(this.path, 'commands')).map(({ name, value }) => ({
+  commands(damaged?: Damaged): ReadonlyArray<{ readonly id: string; readonly command: Command }> {
+    return jsonFilesIn(join(this.path, 'commands'), damaged).map(({ name, value }) => ({
       id: name,
       command: value as Command,
     }));
@@ -94,14 +97,21 @@ export class RunFolder {
   }
 }
 
+type Damaged = (file: string) => void;
+
 function jsonFilesIn(
   path: string,
+  damaged: Damaged = () => {},
 ): ReadonlyArray<{ readonly name: string; readonly value: unknown }> {
   const names = existsSync(path) ? readdirSync(path) : [];
-  return names
-    .filter((name) => name.endsWith('.json'))
-    .map((name) => ({
-      name: name.slice(0, -'.json'.length),
-      value: JSON.parse(readFileSync(join(path, name), 'utf8')) as unknown,
-    }));
+  return names.flatMap((file) => {
+    if (!file.endsWith('.json')) return [];
+    const name = file.slice(0, -'.json'.length);
+    try {
+      return [{ name, value: JSON.parse(readFileSync(join(path, file), 'utf8')) as unknown }];
+    } catch {
+      damaged(join(path, file));
+      return [];
+    }
+  });
 }

@@ -11,6 +11,7 @@ import type { RunDocument } from './documents.ts';
 import type { Watcher } from './event-log.ts';
 import { Host, type HostOptions, unknownRun, usageOf } from './host.ts';
 import { Inbox, type InboxServices } from './inbox.ts';
+import { type CodeLimits, settingsOf } from './plan/limits.ts';
 import { type Plan, readPlan } from './plan.ts';
 import { begunBy, planOf, refuseAltered } from './stored-plan.ts';
 
@@ -30,7 +31,7 @@ export interface ReportedUsage {
   readonly sessionRemainingPercent?: number;
 }
 
-export interface RunOptions extends Omit<HostOptions, 'data'> {
+export interface RunOptions extends Omit<HostOptions, 'data'>, CodeLimits {
   /** Directory of the data. Default `.escapement`. */
   readonly data?: string;
   /** Stops the run in order when it is aborted; the run can be resumed. */
@@ -58,10 +59,11 @@ export async function runAgents(
   plan: string | object,
   options: RunOptions = {},
 ): Promise<RunDocument> {
-  const read = readPlan(plan, { ...options, drivers: Object.keys(options.drivers ?? {}) });
+  const set = [...(options.set ?? []), ...settingsOf(options)];
+  const read = readPlan(plan, { ...options, set, drivers: Object.keys(options.drivers ?? {}) });
   const host = await Host.open({ ...options, data: options.data ?? DATA });
   try {
-    const runId = await startRun(host, read, options);
+    const runId = await startRun(host, read, { ...options, set });
     return await followRun(host, runId, options);
   } finally {
     await host.close();

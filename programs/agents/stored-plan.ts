@@ -25,9 +25,14 @@ export function begunBy(
     ...each,
     plan: { ...each.plan, budget: { ...plan.taskBudget, ...each.plan.budget } },
   }));
-  const about = { file: plan.file, directory: plan.directory };
+  const agents = Object.keys(plan.agents);
+  const about = { file: plan.file, directory: plan.directory, agents };
   return { type: 'run.begun', rules: rulesOf(plan), tasks, exitWhenBlocked, about };
 }
+
+/** Names of the agents that a run's plan has. */
+export const agentsOf = ({ about }: StoredRun['context']): readonly string[] =>
+  (about.agents ?? []) as readonly string[];
 
 function rulesOf({
   timeouts,
@@ -72,6 +77,7 @@ function rulesOf({
     compactionTimeoutMs: options.compactionTimeoutMs,
     hasCompactCommand: compactCommand !== null,
     blockAllOnQuestion: options.blockAllOnQuestion,
+    quotaPauseMinMs: options.quotaPauseMinMs,
     budget,
   };
 }
@@ -82,7 +88,9 @@ export function refuseAltered(stored: StoredRuns, run: StoredRun, plan: Plan): v
   const parts = new Set([...tasks.values()].flatMap((row) => row.parts));
   const planned = new Map(plan.tasks.map((each) => [each.taskId, each]));
   const altered = [...tasks].flatMap(([taskId, row]) => {
-    if (parts.has(taskId) || row.attempts === 0) return [];
+    if (parts.has(taskId))
+      return planned.has(taskId) ? [`"${taskId}" is a part of a task that was split`] : [];
+    if (row.attempts === 0) return [];
     const now = planned.get(taskId);
     if (now === undefined) return [`task "${taskId}" was attempted and cannot be left out`];
     const before = stored.task(runId, taskId)?.context.plan ?? row.plan;

@@ -36,6 +36,8 @@ export interface Worker {
   /** Process group; null for one that is none. */
   readonly group: number | null;
   readonly startTicks: string | null;
+  /** False where nothing could be started; `ended` says why. */
+  readonly hasStarted: boolean;
   readonly ended: Promise<WorkerEnd>;
   send(line: ToAgent): void;
   closeInput(): void;

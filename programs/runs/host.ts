@@ -5,6 +5,7 @@
  */
 
 import { mkdirSync, realpathSync } from 'node:fs';
+import { platform } from 'node:process';
 import { createRuntime } from '../../create-runtime.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import { type Logger, type RuntimeLimits, SILENT_LOGGER } from '../../runtime/base/limits.ts';
@@ -45,13 +46,15 @@ const LIMITS = {
 /**
  * Opens a directory. `prepare` makes the host and registers its kinds; a performer reaches the host by `here`.
  *
- * @throws {RuntimeError} STORE_LOCKED and what else opening a store throws
+ * @throws {RuntimeError} PLATFORM_UNSUPPORTED, STORE_LOCKED and what else opening a store throws
  */
 export async function openHost<THost>(
   options: HostOptions,
   prepare: (parts: HostParts, here: () => THost) => THost,
 ): Promise<THost> {
   const { directory, place, clock = systemClock(), logger = SILENT_LOGGER, limits } = options;
+  if (platform === 'win32')
+    throw new RuntimeError('PLATFORM_UNSUPPORTED', 'Runs need POSIX process groups.');
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const data = realpathSync(directory);
   const store = lmdbStore(data);

@@ -52,6 +52,7 @@ export const ERROR_CODES = {
   PEER_FLOODED: { retryable: false },
   PEER_OVERSTEPPED: { retryable: false },
   PLAN_INVALID: { retryable: false },
+  PLATFORM_UNSUPPORTED: { retryable: false },
   PROGRESS_INVALID: { retryable: false },
   RECORD_DAMAGED: { retryable: false },
   RECORD_INVALID: { retryable: false },

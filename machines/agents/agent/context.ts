@@ -111,6 +111,8 @@ export type AgentEvent = Timed<
       readonly ok: boolean;
       readonly answer: unknown;
       readonly reason: ExpertFailure | null;
+      /** What the expert has used. */
+      readonly usage: Usage;
     }
   /** From its task. */
   | {
@@ -208,6 +210,22 @@ export function missed(context: AgentContext): Partial<AgentContext> {
   };
 }
 
+/** A line in words, for people who look at the attempt; undefined for one that says nothing of its work. */
+export function actionOf(event: AgentEvent): string | undefined {
+  switch (event.type) {
+    case 'progress.made':
+      return event.message;
+    case 'checkpoint.reported':
+      return `checkpoint: ${event.checkpoint.status}`;
+    case 'expert.requested':
+      return `asked expert ${event.expert}`;
+    case 'human.asked':
+      return `asked you: ${event.question}`;
+    default:
+      return undefined;
+  }
+}
+
 export const seenWith = ({ seen }: AgentContext, requestId: string): readonly string[] =>
   [...seen, requestId].slice(-SEEN_MAX);
 
@@ -220,7 +238,11 @@ export interface Decision {
   readonly result?: unknown;
 }
 
-export const usedUp = ({ rules, usageBefore, usage }: AgentContext): string | undefined =>
+export const usedUp = ({
+  rules,
+  usageBefore,
+  usage,
+}: Pick<AgentContext, 'rules' | 'usageBefore' | 'usage'>): string | undefined =>
   overdrawn(rules.budget, addUsage(usageBefore, usage));
 
 export function delegationInput(

@@ -3,6 +3,7 @@
  * is in agent.ts.
  */
 
+import type { ExpertFailure } from '../words.ts';
 import type { EventOf } from './context.ts';
 import * as notes from './notes.ts';
 
@@ -52,6 +53,17 @@ export const stopped = {
   }),
 } as const;
 
+/** Nothing was heard of its start: whatever there is of it is killed. */
+export const notStarted = {
+  type: 'decide',
+  params: { outcome: 'failed', reason: 'spawn', error: 'nothing was heard of its start' },
+} as const;
+
+export const killed = {
+  type: 'decide',
+  params: { outcome: 'killed', reason: 'shutdown', stopReason: 'shutdown' },
+} as const;
+
 export const outOfQuota = {
   type: 'decide',
   params: { outcome: 'killed', reason: 'quota', stopReason: 'quota' },
@@ -73,10 +85,13 @@ export const malformed = [
   { actions: ['countMalformed', notes.malformed] },
 ] as const;
 
+/** A request with an id that was used before. */
+export const repeated = { guard: 'isRepeated', actions: notes.discarded('repeated') } as const;
+
+export const refusing = (reason: ExpertFailure) =>
+  ['keepSeen', { type: 'refuseExpert', params: reason }, notes.refused(reason)] as const;
+
 export const waiting = {
-  'expert.requested': [
-    { guard: 'isRepeated' },
-    { actions: ['keepSeen', { type: 'refuseExpert', params: 'busy' }] },
-  ],
-  'human.asked': [{ guard: 'isRepeated' }, ...malformed],
+  'expert.requested': [repeated, { actions: refusing('busy') }],
+  'human.asked': [repeated, ...malformed],
 } as const;

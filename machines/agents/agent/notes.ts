@@ -3,6 +3,7 @@
  */
 
 import type { NoteParams } from '../notes.ts';
+import type { ExpertFailure } from '../words.ts';
 import { type AgentContext, type AgentEvent, activeMsAt } from './context.ts';
 
 export type Args = { readonly context: AgentContext; readonly event: AgentEvent };
@@ -30,6 +31,7 @@ export const ended = noting('agent_ended', ({ context }) => ({
   agent: context.name,
   outcome: context.outcome,
   reason: context.reason,
+  error: context.error,
   active_ms: context.activeAtEndMs,
   checkpoint_misses: context.missesTotal,
   signal: context.signal,
@@ -50,6 +52,28 @@ export const idle = noting('agent_idle', ({ context }) => ({
 }));
 
 export const overBudget = noting('agent_over_budget', ({ context: { usage } }) => ({ usage }));
+
+export const overLimit = noting('agent_over_limit', ({ event }) => ({
+  limit: event.type === 'limit.exceeded' ? event.limit : null,
+}));
+
+/** A request to an expert that goes to none. */
+export const refused = (reason: ExpertFailure) =>
+  noting('delegation_refused', ({ event }) => ({
+    reason,
+    ...(event.type === 'expert.requested' && {
+      request_id: event.requestId,
+      expert: event.expert,
+    }),
+  }));
+
+/** A line that changes nothing, although it can be read. */
+export const discarded = (reason: 'repeated' | 'late') =>
+  noting('line_discarded', ({ event }) => ({
+    reason,
+    line: event.type,
+    ...('requestId' in event && { request_id: event.requestId }),
+  }));
 
 export const requested = noting('checkpoint_requested', ({ context: { request } }) => ({
   request_id: request?.requestId,

@@ -7,12 +7,19 @@ import { SPAWN_EVENT, to } from '../../../runtime/machine.ts';
 import { givenEvents } from '../../given.ts';
 import { delegationAddress, orchestrationAddress, taskAddress } from '../addresses.ts';
 import type { NoteParams } from '../notes.ts';
-import { CLEANUP_LIMIT_MS, KILL_LIMIT_MS, named, type ProcessParams } from '../process-end.ts';
+import {
+  CLEANUP_LIMIT_MS,
+  KILL_LIMIT_MS,
+  named,
+  type ProcessParams,
+  START_LIMIT_MS,
+} from '../process-end.ts';
 import { addUsage, type ExpertFailure, type RequestReason, type StopReason } from '../words.ts';
 import {
   type AgentContext,
   type AgentEvent,
   type AgentInput,
+  actionOf,
   activeMsAt,
   clockDueAt,
   type Decision,
@@ -158,6 +165,9 @@ export const agentSetup = setup({
       const { type, requestId, questionId, answer } = event;
       enqueue(sending(context, { type, requestId, questionId, answer }));
     }),
+    addExpertUsage: keep('expert.answered', ({ context, event }) => ({
+      usage: addUsage(context.usage, event.usage),
+    })),
     forgetDelegation: assign({ delegation: null }),
     keepQuestion: assign({
       question: ({ event }) => (event.type === 'human.asked' ? event.requestId : null),
@@ -189,7 +199,7 @@ export const agentSetup = setup({
       }),
     ),
     keepAction: assign({
-      lastAction: ({ event }) => (event.type === 'progress.made' ? event.message : event.type),
+      lastAction: ({ context, event }) => actionOf(event) ?? context.lastAction,
       lastLineAt: ({ event }) => event.at,
     }),
     keepLine: assign({ lastLineAt: ({ event }) => event.at }),
@@ -270,6 +280,7 @@ export const agentSetup = setup({
     checkpointWait: ({ context, event }) => Math.max(0, (context.request?.dueAt ?? 0) - event.at),
     idleLimit: ({ context, event }) => Math.max(0, idleDueAt(context) - event.at),
     grace: ({ context }) => context.rules.graceMs,
+    startLimit: START_LIMIT_MS,
     killLimit: KILL_LIMIT_MS,
     cleanupLimit: CLEANUP_LIMIT_MS,
   },

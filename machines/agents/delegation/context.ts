@@ -4,7 +4,7 @@
 
 import type { Timed } from '../../../runtime/machine.ts';
 import { newProcess, type ProcessContext, type ProcessEvent } from '../process-end.ts';
-import type { ExpertFailure } from '../words.ts';
+import type { ExpertFailure, Usage } from '../words.ts';
 
 export interface DelegationInput {
   readonly runId: string;
@@ -28,6 +28,7 @@ export interface DelegationContext extends ProcessContext, Omit<DelegationInput,
   readonly ok: boolean;
   readonly answer: unknown;
   readonly reason: ExpertFailure | null;
+  readonly usage: Usage;
 }
 
 export type DelegationEvent = Timed<
@@ -47,7 +48,11 @@ export type DelegationEvent = Timed<
       readonly amounts: Readonly<Record<string, number>>;
     }
   | { readonly type: 'quota.exhausted'; readonly resetsInMs: number }
-  | { readonly type: 'progress.made' }
+  | {
+      readonly type: 'progress.made';
+      readonly message: string;
+      readonly percent: number | null;
+    }
   | { readonly type: 'line.seen' }
   /** An attempt that has ended meanwhile. */
   | { readonly type: 'message.refused' }
@@ -62,5 +67,6 @@ export function bornDelegation(input: DelegationInput): DelegationContext {
     ok: false,
     answer: null,
     reason: null,
+    usage: {},
   };
 }

@@ -7,8 +7,13 @@ import { to } from '../../../runtime/machine.ts';
 import { givenEvents } from '../../given.ts';
 import { agentAddress, orchestrationAddress, taskAddress } from '../addresses.ts';
 import type { NoteParams } from '../notes.ts';
-import { CLEANUP_LIMIT_MS, KILL_LIMIT_MS, type ProcessParams } from '../process-end.ts';
-import type { ExpertFailure, StopReason } from '../words.ts';
+import {
+  CLEANUP_LIMIT_MS,
+  KILL_LIMIT_MS,
+  type ProcessParams,
+  START_LIMIT_MS,
+} from '../process-end.ts';
+import { addUsage, type ExpertFailure, type StopReason } from '../words.ts';
 import type { DelegationContext, DelegationEvent, DelegationInput } from './context.ts';
 
 type Args = { readonly context: DelegationContext; readonly event: DelegationEvent };
@@ -82,6 +87,17 @@ export const delegationSetup = setup({
         taskId,
       }),
     ),
+    addUsage: keep('usage.reported', ({ context, event }) => ({
+      usage: addUsage(context.usage, event.amounts),
+    })),
+    tellQuota: sendTo(
+      ({ context }) => to(orchestrationAddress(context.runId)),
+      given('quota.exhausted', ({ context, event }) => ({
+        type: 'quota.exhausted',
+        attemptId: context.attemptId,
+        resetsInMs: event.resetsInMs,
+      })),
+    ),
     tellUsage: sendTo(
       ({ context }) => to(orchestrationAddress(context.runId)),
       given('usage.reported', ({ event }) => {
@@ -92,8 +108,8 @@ export const delegationSetup = setup({
     /** To its asker, and to the task, for the case that the attempt is no more. */
     tellAnswer: enqueueActions(({ enqueue, context }) => {
       const { runId, taskId, attemptId: delegationId, delegatorId, name } = context;
-      const { ok, answer, reason } = context;
-      const said = { delegationId, ok, answer, reason };
+      const { ok, answer, reason, usage } = context;
+      const said = { delegationId, ok, answer, reason, usage };
       const tell = (address: string, event: object): void =>
         enqueue.sendTo(to(address) as never, event as never);
       tell(agentAddress(runId, delegatorId), { type: 'expert.answered', ...said });
@@ -110,6 +126,7 @@ export const delegationSetup = setup({
   delays: {
     delegationLimit: ({ context, event }) => Math.max(0, context.dueAt - event.at),
     grace: ({ context }) => context.graceMs,
+    startLimit: START_LIMIT_MS,
     killLimit: KILL_LIMIT_MS,
     cleanupLimit: CLEANUP_LIMIT_MS,
   },

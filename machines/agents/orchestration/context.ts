@@ -19,6 +19,8 @@ export interface RunRules {
   readonly compactionTimeoutMs: number;
   readonly hasCompactCommand: boolean;
   readonly blockAllOnQuestion: boolean;
+  /** Least time for which a quota that is used up pauses the run. */
+  readonly quotaPauseMinMs: number;
   /** Most that each counter of usage may come to over all tasks. */
   readonly budget: Usage;
 }
@@ -81,6 +83,8 @@ export interface QuestionRow {
   readonly answer: unknown;
 }
 
+export type PauseCause = 'threshold' | 'command' | 'budget';
+
 export interface OrchestrationContext extends OrchestrationInput {
   readonly rules: RunRules | null;
   readonly exitWhenBlocked: boolean;
@@ -99,7 +103,9 @@ export interface OrchestrationContext extends OrchestrationInput {
   /** False from a compaction or pause on, until a value above the threshold. */
   readonly isContextArmed: boolean;
   readonly isSessionArmed: boolean;
-  readonly pauseCause: 'threshold' | 'command' | 'budget' | null;
+  readonly pauseCause: PauseCause | null;
+  /** Somebody wants what runs to end, and nothing to begin. */
+  readonly isDraining: boolean;
   /** Attempts whose checkpoint is waited for. */
   readonly collecting: readonly string[];
   readonly windowEndsAt: number;
@@ -192,6 +198,7 @@ export function bornOrchestration(
     isContextArmed: true,
     isSessionArmed: true,
     pauseCause: null,
+    isDraining: false,
     collecting: [],
     windowEndsAt: 0,
     quotaEndsAt: 0,

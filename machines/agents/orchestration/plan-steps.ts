@@ -46,7 +46,8 @@ export function takePlan(context: OrchestrationContext, event: EventOf<'run.begu
   const { rules, exitWhenBlocked, about } = event;
   const taken = unblocked({ ...context, tasks });
   return {
-    next: { ...taken.next, rules, exitWhenBlocked, about },
+    // A drain was for the run as it was.
+    next: { ...taken.next, rules, exitWhenBlocked, about, isDraining: false },
     says: [...says, ...(taken.says ?? [])],
   };
 }

@@ -48,7 +48,13 @@ function withWaiting(
 export function answer(context: OrchestrationContext, event: EventOf<'question.answered'>): Step {
   const { questionId, said } = event;
   const found = [...context.questions].find(([, row]) => row.questionId === questionId);
-  if (found === undefined || found[1].state !== 'open') return { next: {} };
+  // A copy of the answer that was applied.
+  if (found?.[1].state === 'answered') return { next: {} };
+  if (found === undefined || found[1].state === 'withdrawn')
+    return {
+      next: {},
+      notes: [{ event: 'answer_refused', level: 'warn', question_id: questionId }],
+    };
   const [key, row] = found;
   const given = said.key ?? said.answer;
   const answered = { ...row, state: 'answered' as const, answer: given };

@@ -12,6 +12,7 @@ import {
   type OrchestrationContext,
   type OrchestrationEvent,
   type OrchestrationInput,
+  type PauseCause,
 } from './context.ts';
 import { nextDelegation, nextTask } from './order.ts';
 import { settle, takePlan } from './plan-steps.ts';
@@ -83,9 +84,6 @@ const isAtThreshold = (
   isArmed: boolean,
 ): boolean => isArmed && remaining !== null && remaining <= (threshold ?? 0);
 
-const isSessionLow = ({ sessionRemaining, rules, isSessionArmed }: OrchestrationContext) =>
-  isAtThreshold(sessionRemaining, rules?.sessionThreshold, isSessionArmed);
-
 const { keep } = givenEvents<OrchestrationContext, OrchestrationEvent>();
 
 export const orchestrationSetup = setup({
@@ -149,13 +147,12 @@ export const orchestrationSetup = setup({
       carryOut(stopAll(args.context, reason), args),
     ),
     killAll: enqueueActions((args) => carryOut(killAll(args.context), args)),
-    keepPause: assign({ pauseCause: 'command' }),
-    /** The cause of the pause that begins. */
-    choosePause: assign(({ context }) => {
-      if (context.pauseCause !== null) return {};
-      if (!isSessionLow(context)) return { pauseCause: 'budget' as const };
-      return { pauseCause: 'threshold' as const, isSessionArmed: false };
-    }),
+    /** The first cause counts. */
+    keepPause: assign(({ context }, cause: PauseCause) => ({
+      pauseCause: context.pauseCause ?? cause,
+    })),
+    disarmSession: assign({ isSessionArmed: false }),
+    keepDrain: assign({ isDraining: true }),
     forgetPause: assign({ pauseCause: null }),
     /** What the runtime before was told says nothing of the attempts to come. */
     forgetUsage: assign({
@@ -166,7 +163,10 @@ export const orchestrationSetup = setup({
       collecting: [],
     }),
     keepQuota: keep('quota.exhausted', ({ context, event }) => ({
-      quotaEndsAt: Math.max(context.quotaEndsAt, event.at + event.resetsInMs),
+      quotaEndsAt: Math.max(
+        context.quotaEndsAt,
+        event.at + Math.max(event.resetsInMs, context.rules?.quotaPauseMinMs ?? 0),
+      ),
     })),
     keepEnd: assign({ endedAt: ({ event }) => event.at }),
   },
@@ -180,8 +180,14 @@ export const orchestrationSetup = setup({
     canGrant: ({ context }) => nextDelegation(context) !== undefined,
     isContextLow: ({ context: { contextRemaining, rules, isContextArmed } }) =>
       isAtThreshold(contextRemaining, rules?.contextThreshold, isContextArmed),
-    needsPause: ({ context }) =>
-      context.pauseCause !== null || isSessionLow(context) || isOverBudget(context),
+    isToPause: ({ context }) => context.pauseCause !== null,
+    isSessionLow: ({ context: { sessionRemaining, rules, isSessionArmed } }) =>
+      isAtThreshold(sessionRemaining, rules?.sessionThreshold, isSessionArmed),
+    isOverBudget: ({ context }) => isOverBudget(context),
+    isToDrain: ({ context }) => context.isDraining,
+    isQuotaUsedUp: ({ context, event }) => context.quotaEndsAt > event.at,
+    isOnlyAsking: ({ context: { exitWhenBlocked, live, delegations } }) =>
+      exitWhenBlocked && delegations.size === 0 && [...live.values()].every((row) => row.isWaiting),
     isCollected: ({ context }) => context.collecting.length === 0,
     hasNoHook: ({ context }) => context.rules?.hasCompactCommand !== true,
     isOwnCompaction: ({ context, event }) =>

@@ -146,6 +146,7 @@ export type TaskEvent = Timed<
       readonly ok: boolean;
       readonly answer: unknown;
       readonly reason: ExpertFailure | null;
+      readonly usage: Usage;
     }
   /** An attempt or a delegation that has ended meanwhile. */
   | { readonly type: 'message.refused' }

@@ -106,11 +106,7 @@ export const taskSetup = setup({
       return ended(context, event);
     }),
     countTimeout: assign({ timeoutCount: ({ context }) => context.timeoutCount + 1 }),
-    countStall: assign({
-      stallCount: ({ context }) => context.stallCount + 1,
-      timeoutCount: ({ context }) =>
-        context.timeoutCount + (context.rules?.stallsCount === false ? 0 : 1),
-    }),
+    countStall: assign({ stallCount: ({ context }) => context.stallCount + 1 }),
     countFailure: assign({ failureCount: ({ context }) => context.failureCount + 1 }),
     keepResult: keep('attempt.done', ({ event }) => ({ result: event.result })),
     keepReason: assign((_, reason: string | null) => ({ reason })),
@@ -185,8 +181,11 @@ export const taskSetup = setup({
     keepExpertAnswer: keep('expert.answered', ({ context, event }) => {
       const { delegationId, expert, ok, answer } = event;
       const orphans = context.orphans.filter((each) => each !== delegationId);
-      if (!ok) return { orphans };
-      return { orphans, expertAnswers: [...context.expertAnswers, { expert, answer }] };
+      // Of one whose asker lived, the attempt tells the usage.
+      const isOrphan = orphans.length < context.orphans.length;
+      const usage = isOrphan ? addUsage(context.usage, event.usage) : context.usage;
+      if (!ok) return { orphans, usage };
+      return { orphans, usage, expertAnswers: [...context.expertAnswers, { expert, answer }] };
     }),
     stopOrphans: enqueueActions(({ enqueue, context: { runId, orphans } }) => {
       for (const each of orphans)
@@ -216,8 +215,7 @@ export const taskSetup = setup({
       'attemptId' in event && event.attemptId !== context.attemptId,
     escalatesTimeout: ({ context }) =>
       context.timeoutCount + 1 >= (context.rules?.timeoutEscalation ?? 0),
-    escalatesStall: ({ context: { timeoutCount, rules } }) =>
-      rules?.stallsCount !== false && timeoutCount + 1 >= (rules?.timeoutEscalation ?? 0),
+    isMereStall: ({ context: { rules } }) => rules?.stallsCount === false,
     failsForGood: ({ context, event }) =>
       event.type === 'attempt.failed' &&
       (!event.isRetryable || context.failureCount + 1 >= (context.rules?.failuresMax ?? 0)),

@@ -40,6 +40,7 @@ const KEYS = {
   maxActive: false,
 } as const;
 const { maxActive: _, ...AGENT_KEYS } = KEYS;
+type Keys = Readonly<Partial<Record<keyof typeof KEYS, boolean>>>;
 const ACTIVE = between(1, 1_000);
 const ARGUMENTS_MAX = 1_000;
 const MATCHES_MAX = 20;
@@ -52,33 +53,41 @@ const USUAL = {
   quotaMatches: [] as readonly string[],
 } as const;
 
-/** `drivers`: names that need no command. */
+/** `drivers`: names that need no command, be it as agents or as experts. */
 export function readCommands(
   agents: Field | undefined,
   experts: Field | undefined,
   drivers: readonly string[],
 ): Commands {
-  const driven = drivers.map((name) => [name, { ...USUAL, argv: DRIVEN }] as const);
+  const driven = { ...USUAL, argv: DRIVEN };
+  const ofDrivers = <T>(command: T) =>
+    Object.fromEntries(drivers.map((name) => [name, command] as const));
   const read = (field: Field | undefined) =>
     field === undefined || field.isNull ? [] : field.entries();
+  const keysOf = (name: string, keys: Keys): Keys =>
+    drivers.includes(name) ? { ...keys, command: false } : keys;
   return {
     agents: {
-      ...Object.fromEntries(driven),
+      ...ofDrivers(driven),
       ...Object.fromEntries(
-        read(agents).map(([name, field]) => [name, readCommand(field, AGENT_KEYS)]),
+        read(agents).map(([name, field]) => [name, readCommand(field, keysOf(name, AGENT_KEYS))]),
       ),
     },
-    experts: Object.fromEntries(
-      read(experts).map(([name, field]) => {
-        const record = field.isMap ? field.record(KEYS) : undefined;
-        const maxActive = record?.maxActive?.whole(ACTIVE) ?? 1;
-        return [name, { ...readCommand(field, KEYS), maxActive }];
-      }),
-    ),
+    experts: {
+      ...ofDrivers({ ...driven, maxActive: 1 }),
+      ...Object.fromEntries(
+        read(experts).map(([name, field]) => {
+          const keys = keysOf(name, KEYS);
+          const record = field.isMap ? field.record(keys) : undefined;
+          const maxActive = record?.maxActive?.whole(ACTIVE) ?? 1;
+          return [name, { ...readCommand(field, keys), maxActive }];
+        }),
+      ),
+    },
   };
 }
 
-function readCommand(field: Field, keys: typeof KEYS | typeof AGENT_KEYS): AgentCommand {
+function readCommand(field: Field, keys: Keys): AgentCommand {
   if (field.isList) return { ...USUAL, argv: readArgv(field) };
   const record = field.record(keys as typeof KEYS);
   if (record === undefined) return { ...USUAL, argv: DRIVEN };

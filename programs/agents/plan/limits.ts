@@ -3,6 +3,7 @@
  */
 
 import type { Field } from '../../../reading/field.ts';
+import { durationMs } from '../../../runtime/base/duration.ts';
 import { excerpt, RuntimeError } from '../../../runtime/base/errors.ts';
 import { issuesOf, type OptionTable } from '../../../runtime/base/option.ts';
 import { type Argv, readArgv } from './commands.ts';
@@ -58,8 +59,7 @@ function read(field: Field | undefined, table: OptionTable, others: Others): obj
     const other = others[name];
     if (other !== undefined) other(each);
     else {
-      const { kind } = table[name] as OptionTable[string];
-      const value = kind === 'flag' ? each.plain() : each.loose();
+      const value = isDuration(name) ? each.loose() : each.plain();
       const [issue] = issuesOf({ [name]: value }, table);
       if (issue === undefined) good[name] = value;
       else each.wrong(issue.what);
@@ -79,7 +79,7 @@ function setValues(set: readonly string[]): Readonly<Record<string, unknown>> {
   const values: Record<string, unknown> = {};
   for (const each of set) {
     const [, name = '', text = ''] = /^([^=]*)=(.*)$/s.exec(each) ?? [];
-    const value = text === 'true' || text === 'false' ? text === 'true' : Number(text);
+    const value = readValue(name, text);
     const [issue] =
       text === ''
         ? [{ sentence: `${excerpt(each)} is not NAME=VALUE.` }]
@@ -88,6 +88,42 @@ function setValues(set: readonly string[]): Readonly<Record<string, unknown>> {
     values[name] = value;
   }
   return values;
+}
+
+/** A text as a plan would have it. */
+function readValue(name: string, text: string): unknown {
+  if (text === 'true' || text === 'false') return text === 'true';
+  if (text === 'none' || text === 'null') return null;
+  if (/^\d+$/.test(text)) return Number(text);
+  return (isDuration(name) ? durationMs(text) : undefined) ?? text;
+}
+
+const isDuration = (name: string): boolean => /(?:_TIMEOUT|_INTERVAL|Ms)$/.test(name);
+
+/** Limits as code gives them, by the keys of a plan. */
+const CODE_NAMES = {
+  agentTimeoutMs: 'AGENT_TIMEOUT',
+  checkpointIntervalMs: 'CHECKPOINT_INTERVAL',
+  checkpointTimeoutMs: 'CHECKPOINT_TIMEOUT',
+  delegationTimeoutMs: 'DELEGATION_TIMEOUT',
+  stallThreshold: 'STALL_THRESHOLD',
+  timeoutEscalation: 'TIMEOUT_ESCALATION',
+  contextThreshold: 'CONTEXT_THRESHOLD',
+  sessionThreshold: 'SESSION_THRESHOLD',
+  idleTimeoutMs: 'IDLE_TIMEOUT',
+} as const satisfies Readonly<Record<string, keyof Timeouts>>;
+
+export type CodeLimits = { readonly [name in keyof typeof CODE_NAMES]?: number };
+
+/** The same as texts of `--set`. @throws {RuntimeError} OPTION_INVALID */
+export function settingsOf(limits: CodeLimits): readonly string[] {
+  return Object.entries(CODE_NAMES).flatMap(([name, key]) => {
+    const value = limits[name as keyof CodeLimits];
+    if (value === undefined) return [];
+    const [issue] = issuesOf({ [name]: value }, { [name]: TIMEOUTS[key] });
+    if (issue !== undefined) throw new RuntimeError('OPTION_INVALID', `${issue.sentence}.`);
+    return [`${key}=${value}`];
+  });
 }
 
 /** Counters by name: tokens, cost. */

@@ -41,6 +41,7 @@ export const OPTIONS = {
   maxMalformedLines: count(20, 0),
   compactionTimeoutMs: limit(60_000),
   quotaResetMs: limit(3_600_000),
+  quotaPauseMinMs: limit(1_000),
 } as const satisfies OptionTable;
 
 export type Timeouts = { readonly [name in keyof typeof TIMEOUTS]: number } & {

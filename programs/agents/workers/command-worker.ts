@@ -66,6 +66,10 @@ export abstract class CommandWorker implements Worker {
     return this.command.group ?? null;
   }
 
+  get hasStarted(): boolean {
+    return this.group !== null;
+  }
+
   get startTicks(): string | null {
     return this.command.startTicks ?? null;
   }

@@ -5,7 +5,7 @@
 import type { StopReason } from '../../../machines/agents/words.ts';
 import { messageOf } from '../../../runtime/base/errors.ts';
 import type { Cancel, Clock } from '../../../runtime/ports/clock.ts';
-import { readObject } from '../protocol.ts';
+import { readLine } from '../protocol.ts';
 import type { ToAgent, Worker, WorkerEnd, WorkerListener } from '../worker.ts';
 
 /** What a driver gives for an attempt that it has begun. */
@@ -24,23 +24,39 @@ export interface Driver {
   start(assignment: ToAgent): DriverRun;
 }
 
+interface DriverLimits {
+  readonly graceMs: number;
+  readonly lineBytesMax: number;
+  readonly outputBytesMax: number;
+}
+
 export class DriverWorker implements Worker {
   readonly group = null;
   readonly startTicks = null;
   readonly ended: Promise<WorkerEnd>;
-  readonly #graceMs: number;
+  readonly #limits: DriverLimits;
+  readonly #listener: WorkerListener;
+  readonly #attemptId: string;
+  #bytes = 0;
+  /** Lines are read on when it resolves. */
+  #gate: Promise<void> | undefined;
+  #open = (): void => {};
   #run: DriverRun | undefined;
+  /** Nothing of it is left, but for lines that are still to be read. */
+  #isOver = false;
   #isEnded = false;
   #waiting = new Set<() => void>();
 
   constructor(
     driver: Driver,
     assignment: ToAgent,
-    graceMs: number,
+    limits: DriverLimits,
     clock: Clock,
     listener: WorkerListener,
   ) {
-    this.#graceMs = graceMs;
+    this.#limits = limits;
+    this.#listener = listener;
+    this.#attemptId = assignment.attemptId;
     try {
       this.#run = driver.start(assignment);
     } catch (thrown) {
@@ -50,19 +66,29 @@ export class DriverWorker implements Worker {
       return;
     }
     const { lines, ended } = this.#run;
-    const isRead = this.#read(lines, assignment.attemptId, listener);
+    const isRead = this.#read(lines);
     const end = (exitCode: number): WorkerEnd => {
       this.#end();
       return { exitCode, signal: null, startFailure: null };
     };
     // Lines that it has sent before its end come before it; lines that never end do not hold it up.
     this.ended = ended.then(
-      () => Promise.race([isRead, ended.then(() => deferred(clock))]).then(() => end(0)),
+      () => {
+        this.#isOver = true;
+        this.resume();
+        return Promise.race([isRead, deferred(clock)]).then(() => end(0));
+      },
       () => end(1),
     );
   }
 
+  get hasStarted(): boolean {
+    return this.#run !== undefined;
+  }
+
   send(line: ToAgent): void {
+    // It has its assignment from its start.
+    if (line.type === 'task.assigned') return;
     try {
       this.#run?.send(line);
     } catch {
@@ -90,15 +116,25 @@ export class DriverWorker implements Worker {
     return () => void this.#waiting.delete(then);
   }
 
-  pause(): void {}
+  pause(): void {
+    if (this.#isOver) return;
+    this.#gate ??= new Promise((resolve) => {
+      this.#open = resolve;
+    });
+  }
 
-  resume(): void {}
+  resume(): void {
+    this.#gate = undefined;
+    this.#open();
+  }
 
-  release(): void {}
+  release(): void {
+    this.resume();
+  }
 
   #stop(reason: StopReason): void {
     try {
-      this.#run?.stop(reason, this.#graceMs);
+      this.#run?.stop(reason, this.#limits.graceMs);
     } catch {
       // It is asked again after the grace.
     }
@@ -110,21 +146,46 @@ export class DriverWorker implements Worker {
     this.#waiting.clear();
   }
 
-  async #read(
-    lines: AsyncIterable<unknown>,
-    attemptId: string,
-    listener: WorkerListener,
-  ): Promise<void> {
+  async #read(lines: AsyncIterable<unknown>): Promise<void> {
     try {
       for await (const line of lines) {
-        listener.seen();
-        const read = readObject(line, attemptId);
-        if (read.kind === 'event') listener.event(read.event);
-        else if (read.kind === 'malformed') listener.malformed(read.why);
+        this.#listener.seen();
+        if (!this.#take(line)) return;
+        await this.#gate;
       }
     } catch {
-      listener.exceeded('lineFailure');
+      this.#listener.exceeded('lineFailure');
     }
+  }
+
+  /** The limits of a program's lines hold for it too. False: it has sent too much. */
+  #take(line: unknown): boolean {
+    const text = textOf(line);
+    const { lineBytesMax, outputBytesMax } = this.#limits;
+    const bytes = text === undefined ? 0 : Buffer.byteLength(text);
+    this.#bytes += bytes;
+    if (this.#bytes > outputBytesMax) {
+      this.#listener.exceeded('outputLimit');
+      return false;
+    }
+    if (text === undefined) this.#listener.malformed('it is no object of JSON');
+    else if (bytes > lineBytesMax)
+      this.#listener.malformed(`it is longer than ${lineBytesMax} bytes`);
+    else {
+      const read = readLine(text, true, this.#attemptId);
+      if (read.kind === 'event') this.#listener.event(read.event);
+      else if (read.kind === 'malformed') this.#listener.malformed(read.why);
+    }
+    return true;
+  }
+}
+
+/** Undefined for what JSON has no object for. */
+function textOf(line: unknown): string | undefined {
+  try {
+    return typeof line === 'object' && line !== null ? JSON.stringify(line) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

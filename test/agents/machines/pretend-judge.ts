@@ -66,6 +66,8 @@ export function judge(world: Judged): readonly string[] {
     must(request === null && misses === 0, 'AG-7 an attempt that ended has no request, no miss');
   }
   judgeNotes(world, must);
+  judgeStretches(world, must);
+  for (const process of agents) judgeSilence(process, world, must);
   for (const [taskId, row] of context.tasks) {
     const task = world.task(taskId);
     judgeTask(world, task, own(taskId), must);
@@ -83,11 +85,16 @@ export function judge(world: Judged): readonly string[] {
 const lastEnd = (processes: readonly PretendProcess[]): number =>
   Math.max(0, ...processes.map(({ endedAt }) => endedAt ?? 0));
 
-/** As many as were alive when this one began, with itself. */
-function overlapping(processes: readonly PretendProcess[], { startedAt }: PretendProcess): number {
-  return processes.filter(
-    (each) => each.startedAt <= startedAt && (each.endedAt ?? Number.POSITIVE_INFINITY) > startedAt,
-  ).length;
+/** As many as were alive when this one began, with itself, which may have ended in the same moment. */
+function overlapping(processes: readonly PretendProcess[], process: PretendProcess): number {
+  const { startedAt } = process;
+  const others = processes.filter(
+    (each) =>
+      each !== process &&
+      each.startedAt <= startedAt &&
+      (each.endedAt ?? Number.POSITIVE_INFINITY) > startedAt,
+  );
+  return others.length + 1;
 }
 
 /** Each request comes when the one before was answered, has expired, or was withdrawn by a wait. */
@@ -163,6 +170,66 @@ function judgeTask(
     escalations.length <= timedOut + stalled,
     'AG-6 a question of a task is asked once for each time it runs out',
   );
+}
+
+/** Stretches of a run in which nothing, or no attempt, may begin. */
+function judgeStretches({ notes, processes }: Judged, must: Must): void {
+  const begun = (from: number, to: number, roles: readonly string[]) =>
+    processes.filter(
+      ({ startedAt, params }) =>
+        startedAt > from + MOMENT_MS && startedAt < to && roles.includes(params.role),
+    );
+  for (const { at, resets_at } of notes.filter(({ event }) => event === 'quota_exhausted'))
+    must(
+      begun(at, Number(resets_at), ['agent', 'expert']).length === 0,
+      'AG-13 nothing begins before a quota is there again',
+    );
+  const draining = notes.flatMap((note, index) =>
+    note.event === 'run_draining' && note.cause === 'command' ? [{ note, index }] : [],
+  );
+  for (const { note, index } of draining) {
+    const next = notes.slice(index + 1).find(({ event }) => RESUMING.has(event));
+    must(
+      begun(note.at, next?.at ?? Number.POSITIVE_INFINITY, ['agent']).length === 0,
+      'AG-15 no attempt begins in a run that drains',
+    );
+  }
+}
+
+const RESUMING: ReadonlySet<string> = new Set(['run_begun', 'session_resumed']);
+/** A message that is on its way when a stretch begins. */
+const MOMENT_MS = 5;
+
+/** What an attempt says, and how long it says nothing, against the limits of both. */
+function judgeSilence(
+  process: PretendProcess,
+  { rules, planned, notes }: Judged,
+  must: Must,
+): void {
+  const { attemptId } = process.params;
+  const noted = (event: string) =>
+    notes.find((each) => each.event === event && each.agent_id === attemptId);
+  const { idleLimitMs } = rules.task.attempt;
+  const idle = noted('agent_idle');
+  const spoke = [process.startedAt, ...process.spoke, ...process.waits.map(({ to }) => to ?? 0)];
+  if (idle !== undefined) {
+    const last = Math.max(...spoke.filter((at) => at < idle.at));
+    must(
+      idleLimitMs !== null && idle.at - last >= idleLimitMs && idle.at - last <= idleLimitMs + 1,
+      'AG-14 an attempt is ended for its silence when that is its limit',
+    );
+  }
+  const overBudget = noted('agent_over_budget');
+  // A part has the budget of its whole.
+  const [whole] = process.params.taskId.split('.');
+  const task = planned.find(({ taskId }) => taskId === whole);
+  const tokens = task?.plan.budget.tokens;
+  if (overBudget !== undefined)
+    must(tokens !== undefined, 'AG-14 an attempt is ended for a budget that it has');
+  if (tokens === undefined || process.tokens.length <= tokens) return;
+  const moment = process.tokens[tokens] ?? 0;
+  const end = process.signals[0]?.at ?? process.endedAt ?? Number.POSITIVE_INFINITY;
+  must(end <= moment + SLACK_MS, 'AG-14 an attempt is ended when its budget is used up');
 }
 
 /** A process dies this much after the decision: the grace, and the looks at its group. */

@@ -23,7 +23,7 @@ export function drawRules(random: SeededRandom): RunRules {
     experts: ['sql'],
     graceMs: pick(1, 200),
     malformedLinesMax: pick(1, 20),
-    idleLimitMs: null,
+    idleLimitMs: pick(null, null, 450),
     budget: {},
   };
   return {
@@ -41,6 +41,7 @@ export function drawRules(random: SeededRandom): RunRules {
     compactionTimeoutMs: 300,
     hasCompactCommand: pick(true, false),
     blockAllOnQuestion: pick(true, false, false),
+    quotaPauseMinMs: pick(1, 200),
     budget: {},
   };
 }
@@ -53,7 +54,12 @@ export function drawTasks(random: SeededRandom): readonly PlannedTask[] {
       taskId: `t${index}`,
       priority: pick(0, 0, 1),
       dependsOn: earlier.filter(() => random.next() < 0.3),
-      plan: { prompt: 'p', agent: 'coder', limitMs: pick(null, 900), budget: {} },
+      plan: {
+        prompt: 'p',
+        agent: 'coder',
+        limitMs: pick(null, 900),
+        budget: pick({}, {}, { tokens: 1 }),
+      },
     };
   });
 }

@@ -31,6 +31,10 @@ export class PretendProcess {
   readonly lines: Array<{ readonly line: Line; readonly at: number }> = [];
   /** Stretches in which it waited for somebody. */
   readonly waits: Array<{ readonly from: number; to: number | null }> = [];
+  /** Moments of its lines. */
+  readonly spoke: number[] = [];
+  /** Tokens that it said it has used, by moment. */
+  readonly tokens: number[] = [];
   readonly answered: Array<{ readonly requestId: string | null; readonly at: number }> = [];
   readonly #around: Around;
   readonly #random: SeededRandom;
@@ -75,19 +79,25 @@ export class PretendProcess {
     if (this.params.role === 'expert' || drawn < 0.3) {
       const remainingPercent = Math.floor(this.#random.next() * 40);
       const kind = drawn < 0.1 ? 'context' : 'agent';
-      this.#around.tell({ type: 'usage.reported', kind, remainingPercent, amounts: { tokens: 1 } });
+      this.tokens.push(this.#around.now());
+      this.#say({ type: 'usage.reported', kind, remainingPercent, amounts: { tokens: 1 } });
       this.#next();
-    } else if (drawn < 0.6) {
+    } else if (drawn < 0.33) this.#say({ type: 'quota.exhausted', resetsInMs: 300 });
+    else if (drawn < 0.6) {
       this.waits.push({ from: this.#around.now(), to: null });
       const expert = this.#random.next() < 0.1 ? 'nobody' : 'sql';
-      this.#around.tell({ type: 'expert.requested', requestId, expert, prompt: 'p', data: null });
+      const asked = { type: 'expert.requested', requestId, expert, prompt: 'p', data: null };
+      this.#say(asked);
+      if (this.#random.next() < 0.1) this.#say(asked);
     } else if (drawn < 0.8) {
       this.waits.push({ from: this.#around.now(), to: null });
       const question = `${this.params.attemptId}?`;
       const rest = { options: null, context: null, allow: null };
-      this.#around.tell({ type: 'human.asked', requestId, question, ...rest });
+      const asked = { type: 'human.asked', requestId, question, ...rest };
+      this.#say(asked);
+      if (this.#random.next() < 0.1) this.#say(asked);
     } else {
-      this.#around.tell({ type: 'line.malformed', why: 'no JSON' });
+      this.#say({ type: 'line.malformed', why: 'no JSON' });
       this.#next();
     }
   }
@@ -96,10 +106,10 @@ export class PretendProcess {
     const drawn = this.#random.next();
     if (drawn < 0.6) {
       if (this.signals.length === 0) this.saidDone = true;
-      this.#around.tell({ type: 'result.reported', result: this.params.attemptId });
+      this.#say({ type: 'result.reported', result: this.params.attemptId });
     } else if (drawn < 0.75) {
       const retryable = this.#random.next() < 0.8;
-      this.#around.tell({ type: 'failure.reported', error: 'no', retryable });
+      this.#say({ type: 'failure.reported', error: 'no', retryable });
     }
     // What has said its last word leaves, mostly.
     if (drawn > 0.1 && drawn < 0.9)
@@ -127,8 +137,15 @@ export class PretendProcess {
       };
       const { requestId = null } = line;
       this.answered.push({ requestId, at: this.#around.now() });
-      this.#around.tell({ type: 'checkpoint.reported', requestId, checkpoint });
+      this.#say({ type: 'checkpoint.reported', requestId, checkpoint });
     });
+  }
+
+  /** A line of it, which moves the limit of its silence. */
+  #say(event: object): void {
+    this.spoke.push(this.#around.now());
+    this.#around.tell({ type: 'line.seen' });
+    this.#around.tell(event);
   }
 
   signal(signal: 'SIGTERM' | 'SIGKILL'): void {

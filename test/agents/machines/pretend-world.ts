@@ -141,7 +141,8 @@ class World {
     else if (drawn < 0.08) {
       const remainingPercent = Math.floor(this.#random.next() * 30);
       await this.#send({ type: 'usage.reported', kind: 'session', remainingPercent, amounts: {} });
-    } else if (drawn < 0.3) await this.#resume();
+    } else if (drawn < 0.09) await this.#send({ type: 'run.drain' });
+    else if (drawn < 0.3) await this.#resume();
   }
 
   async #resume(): Promise<void> {
@@ -226,7 +227,10 @@ class World {
     type Call<TParams = ProcessParams> = { readonly params: TParams; readonly address: string };
     return {
       startProcess: ({ params, address }: Call<Started>) => {
-        if (this.#random.next() < 0.03)
+        const drawn = this.#random.next();
+        // One start in two hundred is never heard of again.
+        if (drawn < 0.005) return;
+        if (drawn < 0.03)
           tell(address, { type: 'process.refused', error: 'ENOENT', retryable: false });
         else this.#start(params);
       },

@@ -10,7 +10,12 @@ import { escapement } from '../../cli/command-line.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { outcomesOf, type Scene, standIn, stateOf, test } from './scene.ts';
 
-const long = { AGENT_TIMEOUT: 20_000, CHECKPOINT_INTERVAL: 10_000, DELEGATION_TIMEOUT: 20_000 };
+const long = {
+  AGENT_TIMEOUT: 20_000,
+  CHECKPOINT_INTERVAL: 10_000,
+  CHECKPOINT_TIMEOUT: 5_000,
+  DELEGATION_TIMEOUT: 20_000,
+};
 const quick = { AGENT_TIMEOUT: 150, CHECKPOINT_INTERVAL: 10_000, TIMEOUT_ESCALATION: 3 };
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -30,11 +35,11 @@ const killed = (child: ChildProcess): Promise<unknown> => {
 test('12: an answer of a human has no limit', async ({ scene }) => {
   const file = scene.write({
     coder: 'ask=which then=100',
-    timeouts: { CHECKPOINT_INTERVAL: 5_000 },
+    timeouts: { AGENT_TIMEOUT: 3_000, CHECKPOINT_INTERVAL: 9_000 },
   });
   const run = scene.run(file, { exitWhenBlocked: false });
   await eventually(() => expect(scene.eventsOf('question_asked')).toHaveLength(1));
-  await new Promise((resolve) => setTimeout(resolve, 1_800));
+  await new Promise((resolve) => setTimeout(resolve, 3_500));
   expect(await scene.answer({ questionId: 'demo-q1', answer: 'this one' })).toEqual({
     refusal: null,
   });

@@ -8,7 +8,8 @@ const once = { TIMEOUT_ESCALATION: 1 };
 const missesOf = (scene: Scene) => scene.eventsOf('checkpoint_timeout');
 
 test('1: an attempt that works is done', async ({ scene }) => {
-  const document = await scene.run({ coder: 'work=200 answers' });
+  const timeouts = { AGENT_TIMEOUT: 20_000 };
+  const document = await scene.run({ coder: 'work=200 answers', timeouts });
   expect(document).toMatchObject({ runId: 'demo', status: 'completed' });
   expect(outcomesOf(document)).toEqual(['done']);
   expect(document.tasks[0]).toMatchObject({ result: 'worked', question: null, timeoutCount: 0 });
@@ -57,28 +58,34 @@ test('4: three misses in a row are a stall', async ({ scene }) => {
 });
 
 test('5: an answer makes up for the misses before it', async ({ scene }) => {
-  const coder = 'doneOn=4 then=200 answersOnly=2';
-  const document = await scene.run({ coder, timeouts: { AGENT_TIMEOUT: 5_000 } });
+  const coder = 'doneOn=4 then=1400 answersOnly=2';
+  const timeouts = { AGENT_TIMEOUT: 20_000, CHECKPOINT_INTERVAL: 1_200, CHECKPOINT_TIMEOUT: 1_100 };
+  const document = await scene.run({ coder, timeouts });
   expect(outcomesOf(document)).toEqual(['done']);
   expect(scene.eventsOf('agent_stalled')).toEqual([]);
   expect(missesOf(scene).map((each) => each.checkpoint_count)).toEqual([1, 1, 2]);
 });
 
 test('6: a late answer is kept and counts for nothing', async ({ scene }) => {
-  const document = await scene.run({ coder: 'doneOn=2 then=300 answers answerIn=180' });
+  const timeouts = { AGENT_TIMEOUT: 20_000, CHECKPOINT_INTERVAL: 1_500 };
+  const document = await scene.run({ coder: 'doneOn=2 then=300 answers answerIn=180', timeouts });
   expect(outcomesOf(document)).toEqual(['done']);
   expect(document.tasks[0]?.attempts[0]?.checkpointMisses).toBe(2);
   expect(scene.eventsOf('checkpoint_late')).toHaveLength(2);
 });
 
 test('an answer that comes twice is one answer', async ({ scene }) => {
-  const document = await scene.run({ coder: 'work=800 answers answersTwice' });
+  const timeouts = { AGENT_TIMEOUT: 20_000, CHECKPOINT_INTERVAL: 1_300, CHECKPOINT_TIMEOUT: 1_200 };
+  const document = await scene.run({ coder: 'work=2500 answers answersTwice', timeouts });
   expect(document.tasks[0]?.attempts[0]?.checkpointMisses).toBe(0);
   expect(scene.eventsOf('checkpoint_late')).toEqual([]);
 });
 
 test('7: what ignores SIGTERM is killed after the grace', async ({ scene }) => {
-  const document = await scene.run({ coder: 'deaf', timeouts: once });
+  const document = await scene.run({
+    coder: 'deaf',
+    timeouts: { ...once, AGENT_TIMEOUT: 3_000, CHECKPOINT_INTERVAL: 9_000 },
+  });
   expect(outcomesOf(document)).toEqual(['timedOut']);
   const [timedOut = 0] = scene.momentsOf('agent_timeout');
   const [ended = 0] = scene.momentsOf('agent_ended');
@@ -87,7 +94,8 @@ test('7: what ignores SIGTERM is killed after the grace', async ({ scene }) => {
 });
 
 test('8: a result after the timeout is discarded', async ({ scene }) => {
-  const document = await scene.run({ coder: 'lateDone', timeouts: once });
+  const timeouts = { ...once, AGENT_TIMEOUT: 3_000, CHECKPOINT_INTERVAL: 9_000 };
+  const document = await scene.run({ coder: 'lateDone', timeouts });
   expect(document.status).toBe('blocked');
   expect(outcomesOf(document)).toEqual(['timedOut']);
   expect(scene.eventsOf('late_result_discarded').length).toBeGreaterThanOrEqual(1);
@@ -116,12 +124,17 @@ test('28: a miss is asked again at once where that is wanted', async ({ scene })
 test('an attempt that prints nothing for too long is ended, and any line moves that', async ({
   scene,
 }) => {
-  const timeouts = { ...once, IDLE_TIMEOUT: 700, AGENT_TIMEOUT: 10_000 };
+  const timeouts = {
+    ...once,
+    IDLE_TIMEOUT: 2_500,
+    AGENT_TIMEOUT: 30_000,
+    CHECKPOINT_INTERVAL: 800,
+  };
   const quiet = await scene.run({ coder: 'mute', timeouts: { ...timeouts, STALL_THRESHOLD: 9 } });
   expect(quiet.tasks[0]?.attempts[0]).toMatchObject({ outcome: 'timedOut', reason: 'idle' });
   const lively = await scene.run({
-    coder: 'work=1500 answers',
-    timeouts,
+    coder: 'work=4500 answers',
+    timeouts: { ...timeouts, CHECKPOINT_TIMEOUT: 700 },
     rest: { name: 'lively' },
   });
   expect(outcomesOf(lively)).toEqual(['done']);
@@ -169,7 +182,12 @@ test('a plain program answers a request by touching its file', async ({ scene })
   const script = 'while :; do echo "still on it" > "$ESCAPEMENT_CHECKPOINT_FILE"; sleep 0.05; done';
   const document = await scene.run({
     agents: { coder: { command: ['sh', '-c', script], protocol: 'plain', checkpoints: 'file' } },
-    timeouts: { ...once, CHECKPOINT_TIMEOUT: 450 },
+    timeouts: {
+      ...once,
+      AGENT_TIMEOUT: 2_500,
+      CHECKPOINT_INTERVAL: 1_200,
+      CHECKPOINT_TIMEOUT: 1_100,
+    },
   });
   expect(document.tasks[0]?.attempts[0]).toMatchObject({
     outcome: 'timedOut',

@@ -6,7 +6,12 @@ import { eventually } from '../../kit/eventually.ts';
 import { outcomesOf, type Scene, standIn, stateOf, test } from './scene.ts';
 
 const once = { TIMEOUT_ESCALATION: 1 };
-const long = { AGENT_TIMEOUT: 20_000, CHECKPOINT_INTERVAL: 10_000, DELEGATION_TIMEOUT: 20_000 };
+const long = {
+  AGENT_TIMEOUT: 20_000,
+  CHECKPOINT_INTERVAL: 10_000,
+  CHECKPOINT_TIMEOUT: 5_000,
+  DELEGATION_TIMEOUT: 20_000,
+};
 
 const told = (scene: Scene, attemptId: string): string =>
   scene
@@ -18,12 +23,12 @@ const told = (scene: Scene, attemptId: string): string =>
 test('9: a clock stands while an expert is at work', async ({ scene }) => {
   const document = await scene.run({
     coder: 'delegate=sql delegateAt=100 then=100 answers',
-    experts: { sql: 'work=1600' },
-    timeouts: { DELEGATION_TIMEOUT: 20_000 },
+    experts: { sql: 'work=4500' },
+    timeouts: { AGENT_TIMEOUT: 4_000, CHECKPOINT_INTERVAL: 9_000, DELEGATION_TIMEOUT: 20_000 },
   });
   expect(outcomesOf(document)).toEqual(['done']);
   expect(document.tasks[0]?.result).toMatchObject({ ok: true, answer: 'worked' });
-  expect(scene.eventsOf('agent_ended')[0]?.active_ms).toBeLessThan(1_500);
+  expect(scene.eventsOf('agent_ended')[0]?.active_ms).toBeLessThan(4_000);
   expect(scene.eventsOf('agent_timeout')).toEqual([]);
 });
 
@@ -74,6 +79,7 @@ test('20: lines that mean nothing are counted and hurt nobody', async ({ scene }
     'process.stdout.write("hello\\n{bad\\n{\\"type\\":\\"nope\\"}\\n{\\"type\\":\\"done\\"}\\n")';
   const document = await scene.run({
     agents: { odd: [process.execPath, '-e', say] },
+    timeouts: long,
     tasks: [{ id: 't', prompt: 'p', agent: 'odd' }],
   });
   expect(outcomesOf(document)).toEqual(['done']);
@@ -146,14 +152,14 @@ test('23: a context that runs low is compacted once, with the checkpoints there 
     'require("fs").appendFileSync("hook.log", require("fs").readFileSync(0, "utf8") + "\\n")';
   const document = await scene.run({
     slots: 2,
-    coder: 'answers usageAt=300 kind=context percent=9 work=2000',
+    coder: 'answers usageAt=300 kind=context percent=9 work=4000',
     agents: { mute: standIn('mute') },
     options: { compactCommand: [process.execPath, '-e', script] },
     timeouts: {
       ...once,
       CHECKPOINT_INTERVAL: 9_000,
-      CHECKPOINT_TIMEOUT: 400,
-      AGENT_TIMEOUT: 4_000,
+      CHECKPOINT_TIMEOUT: 1_500,
+      AGENT_TIMEOUT: 8_000,
     },
     tasks: [
       { id: 't', prompt: 'p', agent: 'coder' },
