@@ -11,17 +11,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectClient } from '../programs/jobs/client.ts';
-import { JOBS_ROLES } from '../programs/jobs/peer-roles.ts';
-import { startWorker } from '../programs/jobs/worker.ts';
-import { websocketTransport } from '../transports/websocket.ts';
 import { playByzantine } from './byzantine-session.ts';
 import { type Corpus, recordCorpus } from './corpus.ts';
-import { OPEN, OPERATOR, SECRET } from './names.ts';
-import { NodeProcess } from './node-process.ts';
+import { type Compiled, NodeProcess, wordsFor } from './node-process.ts';
 import type { NodeStatus, Plant } from './node-program.ts';
-import { type ByzantineRole, changeOf, HONEST, VICTIMS } from './remit.ts';
-import type { Urls } from './session.ts';
+import { type ByzantineRole, changeOf } from './remit.ts';
+import { settleIn } from './victims.ts';
 
 export interface ByzantineOptions {
   readonly as: ByzantineRole;
@@ -29,6 +24,10 @@ export interface ByzantineOptions {
   readonly seed: string;
   readonly plant?: Plant | undefined;
   readonly corpus?: Corpus;
+  /** The programs it starts; left out: the sources. */
+  readonly compiled?: Compiled;
+  /** End with the first finding. Default: all frames are sent. */
+  readonly endsAtFinding?: boolean;
   readonly progress?: (line: string) => void;
 }
 
@@ -61,14 +60,6 @@ const SESSIONS_AT_ONCE = 16;
 const LOOK_EVERY = 25;
 const SETTLE_MS = 300;
 const SETTLE_LOOKS = 60;
-const MAIN = join(import.meta.dirname, '../cli/main.ts');
-/** Nothing ends by itself while the fuzzer runs. */
-const JOB = {
-  timeoutMs: 86_400_000,
-  stuckThresholdMs: 86_400_000,
-  allStuckThresholdMs: 86_400_000,
-} as const;
-
 export function hasByzantineFindings(found: ByzantineFindings): boolean {
   const { crashes, strangersLetIn, stateChangesOutsideRemit, unanswered } = found;
   const isSound = found.stillLeader && found.verifyClean;
@@ -111,12 +102,13 @@ class ByzantineRun {
   }
 
   async play(): Promise<ByzantineFindings> {
-    const { frames, seed, progress = () => {} } = this.#options;
+    const { frames, seed, endsAtFinding = false, progress = () => {} } = this.#options;
     const node = await this.#start();
-    const honest = await settle(node.urls, this.#options.as);
+    const honest = await settleIn(node.urls, this.#options.as);
     this.#before = await this.#settled(node);
     let wave = 0;
     for (; this.#frames < frames && node.ending === undefined; wave += 1) {
+      if (endsAtFinding && (this.#outside.size > 0 || !this.#isLeader)) break;
       const seeds = Array.from(
         { length: SESSIONS_AT_ONCE },
         (_, slot) => `${seed}:${wave}:${slot}`,
@@ -133,8 +125,8 @@ class ByzantineRun {
   }
 
   #start(): Promise<NodeProcess> {
-    const { as, plant } = this.#options;
-    return NodeProcess.start(plant, [`--as=${as}`, `--data=${this.#data}`]);
+    const { as, plant, compiled } = this.#options;
+    return NodeProcess.start(plant, [`--as=${as}`, `--data=${this.#data}`], compiled);
   }
 
   async #session(node: NodeProcess, seed: string, slot: number): Promise<void> {
@@ -209,9 +201,10 @@ class ByzantineRun {
 
   /** `data verify` of both directories, and the node from them once more. */
   async #isSoundAfterwards(): Promise<boolean> {
+    const main = wordsFor('cli/main.ts', this.#options.compiled);
     for (const place of ['A', 'gate']) {
-      const words = ['--import', 'tsx', MAIN, 'data', 'verify', join(this.#data, place)];
-      if (spawnSync(process.execPath, words, { stdio: 'ignore' }).status !== 0) return false;
+      const verify = [...main, 'data', 'verify', join(this.#data, place)];
+      if (spawnSync(process.execPath, verify, { stdio: 'ignore' }).status !== 0) return false;
     }
     try {
       const again = await this.#start();
@@ -253,47 +246,4 @@ class ByzantineRun {
       seconds: Math.round((performance.now() - this.#startedAt) / 100) / 10,
     };
   }
-}
-
-/** Brings in what is to be kept and what may be spoilt. Returns how the honest worker is stopped. */
-async function settle(urls: Urls, as: ByzantineRole) {
-  const { worker, handler } = HONEST;
-  const running: string[] = [];
-  const honest = await startWorker({
-    worker,
-    datacenter: 'A',
-    cores: 8,
-    handlers: {
-      [handler]: ({ jobId, signal }) => {
-        running.push(jobId);
-        return new Promise((_, reject) => {
-          signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true });
-        });
-      },
-    },
-    transport: websocketTransport({
-      ...{ node: worker, role: 'worker', roles: JOBS_ROLES },
-      ...{ secret: SECRET, peers: [urls.manager] },
-    }),
-  });
-  const kept = [handler, 'absent'].map((id) => ({ id, handler: id }));
-  const spoilt = ['quick', 'long', 'failing'].map((id) => ({ id, handler: id }));
-  for (const [to, url] of [
-    ['A', urls.manager],
-    ['gate', urls.gate],
-  ] as const) {
-    const { name, token } = OPERATOR;
-    const node = `${name}~${to}`;
-    const own = { node, role: 'client', roles: JOBS_ROLES, token };
-    const transport = websocketTransport({ ...own, peers: [url] });
-    const client = await connectClient({ client: node, to, transport });
-    const targets = (datacenters: readonly string[]) =>
-      to === 'gate' ? { targetDatacenters: datacenters } : {};
-    await client.submit({ ...JOB, jobId: `victim-${to}`, workflows: kept, ...targets(['A']) });
-    const all = targets(['A', ...(as === 'manager-of-another-place' ? OPEN.datacenters : [])]);
-    await client.submit({ ...JOB, jobId: `one-${to}`, workflows: spoilt, ...all });
-    await client.stop();
-  }
-  while (running.length < VICTIMS.length) await sleep(SETTLE_MS);
-  return () => honest.stop({ limitMs: 0 });
 }

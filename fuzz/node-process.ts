@@ -5,9 +5,17 @@ import { join } from 'node:path';
 import type { NodeStatus, Plant } from './node-program.ts';
 import type { Urls } from './session.ts';
 
-const PROGRAM = join(import.meta.dirname, 'node-program.ts');
+const ROOT = join(import.meta.dirname, '..');
 const ANSWER_LIMIT_MS = 30_000;
 const ERRORS_MAX = 4_000;
+
+/** Finds the compiled form of a program of the project, by its path. */
+export type Compiled = (path: string) => string;
+
+/** Words for Node that start a program of the project: compiled, or its sources by tsx. */
+export function wordsFor(path: string, compiled: Compiled | undefined): readonly string[] {
+  return compiled === undefined ? ['--import', 'tsx', join(ROOT, path)] : [compiled(path)];
+}
 
 type Said = { readonly urls: Urls } | { readonly id: number; readonly status: NodeStatus };
 
@@ -20,10 +28,16 @@ export class NodeProcess {
   #errors = '';
   #ending: string | undefined;
 
-  private constructor(plant: Plant | undefined, words: readonly string[]) {
+  private constructor(
+    plant: Plant | undefined,
+    words: readonly string[],
+    compiled: Compiled | undefined,
+  ) {
     const planted = plant === undefined ? [] : [`--plant=${plant}`];
-    this.#child = fork(PROGRAM, [...planted, ...words], {
-      execArgv: ['--import', 'tsx'],
+    const node = [...wordsFor('fuzz/node-program.ts', compiled)];
+    const program = node.pop() as string;
+    this.#child = fork(program, [...planted, ...words], {
+      execArgv: node,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     const killed = (): boolean => this.#child.kill('SIGKILL');
@@ -44,8 +58,9 @@ export class NodeProcess {
   static async start(
     plant: Plant | undefined,
     words: readonly string[] = [],
+    compiled?: Compiled,
   ): Promise<NodeProcess> {
-    const node = new NodeProcess(plant, words);
+    const node = new NodeProcess(plant, words, compiled);
     await new Promise<void>((resolve) => {
       node.#started = resolve;
     });

@@ -19,7 +19,7 @@ import { type Corpus, RECORDED_JOB, recordCorpus } from './corpus.ts';
 import { Dice } from './dice.ts';
 import { intrude, openSession } from './handshake.ts';
 import { CLIENT, OPEN, TOKEN } from './names.ts';
-import { NodeProcess } from './node-process.ts';
+import { type Compiled, NodeProcess } from './node-process.ts';
 import type { Plant } from './node-program.ts';
 import { playSession, trespass } from './session.ts';
 import type { Stall } from './stalls.ts';
@@ -33,6 +33,8 @@ export interface FuzzOptions {
   readonly stallsMax?: number;
   /** What is mutated. Default: recorded again. */
   readonly corpus?: Corpus;
+  /** The programs it starts; left out: the sources. */
+  readonly compiled?: Compiled;
   readonly progress?: (line: string) => void;
 }
 
@@ -136,7 +138,7 @@ class FuzzRun {
 
   /** A node with a job of which nothing changes by itself. */
   async #startNode(): Promise<NodeProcess> {
-    const node = await NodeProcess.start(this.#options.plant);
+    const node = await NodeProcess.start(this.#options.plant, [], this.#options.compiled);
     await submit(node.urls.manager, 'A', {});
     return node;
   }

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { type AnyStateMachine, setup } from 'xstate';
 import { createRuntime } from '../../create-runtime.ts';
+import { JOBS_ROLES } from '../../programs/jobs/peer-roles.ts';
 import type { MigratedState } from '../../runtime/actor/kind.ts';
 import { DEFAULT_LIMITS } from '../../runtime/base/limits.ts';
 import { rehearsedKinds } from '../../runtime/rehearsal/kinds.ts';
@@ -209,7 +210,11 @@ test.each([
 ] as const)(
   'a socket for %s than its runtime is refused at the start',
   async (_, sockets, options) => {
-    const transport = websocketTransport({ ...sockets, peers: ['ws://127.0.0.1:9'] });
+    const transport = websocketTransport({
+      ...sockets,
+      roles: JOBS_ROLES,
+      peers: ['ws://127.0.0.1:9'],
+    });
     expect(await codeOf(createRuntime({ ...options, transport }))).toBe('OPTION_INVALID');
   },
 );

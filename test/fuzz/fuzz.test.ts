@@ -12,7 +12,10 @@ import { harshFrame, tameFrame } from '../../fuzz/mutations.ts';
 import { BYZANTINE_ROLES } from '../../fuzz/remit.ts';
 import { fuzz, hasFindings } from '../../fuzz/run.ts';
 import { STALL_UNITS } from '../../fuzz/stalls.ts';
+import { compiledProgram } from '../kit/compiled.ts';
 
+/** The node is started as plain JavaScript. */
+const compiled = compiledProgram;
 let corpus: Corpus;
 
 beforeAll(async () => {
@@ -54,7 +57,7 @@ describe('mutations', () => {
 
 describe('a run', () => {
   test('of a few thousand frames finds nothing, and was refused for many reasons', async () => {
-    const found = await fuzz({ frames: 3_000, seed: 'ci', corpus });
+    const found = await fuzz({ frames: 3_000, seed: 'ci', corpus, compiled });
     expect(hasFindings(found), JSON.stringify(found)).toBe(false);
     expect(found.frames).toBeGreaterThanOrEqual(3_000);
     const refused = Object.keys(found.refusals);
@@ -63,7 +66,7 @@ describe('a run', () => {
   });
 
   test('finds a node that lets in who does not know the secret', async () => {
-    const found = await fuzz({ frames: 1_000, seed: 'ci', plant: 'openDoor', corpus });
+    const found = await fuzz({ frames: 1_000, seed: 'ci', plant: 'openDoor', corpus, compiled });
     expect(found.admitted).toBeGreaterThan(0);
     expect(found.changed).toContain('desk/main@A');
   });
@@ -75,6 +78,7 @@ describe('a run', () => {
       plant: 'slowFrame',
       stallsMax: 1,
       corpus,
+      compiled,
     });
     expect(found.stalls.length, JSON.stringify(found)).toBeGreaterThan(0);
     for (const { units } of found.stalls) expect(Math.min(...units)).toBeGreaterThan(STALL_UNITS);
@@ -82,8 +86,10 @@ describe('a run', () => {
 });
 
 describe('a peer that lies', () => {
+  const liar = { as: 'worker', frames: 6_000, seed: 'ci', compiled, endsAtFinding: true } as const;
+
   test.each(BYZANTINE_ROLES)('as a %s changes nothing that is not its own', async (as) => {
-    const found = await fuzzAs({ as, frames: 2_000, seed: 'ci', corpus });
+    const found = await fuzzAs({ as, frames: 2_000, seed: 'ci', corpus, compiled });
     expect(hasByzantineFindings(found), JSON.stringify(found)).toBe(false);
     expect(found.frames).toBeGreaterThanOrEqual(2_000);
     expect(found.refusals['SENDER_REFUSED']).toBeGreaterThan(0);
@@ -91,14 +97,12 @@ describe('a peer that lies', () => {
   });
 
   test('is found out where what it says of fences is believed', async () => {
-    const plant = 'believedFence';
-    const found = await fuzzAs({ as: 'worker', frames: 6_000, seed: 'ci', plant, corpus });
+    const found = await fuzzAs({ ...liar, plant: 'believedFence', corpus });
     expect(found.stillLeader, JSON.stringify(found)).toBe(false);
   });
 
   test('is found out where its role is believed', async () => {
-    const plant = 'believedRole';
-    const found = await fuzzAs({ as: 'worker', frames: 6_000, seed: 'ci', plant, corpus });
+    const found = await fuzzAs({ ...liar, plant: 'believedRole', corpus });
     expect(hasByzantineFindings(found), JSON.stringify(found)).toBe(true);
   });
 });

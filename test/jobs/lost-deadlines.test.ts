@@ -98,7 +98,7 @@ test.each([['overallLimit', 'overall', { timeoutMs: 3_000 }]])(
     expect(manager.counters.value('timeout_repairs_total', { timer: deadline })).toBe(1);
     expect(repairs()).toHaveLength(1);
     await client.stop();
-    await worker.stop();
+    await worker.stop({ limitMs: 0 });
     await manager.stop();
   },
   180_000,

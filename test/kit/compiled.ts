@@ -83,7 +83,7 @@ function sourcesHash(): string {
   const { include } = JSON.parse(readProjectFile('tsconfig.build.json')) as { include: string[] };
   const isSource = (path: string): boolean =>
     /(?<!\.test)\.ts$/.test(path) &&
-    [...include, 'test'].some((root) => path === root || path.startsWith(`${root}/`));
+    [...include, 'fuzz', 'test'].some((root) => path === root || path.startsWith(`${root}/`));
   const hash = createHash('sha256');
   for (const path of [
     'package.json',
