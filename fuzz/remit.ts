@@ -51,8 +51,11 @@ const MOVED_BY_WORDS: ReadonlySet<string> = new Set([
   'startedAt',
 ]);
 
-/** Regions of a gate's job that follow those words: who is silent, and whose old words are waited for. */
-const FOLLOWING_WORDS: ReadonlySet<string> = new Set(['catchUpLimit', 'silenceLimit']);
+/**
+ * Regions that follow words of others: of a gate's job, who is silent and whose old words are waited for; of a worker
+ * pool, whether it looks for what waits, as it does for every worker that registers.
+ */
+const FOLLOWING_WORDS: ReadonlySet<string> = new Set(['catchUpLimit', 'searching', 'silenceLimit']);
 
 /** Numbers that only rise, and that a peer can tell of; wherever they stand. */
 const RAISED: ReadonlySet<string> = new Set([

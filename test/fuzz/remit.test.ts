@@ -33,6 +33,15 @@ function judged(cluster: Cluster, role: ByzantineRole): Record<string, string> {
   return parts;
 }
 
+test('a pool that looks for work, as for any worker that comes, has not changed', () => {
+  const pool = (searching: string): string | undefined => {
+    const value = { serving: { placing: 'waiting', searching } };
+    const record = { snapshot: { value, context: { workers: {}, term: 1 } }, status: 'active' };
+    return judgedPart('worker', 'worker-pool/main@A', JSON.stringify(record));
+  };
+  expect(changeOf(pool('idle'), pool('looking'))).toBeUndefined();
+});
+
 test('an hour of a worker, a manager and a gate that do what they should changes nothing', async () => {
   await using cluster = await startCluster({ gates: 1, datacenters: { A: { workers: 1 } } });
   for (const to of ['A', 'gate-1']) {
