@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { setup } from 'xstate';
 import { createRuntime } from '../../create-runtime.ts';
 import { electedLease } from '../../programs/elected-lease.ts';
+import { jobsPeer } from '../../programs/jobs/peer-roles.ts';
 import {
   type HandlerScript,
   type ScriptedContext,
@@ -70,7 +71,7 @@ describe('a passport', () => {
     ['gate-1', 'gate', 'gate-1'],
     ['thing', 'node', 'thing'],
   ] as const)('says that %s is a %s', (node, role, place) => {
-    expect(new Passport(network, false).identityOf(node)).toEqual({ role, place });
+    expect(new Passport(network, false).identityOf(node)).toEqual(jobsPeer(role, place));
   });
 });
 
