@@ -3,7 +3,7 @@
  * of spawns with the same commands.
  */
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { runOnce } from './mapreduce-scene.ts';
 import { interleave, median, rangeOf, ratios, rounded, summary } from './rounds.ts';
 import type { Field, Measured, MeasureOptions } from './suite.ts';
@@ -35,7 +35,7 @@ async function measure(options: MeasureOptions): Promise<Measured> {
   const cases = [
     { name: 'runs', run: async () => perSecond(await runOnce(work)) },
     { name: 'parallel', run: () => perSecond(parallelOnce(items)) },
-    { name: 'spawns', run: async () => perSecond(await spawnAll(items)) },
+    { name: 'spawns', run: () => perSecond(spawnAll(items)) },
   ];
   const raw = await interleave(cases, options);
   const measured = (other: string) => {
@@ -67,23 +67,30 @@ function parallelOnce(items: number): number {
   return performance.now() - begin;
 }
 
-async function spawnAll(items: number): Promise<number> {
-  const begin = performance.now();
-  let left = items;
-  const lane = async (): Promise<void> => {
+/** A loop of spawns that does nothing else, in a process of its own: a fork costs what its process has in memory. */
+const SPAWN_LOOP = `
+  const { spawn } = require('node:child_process');
+  let left = Number(process.argv[1]);
+  const lane = async () => {
     while (left > 0) {
       left -= 1;
       await new Promise((resolve) => {
-        const child = spawn('/bin/sh', ['-c', ':'], {
-          detached: true,
-          stdio: ['ignore', 'pipe', 'pipe'],
-        });
+        const stdio = ['ignore', 'pipe', 'pipe'];
+        const child = spawn('/bin/sh', ['-c', ':'], { detached: true, stdio });
         child.stdout.resume();
         child.stderr.resume();
         child.once('close', resolve);
       });
     }
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, lane));
-  return performance.now() - begin;
+  const begin = performance.now();
+  Promise.all(Array.from({ length: Number(process.argv[2]) }, lane)).then(() =>
+    console.log(performance.now() - begin));
+`;
+
+function spawnAll(items: number): number {
+  const args = ['-e', SPAWN_LOOP, String(items), String(AT_A_TIME)];
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`The loop of spawns has failed: ${stderr}`);
+  return Number(stdout);
 }

@@ -12,15 +12,23 @@ import type { AgentParams } from '../../machines/mapreduce/map-agent/setup.ts';
 import { messageOf } from '../../runtime/base/errors.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
 import type { Sent } from '../../runtime/machine.ts';
-import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { Command, type CommandEnd, IdleNews, OutputFile, ProcessGroups } from '../processes.ts';
+import {
+  Command,
+  type CommandEnd,
+  IdleNews,
+  Launcher,
+  OutputFile,
+  ProcessGroups,
+} from '../processes.ts';
 import { ownVariables, valuesOf } from './attempt-values.ts';
 import { commandLineOf, inheritedVariables } from './environment.ts';
 import { OutputWatch } from './output-watch.ts';
 import { ValueError } from './placeholders.ts';
 import { type Plan, stepsOf } from './plan.ts';
-import type { TimerPort } from './timer-port.ts';
+import type { Running } from './running-command.ts';
+import { refusalOf, type TimerPort } from './timer-port.ts';
 import { prepareWorktree, removeWorktree, worktreePath } from './worktrees.ts';
 
 export interface AttemptServices {
@@ -36,16 +44,6 @@ export interface AttemptServices {
   results(runId: string): string;
 }
 
-/** A command at work, or the last one of an attempt. */
-export interface Running {
-  readonly params: AgentParams;
-  readonly index: number;
-  readonly command: Command;
-  readonly stdout: OutputWatch;
-  cancelWait: Cancel;
-  lastOutputAt: number;
-}
-
 type SignalName = Parameters<ProcessGroups['signal']>[1];
 type CleanupResult = { readonly branch: string | null; readonly patch: string | null } | null;
 
@@ -56,6 +54,7 @@ const MARK = 'ESCAPEMENT_ATTEMPT_MARK';
 export class Attempts {
   readonly #services: AttemptServices;
   readonly #groups: ProcessGroups;
+  readonly #launcher = new Launcher();
   readonly #inherited = inheritedVariables();
   /** Commands of attempts that are not cleaned yet, by attempt. */
   readonly #running = new Map<string, Running[]>();
@@ -79,6 +78,11 @@ export class Attempts {
     return this.#running.get(keyOf({ runId, agentId }))?.at(-1);
   }
 
+  /** Called when no attempt is at work any more. */
+  close(): void {
+    this.#launcher.close();
+  }
+
   async #prepare(params: AgentParams): Promise<void> {
     try {
       const branch = await prepareWorktree(
@@ -95,7 +99,7 @@ export class Attempts {
   #start(params: AgentParams & StartParams): void {
     const { index, agentId, isUntimed } = params;
     if (index === 0 && !isUntimed && params.role === 'map') {
-      const refusal = this.#refusal(agentId);
+      const refusal = refusalOf(this.#services.timers, agentId);
       if (refusal !== undefined) {
         this.#tell(params, { type: 'registration.refused', message: refusal });
         return;
@@ -106,17 +110,6 @@ export class Attempts {
     } catch (thrown) {
       if (!(thrown instanceof ValueError)) throw thrown;
       this.#tell(params, { type: 'command.refused', index, message: messageOf(thrown) });
-    }
-  }
-
-  #refusal(agentId: string): string | undefined {
-    const { timers } = this.#services;
-    if (timers === null) return 'Timeout enforcer not available';
-    try {
-      timers.register(agentId);
-      return undefined;
-    } catch (thrown) {
-      return `Failed to register timeout: ${messageOf(thrown)}`;
     }
   }
 
@@ -154,7 +147,8 @@ export class Attempts {
       plan.about.git !== null && role === 'map'
         ? worktreePath(data, runId, agentId)
         : plan.about.directory;
-    const command = new Command({ argv, cwd, env, stdout, stderr }, clock);
+    const options = { argv, cwd, env, stdout, stderr };
+    const command = new Command(options, clock, this.#launcher.launch);
     const running: Running = {
       params,
       index,
@@ -165,14 +159,18 @@ export class Attempts {
     };
     const key = keyOf(params);
     this.#running.set(key, [...(this.#running.get(key) ?? []), running]);
-    const { group, startTicks = null } = command;
     const cancelNews = clock.schedule(clock.now() + SPAWNED_TOLD_AFTER_MS, () => {
+      const { group, startTicks = null } = command;
       if (group !== undefined)
         this.#tell(params, { type: 'command.spawned', index, group, startTicks });
     });
     void command.ended.then((end) => {
       idle.close();
       cancelNews();
+      if (end.isLost) {
+        this.#lose(running);
+        return;
+      }
       const isQuota = end.exitCode !== 0 && (stdout.hasMatched || stderr.hasMatched);
       this.#ended(plan, running, end, isQuota);
     });
@@ -193,20 +191,29 @@ export class Attempts {
       );
   }
 
-  /** True when no process of the attempt lives, also none that left its group. */
-  #hasNothingLeft(params: AgentParams): boolean {
-    const commands = this.#running.get(keyOf(params)) ?? [];
-    const areEmpty = commands.every(
-      ({ command: { group } }) => group === undefined || this.#groups.isEmpty(group),
+  /** Nobody knows how it ends: the attempt begins again, once what may be left of this one is gone. */
+  #lose({ params, index, command }: Running): void {
+    const { agentId } = params;
+    this.#services.logger.warn(
+      { agentId, index, pid: command.group },
+      'the process that starts commands is gone; the attempt begins again',
     );
-    if (!areEmpty) return false;
-    const { rows, isUndecided } = this.#groups.findMarked(this.#mark(params));
-    return rows.length === 0 && !isUndecided;
+    this.#tell(params, { type: 'agent.cancel', cause: 'interrupted' });
   }
 
-  #signal(params: AgentParams, signal: SignalName): void {
+  /** True when no process of the attempt lives, also none that left its group. */
+  #hasNothingLeft(params: AgentParams): boolean {
+    const groups = (this.#running.get(keyOf(params)) ?? []).flatMap(
+      ({ command: { group } }) => group ?? [],
+    );
+    if (!groups.every((group) => this.#groups.isEmpty(group))) return false;
+    const [first] = groups;
+    return first === undefined || this.#groups.isMarkGone(this.#mark(params), first);
+  }
+
+  async #signal(params: AgentParams, signal: SignalName): Promise<void> {
     const running = this.active(params.runId, params.agentId);
-    const group = running?.command.group;
+    const group = await running?.command.begun;
     if (running === undefined || group === undefined) {
       this.#tell(params, { type: 'group.emptied', killed: false });
       return;
@@ -221,7 +228,7 @@ export class Attempts {
 
   async #kill(params: AgentParams): Promise<void> {
     const running = this.active(params.runId, params.agentId);
-    const group = running?.command.group;
+    const group = await running?.command.begun;
     if (running !== undefined && group !== undefined) {
       running.cancelWait();
       const killed = !this.#groups.isEmpty(group);
@@ -243,8 +250,9 @@ export class Attempts {
     try {
       for (const { command, cancelWait } of this.#running.get(keyOf(params)) ?? []) {
         cancelWait();
-        if (command.group !== undefined && !this.#groups.isEmpty(command.group))
-          await this.#groups.terminate(command.group, []);
+        const group = await command.begun;
+        if (group !== undefined && !this.#groups.isEmpty(group))
+          await this.#groups.terminate(group, []);
       }
       await this.#groups.killMarked(this.#mark(params));
       const plan = this.#services.plan(params.runId);

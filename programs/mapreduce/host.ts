@@ -161,6 +161,7 @@ export class Host {
 
   async close(): Promise<void> {
     await this.runtime.stop();
+    this.attempts.close();
     this.monitor.flush();
     for (const { items } of this.#plans.values()) items.close();
   }

@@ -6,13 +6,24 @@
  * says.
  */
 
-import { RuntimeError } from '../../runtime/base/errors.ts';
+import { messageOf, RuntimeError } from '../../runtime/base/errors.ts';
 
 export interface TimerPort {
   /** @throws {Error} when it does not take them */
   register(agentId: string): void;
   /** The attempt has ended. */
   release(agentId: string): void;
+}
+
+/** Registers an attempt. Gives the reason where its timers are not taken; null is no enforcer at all. */
+export function refusalOf(timers: TimerPort | null, agentId: string): string | undefined {
+  if (timers === null) return 'Timeout enforcer not available';
+  try {
+    timers.register(agentId);
+    return undefined;
+  } catch (thrown) {
+    return `Failed to register timeout: ${messageOf(thrown)}`;
+  }
 }
 
 /** Attempts with timers at a time. Default 100,000. */

@@ -7,24 +7,17 @@
  * with the exit code a shell gives: 127 for a program that is not there, 126 for one that may not be run.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
-import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Writable } from 'node:stream';
+import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
+import { type Child, type Launch, type LaunchSpec, launchHere } from './child.ts';
 import type { OutputSink } from './output.ts';
 import { readRow } from './process-table.ts';
 
-export interface CommandOptions {
-  /** The program and its arguments; the first is looked up on PATH of `env`. */
-  readonly argv: readonly [string, ...string[]];
-  readonly cwd: string;
-  /** The whole environment: nothing of this process's own is added. */
-  readonly env: Readonly<Record<string, string>>;
+export interface CommandOptions extends LaunchSpec {
   readonly stdout: OutputSink;
   readonly stderr: OutputSink;
   /** Default 200. */
   readonly outputGraceMs?: number;
-  /** True: its standard input is a pipe, `stdin`. Default: it reads nothing. */
-  readonly hasInput?: boolean;
 }
 
 export interface CommandEnd {
@@ -33,11 +26,14 @@ export interface CommandEnd {
   readonly signal: string | null;
   /** Reason for which it could not be started. */
   readonly startFailure: string | null;
+  /** True where nobody knows how it ended, or whether it has: the process that had started it is gone. */
+  readonly isLost: boolean;
 }
 
 const OUTPUT_GRACE_MS = 200;
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
+const LOST: CommandEnd = { exitCode: 255, signal: null, startFailure: null, isLost: true };
 const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
   SIGHUP: 1,
   SIGINT: 2,
@@ -57,54 +53,77 @@ const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
 };
 
 export class Command {
-  /** Pid of the leader, which is the id of the group; undefined when it could not be started. */
-  readonly group: number | undefined;
-  /** Start time of the leader, which tells it from a later process with its pid. */
-  readonly startTicks: string | undefined;
   /** Never rejects. */
   readonly ended: Promise<CommandEnd>;
-  readonly #child: ChildProcess | undefined;
+  /** Resolves with its group as soon as that is known; with nothing when it could not be started. */
+  readonly begun: Promise<number | undefined>;
+  readonly #child: Child;
   readonly #sinks: readonly OutputSink[];
+  readonly #clock: Clock;
+  readonly #outputGraceMs: number;
+  #group: number | undefined;
+  #startTicks: string | undefined;
+  #hasExited = false;
   #isReleased = false;
+  #resolveBegun: (group: number | undefined) => void = () => {};
+  #resolveEnded: (end: CommandEnd) => void = () => {};
+  #cancelGrace: Cancel = () => {};
 
-  constructor(options: CommandOptions, clock: Clock) {
-    const { argv, cwd, env, stdout, stderr } = options;
+  constructor(options: CommandOptions, clock: Clock, launch: Launch = launchHere) {
+    const { argv, cwd, env, stdout, stderr, hasInput = false } = options;
     this.#sinks = [stdout, stderr];
-    const [program, ...args] = argv;
-    let child: ChildProcess;
-    try {
-      const input = options.hasInput === true ? 'pipe' : 'ignore';
-      child = spawn(program, args, { cwd, env, detached: true, stdio: [input, 'pipe', 'pipe'] });
-    } catch (thrown) {
-      this.ended = Promise.resolve(notStarted(thrown as Error, stderr));
-      return;
-    }
-    this.#child = child;
-    this.group = child.pid;
-    this.startTicks = child.pid === undefined ? undefined : readRow(child.pid)?.startTicks;
-    // A program that has closed its end of the pipe does not read it.
-    child.stdin?.on('error', () => {});
-    // What was printed before is read to the end, also where it was held up.
-    child.once('exit', () => child.stdout?.resume());
-    pour(child.stdout, stdout);
-    pour(child.stderr, stderr);
-    this.ended = endOf(child, clock, options.outputGraceMs ?? OUTPUT_GRACE_MS, stderr);
-    void this.ended.then(() => this.#closeSinks());
+    this.#clock = clock;
+    this.#outputGraceMs = options.outputGraceMs ?? OUTPUT_GRACE_MS;
+    this.begun = new Promise((resolve) => {
+      this.#resolveBegun = resolve;
+    });
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    let end = LOST;
+    this.#child = launch(
+      { argv, cwd, env, hasInput },
+      {
+        started: (pid) => {
+          this.#group = pid;
+          this.#resolveBegun(pid);
+        },
+        output: (stream, chunk) => (stream === 'out' ? stdout : stderr).write(chunk),
+        exited: (code, signal) => {
+          const exitCode = code ?? 128 + (SIGNAL_NUMBERS[signal ?? ''] ?? 0);
+          end = { exitCode, signal, startFailure: null, isLost: false };
+          this.#exited(end);
+        },
+        closed: () => this.#end(end),
+        failed: (error) => this.#end(notStarted(error, stderr)),
+        lost: () => this.#end(LOST),
+      },
+    );
+  }
+
+  /** Pid of the leader, which is the id of the group; undefined until it is known. */
+  get group(): number | undefined {
+    return this.#group;
+  }
+
+  /** Start time of the leader, which tells it from a later process with its pid. Asked for while it is at work. */
+  get startTicks(): string | undefined {
+    if (this.#group !== undefined) this.#startTicks ??= readRow(this.#group)?.startTicks;
+    return this.#startTicks;
   }
 
   /** Null without one, and where nothing was started. */
   get stdin(): Writable | null {
-    return this.#child?.stdin ?? null;
+    return this.#child.stdin;
   }
 
   /** Leaves what it prints from now on in its pipe, until `resume` or its exit: it waits when that is full. */
   pause(): void {
-    if (this.#child?.exitCode === null && this.#child.signalCode === null)
-      this.#child.stdout?.pause();
+    if (!this.#hasExited) this.#child.pause();
   }
 
   resume(): void {
-    this.#child?.stdout?.resume();
+    this.#child.resume();
   }
 
   /** Lets go of its pipes. Called when nothing of its group is left, or nobody cares. Idempotent. */
@@ -112,9 +131,24 @@ export class Command {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#closeSinks();
-    this.#child?.stdin?.destroy();
-    this.#child?.stdout?.destroy();
-    this.#child?.stderr?.destroy();
+    this.#child.release();
+  }
+
+  #exited(end: CommandEnd): void {
+    this.#hasExited = true;
+    // What was printed before is read to the end, also where it was held up.
+    this.#child.resume();
+    // It may still wait in the pipe, where this process was busy meanwhile.
+    this.#cancelGrace = this.#clock.schedule(this.#clock.now() + this.#outputGraceMs, () =>
+      whenDrained(this.#child, this.#clock, () => this.#end(end)),
+    );
+  }
+
+  #end(end: CommandEnd): void {
+    this.#cancelGrace();
+    this.#resolveBegun(this.#group);
+    this.#closeSinks();
+    this.#resolveEnded(end);
   }
 
   #closeSinks(): void {
@@ -122,70 +156,24 @@ export class Command {
   }
 }
 
-function endOf(
-  child: ChildProcess,
-  clock: Clock,
-  outputGraceMs: number,
-  stderr: OutputSink,
-): Promise<CommandEnd> {
-  return new Promise((resolve) => {
-    let cancelGrace = (): void => {};
-    child.once('error', (error) => {
-      // A signal that could not be sent is an error of a child too; it has ended by itself then.
-      if (child.pid === undefined) resolve(notStarted(error, stderr));
-    });
-    child.once('exit', (code, signal) => {
-      const end = {
-        exitCode: code ?? 128 + (SIGNAL_NUMBERS[signal ?? ''] ?? 0),
-        signal,
-        startFailure: null,
-      };
-      child.once('close', () => {
-        cancelGrace();
-        resolve(end);
-      });
-      // What was printed in time may still wait in the pipe, where this process was busy meanwhile.
-      cancelGrace = clock.schedule(clock.now() + outputGraceMs, () =>
-        whenDrained(child, clock, () => resolve(end)),
-      );
-    });
-  });
-}
-
 /** Rounds of I/O after which a pipe that others go on filling counts as read. */
 const ROUNDS_LEFT = 16;
 
-function whenDrained(
-  child: ChildProcess,
-  clock: Clock,
-  then: () => void,
-  roundsLeft = ROUNDS_LEFT,
-): void {
-  const read = (): number => bytesRead(child.stdout) + bytesRead(child.stderr);
-  const before = read();
+function whenDrained(child: Child, clock: Clock, then: () => void, roundsLeft = ROUNDS_LEFT): void {
+  const before = child.bytesRead;
   clock.defer(() => {
-    if (read() === before || roundsLeft === 0) then();
+    if (child.bytesRead === before || roundsLeft === 0) then();
     else whenDrained(child, clock, then, roundsLeft - 1);
   });
-}
-
-function bytesRead(stream: Readable | null): number {
-  return (stream as (Readable & { readonly bytesRead?: number }) | null)?.bytesRead ?? 0;
 }
 
 function notStarted(error: Error, stderr: OutputSink): CommandEnd {
   const isThere = (error as NodeJS.ErrnoException).code !== 'ENOENT';
   stderr.write(Buffer.from(`escapement: the command could not be started: ${error.message}\n`));
-  stderr.close();
   return {
     exitCode: isThere ? NOT_EXECUTABLE : NOT_FOUND,
     signal: null,
     startFailure: error.message,
+    isLost: false,
   };
-}
-
-function pour(from: Readable | null, to: OutputSink): void {
-  from?.on('data', (chunk: Buffer) => to.write(chunk));
-  // A pipe that breaks has ended.
-  from?.on('error', () => {});
 }

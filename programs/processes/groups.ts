@@ -110,6 +110,11 @@ export class ProcessGroups {
     return this.#marks.find(mark);
   }
 
+  /** True when none of those that were started from `first` on has this mark, as far as it can be told now. */
+  isMarkGone(mark: Mark, first: number): boolean {
+    return this.#marks.isGone(mark, first);
+  }
+
   #isEmptyWithin(group: number, waitMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const cancelWait = this.whenEmpty(group, () => {

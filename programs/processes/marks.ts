@@ -6,7 +6,7 @@
  */
 
 import type { Clock } from '../../runtime/ports/clock.ts';
-import { livingPids, type ProcessRow, readEnvironment, readRow } from './process-table.ts';
+import { lastPid, livingPids, type ProcessRow, readEnvironment, readRow } from './process-table.ts';
 
 /** A variable of the environment, which processes hand on to those they start. */
 export interface Mark {
@@ -28,6 +28,7 @@ interface Seen {
 
 /** Pids are counted up and begin again at 32,768 at the earliest: none comes back within this time. */
 const PID_KEPT_MS = 1_000;
+const PIDS_LOOKED_AT_MAX = 32;
 
 export class Marks {
   readonly #clock: Clock;
@@ -49,6 +50,24 @@ export class Marks {
       if (row !== undefined) rows.push(row);
     }
     return { rows, isUndecided };
+  }
+
+  /**
+   * True when no living process has this mark, of which the process `first` was the first one. Where few processes have
+   * begun since then these are looked at, and not all there are.
+   */
+  isGone(mark: Mark, first: number): boolean {
+    const last = lastPid() ?? Number.POSITIVE_INFINITY;
+    if (last < first || last - first > PIDS_LOOKED_AT_MAX) {
+      const { rows, isUndecided } = this.find(mark);
+      return rows.length === 0 && !isUndecided;
+    }
+    const variable = `\0${mark.name}=${mark.value}\0`;
+    for (let pid = first; pid <= last; pid++) {
+      const text = readEnvironment(pid);
+      if (text === '' || `\0${text ?? ''}`.includes(variable)) return false;
+    }
+    return true;
   }
 
   #look(): ReadonlyMap<number, Seen> {

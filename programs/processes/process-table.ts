@@ -46,6 +46,12 @@ export function livingPids(): readonly number[] {
   });
 }
 
+/** Pid that was given last, where the kernel tells; the next ones are greater, until they begin again. */
+export function lastPid(): number | undefined {
+  const text = HAS_PROCESS_TABLE ? textOrNothing('/proc/sys/kernel/ns_last_pid') : undefined;
+  return text === undefined ? undefined : Number(text);
+}
+
 /** Variables that a process was started with, each ended by NUL; empty while it begins another program. */
 export function readEnvironment(pid: number): string | undefined {
   return textOrNothing(`/proc/${pid}/environ`);

@@ -1,117 +1,21 @@
-/** Commands in process groups of their own, played with real processes. */
+/** Process groups, kept output and marks of processes, played with real processes. */
 
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { OutputFile, OutputText, TRUNCATION_MARK } from '../../programs/processes.ts';
 import {
-  Command,
-  type CommandOptions,
-  OutputFile,
-  OutputText,
-  ProcessGroups,
-  TRUNCATION_MARK,
-} from '../../programs/processes.ts';
-import { systemClock } from '../../runtime/system/clock.ts';
+  clock,
+  emptied,
+  files,
+  folder,
+  groups,
+  mark,
+  startWith,
+  until,
+} from './started-commands.ts';
 
-const clock = systemClock({ unref: true });
-const groups = new ProcessGroups(clock);
-const environment = (mark: string) => ({
-  PATH: process.env.PATH ?? '',
-  ESCAPEMENT_TEST_MARK: mark,
-});
-
-let folder: string;
-let started: Command[];
-let mark: string;
-beforeEach((context) => {
-  folder = mkdtempSync(join(tmpdir(), 'escapement-groups-'));
-  started = [];
-  mark = `${process.pid}-${context.task.id}`;
-});
-afterEach(async () => {
-  await groups.killMarked({ name: 'ESCAPEMENT_TEST_MARK', value: mark });
-  for (const command of started) command.release();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-function start(script: string, options: Partial<CommandOptions> = {}) {
-  const [stdout, stderr] = [new OutputText(1_000), new OutputText(1_000)];
-  const command = new Command(
-    {
-      argv: ['/bin/sh', '-c', script],
-      cwd: folder,
-      env: environment(mark),
-      stdout,
-      stderr,
-      ...options,
-    },
-    clock,
-  );
-  started.push(command);
-  return { command, stdout, stderr, group: command.group as number };
-}
-
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
-};
-const emptied = (group: number) =>
-  new Promise<void>((resolve) => groups.whenEmpty(group, () => resolve()));
-const files = (...names: string[]) => names.every((name) => existsSync(join(folder, name)));
-
-describe('a command', () => {
-  test('tells its exit code and keeps what it prints on each stream', async () => {
-    const { command, stdout, stderr } = start('printf out; printf err >&2; exit 3');
-    expect(await command.ended).toEqual({ exitCode: 3, signal: null, startFailure: null });
-    expect([stdout.text, stderr.text]).toEqual(['out', 'err']);
-  });
-
-  test('reads nothing from its standard input', async () => {
-    const { command, stdout } = start('cat; printf done');
-    expect((await command.ended).exitCode).toBe(0);
-    expect(stdout.text).toBe('done');
-  });
-
-  test('has the environment that it is given and nothing else', async () => {
-    const { command, stdout } = start('printf "%s" "$HOME"');
-    await command.ended;
-    expect(stdout.text).toBe('');
-  });
-
-  test('that is not there ends with 127 and says so', async () => {
-    const { command, stderr } = start('', { argv: ['/no/such/program'] });
-    expect((await command.ended).exitCode).toBe(127);
-    expect(stderr.text).toContain('/no/such/program');
-  });
-
-  test('with an argument that no program can be given ends with 126', async () => {
-    const { command } = start('', { argv: ['/bin/echo', 'a\0b'] });
-    expect((await command.ended).exitCode).toBe(126);
-  });
-
-  test('ends when its leader exits, though others hold its pipes open and go on printing', async () => {
-    const { command, stdout, group } = start(
-      'printf first; (while :; do echo more; sleep 0.02; done) & exit 0',
-    );
-    expect((await command.ended).exitCode).toBe(0);
-    const kept = stdout.text;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(stdout.text).toBe(kept);
-    // Its background process was not ended by a broken pipe.
-    expect(groups.isEmpty(group)).toBe(false);
-    expect(await groups.terminate(group, [])).toBe('forced');
-  });
-
-  test('that floods its output is not held up: the rest is dropped and marked', async () => {
-    const path = join(folder, 'flood');
-    const stdout = new OutputFile(path, 10_000, (error) => expect.fail(error.message));
-    const { command } = start('head -c 20000000 /dev/zero', { stdout });
-    expect((await command.ended).exitCode).toBe(0);
-    const kept = readFileSync(path);
-    expect(kept.length).toBe(10_000 + TRUNCATION_MARK.length);
-    expect(kept.subarray(-TRUNCATION_MARK.length).toString()).toBe(TRUNCATION_MARK);
-  });
-});
+const start = startWith;
 
 describe('kept output', () => {
   test('is not cut within a character', () => {

@@ -1,0 +1,16 @@
+/** Running command: a command of an attempt with what is known of it, until the attempt is cleaned. */
+
+import type { AgentParams } from '../../machines/mapreduce/map-agent/setup.ts';
+import type { Cancel } from '../../runtime/ports/clock.ts';
+import type { Command } from '../processes.ts';
+import type { OutputWatch } from './output-watch.ts';
+
+/** A command at work, or the last one of an attempt. */
+export interface Running {
+  readonly params: AgentParams;
+  readonly index: number;
+  readonly command: Command;
+  readonly stdout: OutputWatch;
+  cancelWait: Cancel;
+  lastOutputAt: number;
+}
