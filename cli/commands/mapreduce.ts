@@ -3,8 +3,9 @@
 import { Command } from 'commander';
 import { durationText } from '../../machines/mapreduce/words.ts';
 import { runDocument } from '../../programs/mapreduce/documents.ts';
-import { prepare } from '../../programs/mapreduce/run.ts';
+import { laterLimitText, prepare } from '../../programs/mapreduce/run.ts';
 import { statusOf } from '../../programs/mapreduce/stored-runs.ts';
+import type { Limits } from '../../programs/mapreduce/workflow.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { logsCommand } from '../mapreduce/logs.ts';
 import { type DataOptions, looking, parseSeconds, withDataOptions } from '../mapreduce/options.ts';
@@ -55,15 +56,17 @@ function validateCommand({ output }: Surroundings): Command {
         limitMs: limits.commandLimitsMs[index] ?? null,
         isTimed: limits.steps[index]?.limitMs !== null,
       }));
-      const { agentLimitMs } = limits;
+      const { agentLimitMs, agentPercent } = limits;
       if (json === true)
-        output.line(JSON.stringify({ valid: true, agentLimitMs, commands, warnings }));
-      else printLimits(agentLimitMs, commands, warnings, output);
+        output.line(
+          JSON.stringify({ valid: true, agentLimitMs, agentPercent, commands, warnings }),
+        );
+      else printLimits(limits, commands, warnings, output);
     });
 }
 
 function printLimits(
-  agentLimitMs: number | null,
+  { agentLimitMs, agentPercent }: Limits,
   commands: ReadonlyArray<{
     index: number;
     type: string;
@@ -73,7 +76,8 @@ function printLimits(
   warnings: readonly string[],
   output: Output,
 ): void {
-  output.line(`agent ${agentLimitMs === null ? 'without a limit' : durationText(agentLimitMs)}`);
+  const limit = agentLimitMs === null ? 'without a limit' : durationText(agentLimitMs);
+  output.line(`agent ${limit}${laterLimitText(agentPercent)}`);
   for (const { index, type, limitMs, isTimed } of commands)
     output.line(
       `command ${index} (${type}) ${durationText(limitMs ?? 0)}${isTimed ? '' : ', no timer of its own'}`,

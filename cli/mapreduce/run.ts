@@ -21,6 +21,7 @@ import {
   followRun,
   hashOf,
   inputOf,
+  laterLimitText,
   prepare,
   prepareStored,
   resumeRun,
@@ -250,8 +251,9 @@ function sayLimits({ about: { warnings, learnt }, rules }: Plan, output: Output)
   for (const warning of warnings) output.complain(`warning: ${printable(warning)}\n`);
   for (const each of learnt) output.complain(`adaptive: ${each}\n`);
   const { agentLimitMs } = rules.map;
+  const later = laterLimitText(rules.medianLimit?.percent ?? null);
   if (agentLimitMs !== null && output.showsProgress)
-    output.complain(`limit of each attempt: ${durationText(agentLimitMs)}\n`);
+    output.complain(`limit of each attempt: ${durationText(agentLimitMs)}${later}\n`);
 }
 
 function report(

@@ -4,12 +4,13 @@
  */
 
 import {
+  basisText,
   commandDueAt,
-  failureMessage,
   idleDueAt,
   isClipped,
   type MapAgentContext,
 } from '../../machines/mapreduce/map-agent/context.ts';
+import { failureMessage } from '../../machines/mapreduce/map-agent/failure.ts';
 import { durationText, type TimeoutKind } from '../../machines/mapreduce/words.ts';
 import type { BudgetLine } from '../protocol.ts';
 import type { WhyCase } from './evidence.ts';
@@ -81,7 +82,7 @@ function sumsOf(context: MapAgentContext, now: number): Sums {
       at: startedAt,
       sort: 'base',
       ms: rules.agentLimitMs,
-      text: `limit of the attempt: ${durationText(rules.agentLimitMs)} from ${clockText(startedAt)}`,
+      text: `limit of the attempt: ${durationText(rules.agentLimitMs)}${originText(rules)} from ${clockText(startedAt)}`,
     },
     ...extensions.map(({ at, byMs, by }) => ({
       at,
@@ -138,6 +139,9 @@ function resolutionText({ resolution, cleanup }: MapAgentContext): string {
       : 'Its processes ended when they were asked to';
   return cleanup === null || cleanup === 'CleanupCompleted' ? `${how}.` : `${how}; ${cleanup}.`;
 }
+
+const originText = ({ limitBasis }: MapAgentContext['rules']): string =>
+  limitBasis === undefined ? '' : ` (${basisText(limitBasis)})`;
 
 const shadowText = ({ shadowTimeouts }: MapAgentContext): string =>
   shadowTimeouts.length === 0

@@ -16,6 +16,7 @@
  *     flow         open ──an agent is out of quota──▶ paused ──after quotaPause──▶ probing ──it ends──▶ open
  *                  open ──too many items have failed──▶ draining ──no agent left──▶ failing
  *     retryDelay   off, armed: until the next retry is due
+ *     agentLimit   fixed, stated ──enough successes──▶ ofMedian: attempts that begin get a share of it as their limit
  *     alert        quiet ──the rate of timeouts is too high──▶ raised, once in a run
  *
  * A due retry goes before new items, which begin in the order of the input. A run whose runner begins again
@@ -161,6 +162,17 @@ export const runMachine = runSetup.createMachine({
                 },
                 off: {},
                 armed: { after: { retryDelay: 'choosing' } },
+              },
+            },
+            agentLimit: {
+              initial: 'choosing',
+              states: {
+                choosing: {
+                  always: [{ guard: 'followsMedian', target: 'stated' }, { target: 'fixed' }],
+                },
+                fixed: {},
+                stated: { always: { guard: 'hasEnoughSuccesses', target: 'ofMedian' } },
+                ofMedian: {},
               },
             },
             alert: {

@@ -19,6 +19,9 @@ export interface RuleOptions {
   readonly resolvesFailedItems?: boolean;
 }
 
+/** Successes from which on their median says something, and the least that a share of it comes to. */
+const MEDIAN_LIMIT = { successesMin: 10, leastMs: 1_000 } as const;
+
 export function rulesOf(
   workflow: Workflow,
   limits: Limits,
@@ -41,6 +44,8 @@ export function rulesOf(
     itemCount,
     maxParallel: options.parallel ?? map.maxParallel,
     map: agentRules,
+    medianLimit:
+      limits.agentPercent === null ? null : { percent: limits.agentPercent, ...MEDIAN_LIMIT },
     setup: side(setup),
     reduce: options.resolvesFailedItems === true ? null : side(reduce),
     retry: map.retry,

@@ -112,6 +112,10 @@ export function prepareStored(
   };
 }
 
+/** Words for the limit that follows the stated one. */
+export const laterLimitText = (percent: number | null): string =>
+  percent === null ? '' : `, then ${percent}% of the median of successes, from 10 on`;
+
 const readText = (file: string): string =>
   readGiven(file, (why) => new WorkflowError(`Invalid workflow: ${why}`, file));
 

@@ -4,9 +4,10 @@
 
 import {
   commandDueAt,
-  failureMessage,
   idleDueAt,
+  type LimitBasis,
 } from '../../machines/mapreduce/map-agent/context.ts';
+import { failureMessage } from '../../machines/mapreduce/map-agent/failure.ts';
 import type { MapAgentContext } from '../../machines/mapreduce/map-agent.ts';
 import type { StoredActor } from '../runs.ts';
 import {
@@ -77,6 +78,8 @@ function* timersOf({
 export interface IncidentDocument extends AttemptDocument {
   readonly runId: string;
   readonly message: string;
+  /** What the limit of the attempt is a share of; null where it is a number that somebody has stated. */
+  readonly limitBasis: LimitBasis | null;
   readonly extensions: MapAgentContext['extensions'];
   readonly shadowTimeouts: readonly TimeoutDocument[];
 }
@@ -96,6 +99,7 @@ export function incidentOf(
     return {
       runId: id,
       message: failureMessage(agent.context),
+      limitBasis: agent.context.rules.limitBasis ?? null,
       ...attemptDocument(agent, folderOf(id)),
       extensions,
       shadowTimeouts: shadowTimeouts.map(timeoutDocument),

@@ -7,7 +7,6 @@ import type { Role } from '../addresses.ts';
 import type {
   CommandType,
   ErrorType,
-  FailureEntry,
   Policy,
   Resolution,
   StopCause,
@@ -24,11 +23,20 @@ export interface StepRules {
   readonly idleLimitMs: number | null;
 }
 
+/** Successes of the run before the agent began, and the share of their median that its limit is. */
+export interface LimitBasis {
+  readonly percent: number;
+  readonly medianMs: number;
+  readonly successes: number;
+}
+
 export interface AgentRules {
   readonly steps: readonly StepRules[];
   readonly policy: Policy;
   /** Null where the agent has no timer. */
   readonly agentLimitMs: number | null;
+  /** What the agent's limit was worked out from; nothing where it is a number that somebody has stated. */
+  readonly limitBasis?: LimitBasis;
   readonly termination: readonly TerminationStep[];
   /** False: what runs out is told and nothing is stopped. */
   readonly enforce: boolean;
@@ -264,35 +272,14 @@ export function timeoutType({ kind, commandType }: TimeoutRecord): string {
   return kind === 'command' ? `command_${commandType}` : kind;
 }
 
-/** The sentence for what ended an attempt without success. */
-export function failureMessage(context: MapAgentContext): string {
-  const { agentId, timeout, failure, extensions } = context;
-  if (timeout === null) return failure?.message ?? '';
-  const { kind, commandIndex, configuredMs } = timeout;
-  const givenMs = extensions.reduce((sum, { byMs }) => sum + byMs, 0);
-  const after = durationText(configuredMs + (kind === 'agent' ? givenMs : 0));
-  if (kind === 'agent') return `Agent ${agentId} timed out after ${after}`;
-  if (kind === 'idle') return `Command ${commandIndex} in agent ${agentId} was idle for ${after}`;
-  if (kind === 'budget') {
-    const name = overdrawn(context);
-    // A context that is shown may have values replaced, whose names look like secrets.
-    if (name === undefined) return `Agent ${agentId} went over its budget`;
-    return `Agent ${agentId} went over its budget of ${context.rules.budget[name]} ${name}`;
-  }
-  return `Command ${commandIndex} in agent ${agentId} timed out after ${after}`;
-}
+/** `300% of the median 1.2s of 14 successes`. */
+export const basisText = ({ percent, medianMs, successes }: LimitBasis): string =>
+  `${percent}% of the median ${durationText(medianMs)} of ${successes} successes`;
 
-export function failureEntry(context: MapAgentContext, at: number): FailureEntry {
-  const { attempt, agentId, startedAt, timeout, failure, commands } = context;
-  return {
-    attemptNumber: attempt,
-    timestamp: at,
-    errorType: timeout === null ? (failure?.type ?? 'Unknown') : 'Timeout',
-    errorMessage: failureMessage(context),
-    agentId,
-    stepFailed: timeout === null ? (failure?.step ?? null) : (commands.at(-1)?.index ?? null),
-    durationMs: startedAt === null ? 0 : at - startedAt,
-    exitCode: timeout === null ? (commands.at(-1)?.exitCode ?? null) : null,
-    timeoutKind: timeout?.kind ?? null,
-  };
+/** Time from its start to the end of its last command; what is cleaned up after that does not count. */
+export function workedMs({ startedAt, commands }: MapAgentContext, at: number): number {
+  if (startedAt === null) return 0;
+  const last = commands.at(-1);
+  const endedAt = last?.durationMs == null ? at : last.startedAt + last.durationMs;
+  return endedAt - startedAt;
 }

@@ -12,7 +12,6 @@ import type { AgentOutcome, Resolution, TimeoutKind } from '../words.ts';
 import {
   begunCommand,
   commandDueAt,
-  failureEntry,
   idleDueAt,
   isClipped,
   type MapAgentContext,
@@ -22,7 +21,9 @@ import {
   timedOut,
   withCut,
   withEnded,
+  workedMs,
 } from './context.ts';
+import { failureEntry } from './failure.ts';
 
 export type Args = { readonly context: MapAgentContext; readonly event: MapAgentEvent };
 
@@ -153,7 +154,7 @@ export const mapAgentSetup = setup({
         itemIndex: context.itemIndex,
         attempt: context.attempt,
         outcome,
-        durationMs: context.startedAt === null ? 0 : event.at - context.startedAt,
+        durationMs: workedMs(context, event.at),
         hasStarted: context.startedAt !== null,
         enforcementFailure: context.enforcementFailure,
         failure:

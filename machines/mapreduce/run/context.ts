@@ -7,7 +7,7 @@
 
 import { Table, type Timed } from '../../../runtime/machine.ts';
 import type { Role } from '../addresses.ts';
-import type { AgentRules } from '../map-agent/context.ts';
+import type { AgentRules, LimitBasis } from '../map-agent/context.ts';
 import type {
   AgentOutcome,
   ErrorType,
@@ -34,11 +34,21 @@ export interface HaltRules {
   readonly isPercent: boolean;
 }
 
+/** The limit of an agent as a share of the median of the run's successes. */
+export interface MedianLimitRules {
+  readonly percent: number;
+  /** Successes from which on it holds. */
+  readonly successesMin: number;
+  readonly leastMs: number;
+}
+
 export interface RunRules {
   readonly workflow: string;
   readonly itemCount: number;
   readonly maxParallel: number;
   readonly map: AgentRules;
+  /** Null where the limit of agents stays as it is. */
+  readonly medianLimit: MedianLimitRules | null;
   readonly setup: AgentRules | null;
   readonly reduce: AgentRules | null;
   readonly retry: RetryRules;
@@ -93,6 +103,8 @@ export interface RunContext extends RunInput {
   readonly counts: Readonly<Record<ItemOutcome, number>>;
   readonly agentsStarted: number;
   readonly timeouts: number;
+  /** Successes by the time they took, for their median; empty where nobody asks for it. */
+  readonly durations: Table<number>;
   readonly setup: SideSteps;
   readonly reduce: SideSteps;
   /** Items whose end is being written to the failed items, by key. */
@@ -142,6 +154,7 @@ export function initialRun(input: RunInput & { readonly at: number }): RunContex
     counts: { done: 0, dlq: 0, skipped: 0, failed: 0 },
     agentsStarted: 0,
     timeouts: 0,
+    durations: Table.of<number>(),
     setup: { attempts: 0, outcome: null },
     reduce: { attempts: 0, outcome: null },
     recording: Table.of<true>(),
@@ -156,6 +169,36 @@ export const itemKey = (index: number): string => String(index).padStart(10, '0'
 /** Key of a retry: rows come in the order of their moments, then of the items. */
 export const retryKey = (dueAt: number, index: number): string =>
   `${String(dueAt).padStart(16, '0')}-${itemKey(index)}`;
+
+/** Times are told apart by three digits, so that any number of successes needs few rows. */
+const DIGITS = 1_000;
+
+/** Key of a time in the table of durations: rows come in the order of the times, none of which is made shorter. */
+export function durationKey(ms: number): string {
+  let unit = 1;
+  while (ms / unit >= DIGITS) unit *= 10;
+  return String(Math.ceil(ms / unit) * unit).padStart(10, '0');
+}
+
+/** The limit that the median of the successes stands for; nothing while they are too few. */
+export function medianLimit({
+  rules,
+  durations,
+  counts,
+}: RunContext): { readonly limitMs: number; readonly basis: LimitBasis } | undefined {
+  const { done: successes } = counts;
+  if (rules.medianLimit === null || successes < rules.medianLimit.successesMin) return undefined;
+  const { percent, leastMs } = rules.medianLimit;
+  let left = Math.ceil(successes / 2);
+  let medianMs = 0;
+  for (const [key, count] of durations) {
+    medianMs = Number(key);
+    left -= count;
+    if (left <= 0) break;
+  }
+  const limitMs = Math.max(leastMs, Math.ceil((medianMs * percent) / 100));
+  return { limitMs, basis: { percent, medianMs, successes } };
+}
 
 export function nextRetryAt({ retries }: RunContext): number | null {
   const [first] = retries.keys();

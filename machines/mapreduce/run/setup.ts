@@ -11,6 +11,7 @@ import {
   finalCount,
   hasHalted,
   itemKey,
+  medianLimit,
   nextRetryAt,
   overdrawn,
   type RunContext,
@@ -153,6 +154,8 @@ export const runSetup = setup({
     hasHaltedSoon: ({ context }) => hasHalted(context) && context.rules.halt?.when === 'soon',
     isDeferred: ({ event }) => event.type === 'agent.ended' && event.outcome === 'deferred',
     hasLaterRetry: ({ context, event }) => (nextRetryAt(context) ?? 0) > event.at,
+    followsMedian: ({ context }) => context.rules.medianLimit !== null,
+    hasEnoughSuccesses: ({ context }) => medianLimit(context) !== undefined,
     isRateExceeded: ({ context }) =>
       context.rules.alertPercent !== null &&
       begunAgents(context) >= RATE_AGENTS &&

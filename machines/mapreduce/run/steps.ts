@@ -9,10 +9,12 @@ import type { AgentRules, MapAgentInput } from '../map-agent/context.ts';
 import type { FailureEntry, ItemOutcome, ItemReason, StopCause } from '../words.ts';
 import {
   type AgentEnded,
+  durationKey,
   type ItemRow,
   isFinal,
   itemKey,
   mayRetry,
+  medianLimit,
   outcomeAfter,
   type RunContext,
   reasonOf,
@@ -74,13 +76,14 @@ export function hasRoomAndWork(context: RunContext, at: number, room: number): b
 /** Begins agents until `room` of them run. */
 export function begin(context: RunContext, at: number, room: number): Step {
   const says: Said[] = [];
+  const rules = mapRules(context);
   let now = context;
   while (hasRoomAndWork(now, at, room)) {
     const index = nextIndex(now, at) as number;
     const row = now.items.get(itemKey(index)) ?? NEW_ITEM;
     const attempt = row.attempts + 1;
     const begun = { ...row, state: 'running', attempts: attempt, retryAt: null } as const;
-    says.push(spawned(now, 'map', index, attempt, now.rules.map));
+    says.push(spawned(now, 'map', index, attempt, rules));
     now = {
       ...withAgent(now, 'map', index, attempt),
       items: now.items.with(itemKey(index), begun),
@@ -90,6 +93,13 @@ export function begin(context: RunContext, at: number, room: number): Step {
   }
   const { agents, items, retries, next } = now;
   return { next: { agents, items, retries, next }, says };
+}
+
+/** Rules of an attempt that begins now. */
+function mapRules(context: RunContext): AgentRules {
+  const median = medianLimit(context);
+  if (median === undefined) return context.rules.map;
+  return { ...context.rules.map, agentLimitMs: median.limitMs, limitBasis: median.basis };
 }
 
 /** Begins the steps before or after the map. */
@@ -140,7 +150,8 @@ function endOfItem(context: RunContext, event: AgentEnded & { readonly at: numbe
   const { rules, items } = context;
   const { itemIndex, outcome, failure, at } = event;
   const row = items.get(itemKey(itemIndex)) ?? NEW_ITEM;
-  if (outcome === 'done') return finalItem(context, itemIndex, row, 'done', null);
+  if (outcome === 'done')
+    return finalItem(withDuration(context, event), itemIndex, row, 'done', null);
   if (outcome === 'cancelled') return finalItem(context, itemIndex, row, 'failed', 'jobFailed');
   // It was none of its own doing: begun again, and not counted.
   if (failure === null) return waiting(context, itemIndex, row, at);
@@ -161,6 +172,14 @@ function endOfItem(context: RunContext, event: AgentEnded & { readonly at: numbe
   return { ...step, next: { ...step.next, reason: context.reason ?? failure.errorMessage } };
 }
 
+/** The context with the time of a success, where somebody asks for it. */
+function withDuration(context: RunContext, { durationMs }: AgentEnded): RunContext {
+  if (context.rules.medianLimit === null) return context;
+  const key = durationKey(durationMs);
+  const durations = context.durations.with(key, (context.durations.get(key) ?? 0) + 1);
+  return { ...context, durations };
+}
+
 function waiting(context: RunContext, index: number, row: ItemRow, retryAt: number): Step {
   return {
     next: {
@@ -177,7 +196,7 @@ function finalItem(
   outcome: ItemOutcome,
   reason: ItemReason | null,
 ): Step {
-  const { runId, rules, items, counts, recording } = context;
+  const { runId, rules, items, counts, recording, durations } = context;
   const key = itemKey(itemIndex);
   const isKept = outcome === 'dlq' || (outcome === 'done' && rules.resolvesFailedItems);
   return {
@@ -190,6 +209,7 @@ function finalItem(
         failures: isKept ? [] : row.failures,
       }),
       counts: { ...counts, [outcome]: counts[outcome] + 1 },
+      durations,
       ...(isKept && { recording: recording.with(key, true) }),
     },
     ended: [{ itemIndex, outcome, reason }],

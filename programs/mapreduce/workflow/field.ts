@@ -117,6 +117,19 @@ export class Field {
     return ms;
   }
 
+  /** True of a text such as `300%`. */
+  get isShare(): boolean {
+    return typeof this.value === 'string' && this.value.includes('%');
+  }
+
+  /** Percent, of a text such as `300%`; null where there is none. */
+  share(min: number, max: number): number | null {
+    if (!this.isShare) return null;
+    const percent = Number(/^(\d+(?:\.\d{1,3})?)%$/.exec(this.value as string)?.[1] ?? Number.NaN);
+    if (percent >= min && percent <= max) return percent;
+    this.wrongLimit(`${this.name} must be from ${min}% to ${max}%, such as 300%`);
+  }
+
   list(): readonly Field[] {
     if (!Array.isArray(this.value)) this.wrong(`${this.name} must be a list`);
     return this.value.map((_, index) => this.member(index));

@@ -8,6 +8,8 @@ import type { MapSection } from './map-keys.ts';
 
 export interface Limits {
   readonly agentLimitMs: number | null;
+  /** Percent of the median of successes that the agent limit is once there are enough; null: it stays as it is. */
+  readonly agentPercent: number | null;
   readonly steps: readonly StepRules[];
   /** Each command's limit, whether the policy gives it a timer or not. */
   readonly commandLimitsMs: readonly number[];
@@ -47,7 +49,9 @@ export function limitsOf(map: MapSection, stated: number | null, learnt = NOTHIN
     commandLimitsMs.reduce((all, each) => all + each, 0),
   );
   const explicit = stated ?? map.agentTimeoutMs;
-  const agentLimitMs = policy === 'per_command' ? explicit : (explicit ?? learnt.agentMs ?? sum);
+  const agentPercent = stated === null ? map.agentTimeoutPercent : null;
+  const hasAgentTimer = policy !== 'per_command' || explicit !== null || agentPercent !== null;
+  const agentLimitMs = hasAgentTimer ? (explicit ?? learnt.agentMs ?? sum) : null;
   const steps = map.template.map(({ type, timeoutMs, idleTimeoutMs }, index) => {
     const isTimed =
       policy === 'per_command' ||
@@ -63,7 +67,7 @@ export function limitsOf(map: MapSection, stated: number | null, learnt = NOTHIN
     ({ timeoutMs }, index) => timeoutMs === null && keyed[index] === undefined,
   );
   const unstatedMs = new Map(unstated.map(({ type }) => [type, DEFAULT_LIMITS_MS[type]] as const));
-  return { agentLimitMs, steps, commandLimitsMs, unstatedMs };
+  return { agentLimitMs, agentPercent, steps, commandLimitsMs, unstatedMs };
 }
 
 /** What in the file has no effect, or another one than it seems to have. */
@@ -81,7 +85,7 @@ export function warningsOf(map: MapSection, stated: number | null, limits: Limit
   }
   if (policy === 'per_agent' && commandTimeouts.length > 0)
     warnings.push('map.timeout_config.command_timeouts: ignored under the policy per_agent');
-  if (policy === 'per_command' && (stated ?? map.agentTimeoutMs) !== null)
+  if (policy === 'per_command' && (stated ?? limits.agentLimitMs) !== null)
     warnings.push('map.agent_timeout_secs: under the policy per_command both limits apply');
   for (const [index, { limitMs }] of limits.steps.entries()) {
     const { agentLimitMs } = limits;

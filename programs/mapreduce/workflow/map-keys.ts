@@ -54,7 +54,9 @@ export interface MapSection {
   readonly jsonPath: string;
   /** Stated limit; null where it is the sum of the commands'. */
   readonly agentTimeoutMs: number | null;
-  /** Where it stands; where it would go if it stands nowhere. */
+  /** Limit in percent of the median of successes, once there are enough; the one above holds until then. */
+  readonly agentTimeoutPercent: number | null;
+  /** Where the stated limit stands; where it would go if none stands anywhere. */
   readonly agentLimitPaths: ReadonlyArray<readonly string[]>;
   readonly timeout: TimeoutConfig;
   readonly template: readonly Step[];
@@ -84,6 +86,9 @@ const RETRY_KEYS = [
   ...['max_attempts', 'retry_on', 'backoff', 'initial_delay_secs', 'max_delay_secs'],
 ];
 const COMMAND_KEY = /^(claude|shell|unknown)(?:_(0|[1-9][0-9]*))?$/;
+/** A limit below the median would end every second success. */
+const PERCENT_MIN = 100;
+const PERCENT_MAX = 100_000;
 const DEFAULT_GRACE_MS = 30_000;
 const DEFAULT_PARALLEL = 5;
 const DEFAULT_OUTPUT_BYTES = 10_485_760;
@@ -98,7 +103,12 @@ export function readMap(field: Field): MapSection {
   return {
     input: field.member('input').text(),
     jsonPath: path.isMissing ? '$[*]' : path.text(),
-    agentTimeoutMs: statedLimit(field.member('agent_timeout_secs'), config),
+    agentTimeoutMs: agreed(limitFields(field, config), (each) =>
+      each.isShare ? null : each.limit(),
+    ),
+    agentTimeoutPercent: agreed(limitFields(field, config), (each) =>
+      each.share(PERCENT_MIN, PERCENT_MAX),
+    ),
     agentLimitPaths: limitPaths(field, config),
     timeout: readConfig(config),
     template: readSteps(field.member('agent_template'), 'map'),
@@ -115,9 +125,20 @@ export function readMap(field: Field): MapSection {
   };
 }
 
-function statedLimit(onMap: Field, config: Field): number | null {
-  const inConfig = config.member('agent_timeout_secs');
-  const [one, other] = [onMap.limit(), inConfig.limit()];
+type LimitFields = readonly [onMap: Field, inConfig: Field];
+
+/** The two places in which an agent limit may stand. */
+const limitFields = (onMap: Field, config: Field): LimitFields => [
+  onMap.member('agent_timeout_secs'),
+  config.member('agent_timeout_secs'),
+];
+
+/** The value that stands in one of two places, or the same in both. */
+function agreed(
+  [onMap, inConfig]: LimitFields,
+  read: (field: Field) => number | null,
+): number | null {
+  const [one, other] = [read(onMap), read(inConfig)];
   if (one !== null && other !== null && one !== other)
     inConfig.wrongLimit(
       `map.agent_timeout_secs (${onMap.value}) and timeout_config.agent_timeout_secs (${inConfig.value}) differ`,
@@ -125,10 +146,12 @@ function statedLimit(onMap: Field, config: Field): number | null {
   return one ?? other;
 }
 
+/** A share of the median is no number that could be replaced by another. */
 function limitPaths(onMap: Field, config: Field): MapSection['agentLimitPaths'] {
-  const both = [onMap, config].map((field) => field.member('agent_timeout_secs'));
+  const both = limitFields(onMap, config);
   const stated = both.filter(({ isMissing }) => !isMissing);
-  return (stated.length > 0 ? stated : both.slice(1)).map(({ path }) => path.map(String));
+  const found = stated.length > 0 ? stated.filter(({ isShare }) => !isShare) : both.slice(1);
+  return found.map(({ path }) => path.map(String));
 }
 
 function readConfig(config: Field): TimeoutConfig {

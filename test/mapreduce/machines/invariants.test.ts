@@ -4,19 +4,19 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { assign, enqueueActions, sendTo } from 'xstate';
 import { runAddress } from '../../../machines/mapreduce/addresses.ts';
-import {
-  failureEntry,
-  type MapAgentContext,
-} from '../../../machines/mapreduce/map-agent/context.ts';
+import type { MapAgentContext } from '../../../machines/mapreduce/map-agent/context.ts';
+import { failureEntry } from '../../../machines/mapreduce/map-agent/failure.ts';
 import { mapAgentMachine } from '../../../machines/mapreduce/map-agent.ts';
 import type { RunContext } from '../../../machines/mapreduce/run/context.ts';
-import { reopen } from '../../../machines/mapreduce/run/steps.ts';
+import { begin, reopen } from '../../../machines/mapreduce/run/steps.ts';
 import { runMachine } from '../../../machines/mapreduce/run.ts';
 import { replaceLiterally } from '../../../programs/mapreduce/placeholders.ts';
 import { limitsOf } from '../../../programs/mapreduce/workflow.ts';
-import { to } from '../../../runtime/machine.ts';
+import { Table, to } from '../../../runtime/machine.ts';
 import { MACHINES, type Machines, PARTS, type Parts } from './pretend-parts.ts';
 import { playSeed } from './pretend-world.ts';
+
+type Timed = { readonly at: number };
 
 const SEEDS = 60;
 
@@ -44,6 +44,29 @@ const run = (changes: object): Parts =>
 test.each<[string, string, Parts]>([
   ['an agent limit that is early', 'MR-1', agent({ delays: { agentLimit: 100 } })],
   ['an agent limit that is late', 'MR-1', agent({ delays: { agentLimit: 60_000 } })],
+  [
+    'a share of the longest success in place of the median',
+    'MR-1',
+    run({
+      actions: {
+        beginItems: enqueueActions((args) => {
+          const context = args.context as RunContext;
+          const [longest] = context.durations.last() ?? [];
+          const durations = Table.of(
+            longest === undefined ? {} : { [longest]: context.counts.done },
+          );
+          const step = begin(
+            { ...context, durations },
+            (args.event as never as Timed).at,
+            context.rules.maxParallel,
+          );
+          args.enqueue.assign(step.next);
+          for (const { to: address, event } of step.says ?? [])
+            args.enqueue.sendTo(to(address) as never, event as never);
+        }),
+      },
+    }),
+  ],
   ['a grace that has no end', 'MR-9', agent({ delays: { grace: 100_000 } })],
   ['a success that is one with any exit code', 'MR-7', agent({ guards: { endsWell: () => true } })],
   [

@@ -5,7 +5,7 @@
  */
 
 import type { MapAgentContext } from '../../../machines/mapreduce/map-agent/context.ts';
-import type { Drawn } from './pretend-rules.ts';
+import { type Drawn, MEDIAN_FROM, MEDIAN_LEAST_MS } from './pretend-rules.ts';
 
 export interface Params {
   readonly runId: string;
@@ -62,6 +62,8 @@ export const lineOf = ({ params, index, startedAt, endedAt, exitCode, signals }:
 type Must = (isSo: boolean, what: string) => void;
 
 const SECOND = 1_000;
+/** Times are told apart by three digits, and a share of them is rounded up; what is said takes a moment. */
+const MEDIAN_ROUNDING = 0.05;
 
 /** The breaches, each beginning with the id of its invariant. */
 export function judge(world: Judged): readonly string[] {
@@ -126,7 +128,7 @@ function judgeEnds(world: Judged, maps: readonly Process[], must: Must): void {
 function judgeLimits(world: Judged, process: Process, must: Must): void {
   const { drawn, isCalm, processes } = world;
   const own = processes.filter(({ params }) => params.agentId === process.params.agentId);
-  const agentDue = (own[0]?.startedAt ?? 0) + drawn.agentLimit;
+  const agentDue = (own[0]?.startedAt ?? 0) + agentLimitOf(world, process.params.agentId);
   const limitOf = (index: number) => drawn.stepLimits[index] ?? Number.POSITIVE_INFINITY;
   const commandDue = process.startedAt + limitOf(process.index);
   const due = Math.min(agentDue, commandDue);
@@ -158,15 +160,59 @@ function judgeLimits(world: Judged, process: Process, must: Must): void {
   );
 }
 
-/** What an attempt says of itself, against what happened to its processes. */
-function judgeAgent(
-  { claims, isCalm }: Judged,
-  own: readonly Process[],
-  agentId: string,
+/** The stated limit, or the share of the median that the attempt has got. */
+function agentLimitOf({ claims, drawn }: Judged, agentId: string): number {
+  if (drawn.percent === null) return drawn.agentLimit;
+  return claims.agent(agentId)?.rules.agentLimitMs ?? drawn.agentLimit;
+}
+
+/** The limit of an attempt is the stated one, or the drawn share of the median of the successes before it. */
+function judgeMedian(
+  { drawn, claims, processes }: Judged,
+  { agentId, startedAt, rules }: MapAgentContext,
   must: Must,
 ): void {
+  if (drawn.percent === null || startedAt === null) return;
+  const maps = processes.filter(({ params }) => params.role === 'map');
+  const agents = [...new Set(maps.map(({ params }) => params.agentId))];
+  const tookUntil = (at: number): readonly number[] =>
+    agents
+      .filter((other) => isSuccess(claims.agent(other), drawn, at))
+      .map((other) => {
+        const own = maps.filter(({ params }) => params.agentId === other);
+        return (own.at(-1)?.endedAt ?? 0) - (own[0]?.startedAt ?? 0);
+      })
+      .sort((a, b) => a - b);
+  const limits = [startedAt - 1, startedAt].map((at) => {
+    const took = tookUntil(at);
+    const median = took[Math.ceil(took.length / 2) - 1];
+    if (median === undefined || took.length < MEDIAN_FROM) return drawn.agentLimit;
+    return Math.max(MEDIAN_LEAST_MS, (median * (drawn.percent ?? 0)) / 100);
+  });
+  const own = rules.agentLimitMs ?? Number.POSITIVE_INFINITY;
+  must(
+    limits.some((limit) => own === limit || Math.abs(own - limit) <= MEDIAN_ROUNDING * limit),
+    `MR-1 the limit of ${agentId} is ${own} and should be ${limits.join(' or ')}`,
+  );
+}
+
+function isSuccess(said: MapAgentContext | undefined, { workflow }: Drawn, at: number): boolean {
+  return (
+    said !== undefined &&
+    (said.endedAt ?? Number.POSITIVE_INFINITY) <= at &&
+    said.timeout === null &&
+    said.stopCause === null &&
+    said.commands.length === workflow.map.template.length &&
+    said.commands.every(({ exitCode }) => exitCode === 0)
+  );
+}
+
+/** What an attempt says of itself, against what happened to its processes. */
+function judgeAgent(world: Judged, own: readonly Process[], agentId: string, must: Must): void {
+  const { claims, isCalm } = world;
   const said = claims.agent(agentId);
   if (said === undefined) return;
+  judgeMedian(world, said, must);
   const indexes = said.commands.map(({ index }) => index);
   must(
     own.every(({ index }) => indexes.includes(index)),

@@ -3,6 +3,7 @@
  * are by the words of the specification alone.
  */
 
+import type { RunRules } from '../../../machines/mapreduce/run.ts';
 import { rulesOf } from '../../../programs/mapreduce/run-rules.ts';
 import {
   checkWorkflow,
@@ -19,9 +20,14 @@ export interface Drawn {
   /** Milliseconds by which each step is bounded, and the whole attempt; Infinity: by nothing. */
   readonly stepLimits: readonly number[];
   readonly agentLimit: number;
+  /** Share of the median that the limit of attempts is after some successes; null without. */
+  readonly percent: number | null;
   readonly graceMs: number;
 }
 
+const PERCENTS = [100, null, 150, null, 300, null, null];
+export const MEDIAN_FROM = 2;
+export const MEDIAN_LEAST_MS = 100;
 const USUAL_MS: Readonly<Record<string, number>> = {
   claude: 300_000,
   shell: 60_000,
@@ -46,6 +52,8 @@ export function drawRules(random: SeededRandom): Drawn {
   const policy = pick('per_agent', 'per_command', 'hybrid');
   const stated = random.next() < 0.7 ? secs() : null;
   const graceMs = pick(0, 300, 1_000);
+  // Worked out of what is drawn, so that a seed draws the rest as it did before there were shares.
+  const percent = PERCENTS[Math.round((stated ?? 0.001) * 1_000) % PERCENTS.length] ?? null;
   const workflow = checkWorkflow({
     mode: 'mapreduce',
     ...maybe(0.5, () => ({ setup: [{ shell: 'begin' }] })),
@@ -65,6 +73,7 @@ export function drawRules(random: SeededRandom): Drawn {
       quota: { exit_codes: [9], resume_after_secs: 0.7 },
       timeout_config: {
         timeout_policy: policy,
+        ...(percent !== null && { agent_timeout_secs: `${percent}%` }),
         cleanup_grace_period_secs: graceMs / 1_000,
         timeout_action: pick('dlq', 'dlq', 'skip', 'fail'),
         command_timeouts: keys,
@@ -90,13 +99,15 @@ export function drawRules(random: SeededRandom): Drawn {
     60_000,
     limits.reduce((all, each) => all + each, 0),
   );
-  const unstated = policy === 'per_command' ? Number.POSITIVE_INFINITY : sum;
+  const hasTimer = policy !== 'per_command' || percent !== null;
+  const unstated = hasTimer ? sum : Number.POSITIVE_INFINITY;
   return {
     workflow,
     itemCount: pick(1, 3, 8),
     stepLimits,
     agentLimit: stated === null ? unstated : stated * 1_000,
     graceMs,
+    percent,
   };
 }
 
@@ -106,4 +117,14 @@ function typeOf(step: Step): string {
 }
 
 export const runRulesOf = ({ workflow, itemCount }: Drawn, limits: typeof limitsOf) =>
-  rulesOf(workflow, limits(workflow.map, null), itemCount, {});
+  inSmall(rulesOf(workflow, limits(workflow.map, null), itemCount, {}));
+
+/** A run of few items has few successes, and they take less than a second. */
+const inSmall = (rules: RunRules): RunRules => ({
+  ...rules,
+  medianLimit: rules.medianLimit && {
+    ...rules.medianLimit,
+    successesMin: MEDIAN_FROM,
+    leastMs: MEDIAN_LEAST_MS,
+  },
+});

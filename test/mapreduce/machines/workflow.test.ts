@@ -72,7 +72,37 @@ describe('limits', () => {
     expect(found.steps.map(({ limitMs }) => limitMs)).toEqual(steps);
   });
 
+  test.each([
+    ['the sum until then', { agent_timeout_secs: '300%' }, {}, 360_000, 300],
+    [
+      'a number in the other place until then',
+      { agent_timeout_secs: 9 },
+      { agent_timeout_secs: '150.5%' },
+      9_000,
+      150.5,
+    ],
+    [
+      'in both places',
+      { agent_timeout_secs: '200%' },
+      { agent_timeout_secs: '200%' },
+      360_000,
+      200,
+    ],
+    [
+      'also under per_command',
+      { agent_timeout_secs: '200%' },
+      { timeout_policy: 'per_command' },
+      360_000,
+      200,
+    ],
+  ])('in percent of the median: %s', (_, map, timeout, agent, percent) => {
+    const found = limits(map, timeout);
+    expect([found.agentLimitMs, found.agentPercent]).toEqual([agent, percent]);
+  });
+
   test('that the command line states come first', () => {
+    const { map } = workflow({ agent_timeout_secs: '300%' });
+    expect(limitsOf(map, 4_000)).toMatchObject({ agentLimitMs: 4_000, agentPercent: null });
     expect(limitsOf(workflow({ agent_timeout_secs: 9 }).map, 4_000).agentLimitMs).toBe(4_000);
   });
 });
@@ -113,6 +143,25 @@ describe('a workflow is refused', () => {
       { agent_timeout_secs: 600 },
       { agent_timeout_secs: 300 },
       'Invalid timeout configuration: map.agent_timeout_secs (600) and timeout_config.agent_timeout_secs (300) differ',
+    ],
+    [
+      'two shares that differ',
+      { agent_timeout_secs: '200%' },
+      { agent_timeout_secs: '300%' },
+      'map.agent_timeout_secs (200%) and timeout_config.agent_timeout_secs (300%) differ',
+    ],
+    [
+      'a share below the median',
+      { agent_timeout_secs: '99%' },
+      {},
+      'Invalid timeout configuration: map.agent_timeout_secs must be from 100% to 100000%',
+    ],
+    ['a share that is no number', {}, { agent_timeout_secs: '3e2%' }, 'must be from 100% to'],
+    [
+      'a share of a command',
+      {},
+      { command_timeouts: { shell: '300%' } },
+      'map.timeout_config.command_timeouts.shell must be greater than 0',
     ],
     [
       'a limit of 0',

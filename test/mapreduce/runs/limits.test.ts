@@ -1,9 +1,12 @@
 /** Time limits of agents and commands, with real processes: never early, and the whole group ends. */
 
 import { describe, expect } from 'vitest';
+import { openLmdbData } from '../../../cli/loaders/lmdb-data.ts';
+import { durationText } from '../../../machines/mapreduce/words.ts';
 import type { RunDocument } from '../../../programs/mapreduce/index.ts';
 import { openStoredData } from '../../../programs/mapreduce/stored-data.ts';
 import { statisticsOf } from '../../../programs/mapreduce/timeouts.ts';
+import { escapement } from '../../cli/command-line.ts';
 import { ONLY_A, ONLY_A_STUBBORN, test } from './scene.ts';
 
 /** Long enough for what ends at once, also on a busy machine. */
@@ -21,7 +24,9 @@ describe.concurrent('the limit of an agent', () => {
   test('[2] agent_timeout_secs configuration is enforced for agent execution', async ({
     scene,
   }) => {
-    const document = await scene.run({ map: AGENT_5, shell: ONLY_A });
+    // Long enough for what heeds SIGTERM, also on a busy machine.
+    const timeout = { cleanup_grace_period_secs: 30 };
+    const document = await scene.run({ map: AGENT_5, shell: ONLY_A, timeout });
     expect(outcomes(document)).toEqual(['dlq', 'done', 'done']);
     expect(timeoutOf(document)).toMatchObject({
       type: 'agent',
@@ -71,6 +76,42 @@ describe.concurrent('the limit of an agent', () => {
       timeout_rate_percent: 25,
     });
     await data.close();
+  });
+
+  test('is a share of the median of successes, from ten of them on', async ({ scene }) => {
+    const items = Array.from({ length: 13 }, (_, index) => index);
+    const shell = 'if [ ${item} = 11 ]; then sleep 600; fi';
+    const timeout = { agent_timeout_secs: '300%' };
+    const map = { agent_timeout_secs: 60 };
+    const document = await scene.run({ items, shell, map, timeout }, { runId: 'r1' });
+    expect(timeoutOf(document, 9)).toBeNull();
+    const { stored, close } = await openStoredData(scene.data);
+    const limits = items.map((index) => stored.agent('r1', `agent-${index}-1`)?.context.rules);
+    await close();
+    expect(limits.slice(0, 10).map((rules) => rules?.agentLimitMs)).toEqual(
+      items.slice(0, 10).map(() => 60_000),
+    );
+    const from = { openStoredData: openLmdbData };
+    const shown = await escapement(['timeouts', 'show', 'agent-11-1', '--data', scene.data], from);
+    const incident = JSON.parse(shown.out);
+    // On a busy machine the eleventh may be late as well.
+    const { medianMs, successes } = incident.limitBasis;
+    expect([10, 11]).toContain(successes);
+    const configuredMs = Math.max(1_000, medianMs * 3);
+    expect(incident).toMatchObject({
+      message: `Agent agent-11-1 timed out after ${durationText(configuredMs)}`,
+      limitBasis: { percent: 300 },
+      timeout: { type: 'agent', configuredMs },
+    });
+    expect(incident.timeout.elapsedMs).toBeGreaterThanOrEqual(configuredMs);
+    const why = await escapement(
+      ['why', 'map-agent/r1/agent-11-1', '--from', scene.data, '--json'],
+      from,
+    );
+    const basis = `300% of the median ${durationText(medianMs)} of ${successes} successes`;
+    expect(why.out).toContain(basis);
+    const checked = await escapement(['mapreduce', 'validate', scene.path('workflow.yml')]);
+    expect(checked.out).toContain('agent 60s, then 300% of the median of successes, from 10 on\n');
   });
 
   test('that a command meets at the very deadline is decided once', async ({ scene }) => {
