@@ -12,11 +12,17 @@ export const lifePlants: readonly Plant[] = [
     edits: [
       { file: 'runtime/actor/outbox.ts', find: BEGINS, replace: '' },
       {
-        file: 'runtime/shard/shard.ts',
-        find: 'const actor = unspawned(address, kind);',
-        replace: `const actor = unspawned(address, kind);
-    if (message.from?.includes('@') && placeOf(message.from) !== this.#services.place)
-      actor.outbox.counter = this.#services.clock.now();`,
+        file: 'runtime/shard/entrance.ts',
+        find: 'population.enter(actor);',
+        replace: 'population.enter(actor, message.from);',
+      },
+      {
+        file: 'runtime/shard/population.ts',
+        find: '  enter(actor: Actor): void {\n',
+        replace: `  enter(actor: Actor, from?: string): void {
+    if (from?.includes('@') && placeOf(from) !== this.#services.place)
+      actor.outbox.counter = this.#services.clock.now();
+`,
       },
     ],
     plan: 'written-MS-16.json',

@@ -114,8 +114,8 @@ export const productionPlants: readonly Plant[] = [
     edits: [
       {
         file: 'runtime/shard/shard.ts',
-        find: '    this.#claimsRefused = 0;\n    this.#commits.claim();\n',
-        replace: '    this.#claimsRefused = 0;\n    this.#commits.claim();\n    this.#host();\n',
+        find: '    this.#retries.begin();\n',
+        replace: '    this.#retries.begin();\n    this.#host();\n',
       },
     ],
   },
@@ -163,7 +163,7 @@ export const productionPlants: readonly Plant[] = [
     says: 'An inbox forgets no sender of its own place that was let go from memory, and fills up with those.',
     edits: [
       {
-        file: 'runtime/shard/shard.ts',
+        file: 'runtime/shard/local-senders.ts',
         find: 'return text === undefined || !mayOweMessages(text);',
         replace: "return text === '' && !mayOweMessages(text);",
       },
@@ -228,7 +228,7 @@ export const productionPlants: readonly Plant[] = [
     says: 'Marks of senders of the same place end with the window, too: what a takeover sends again after a longer outage is taken twice.',
     edits: [
       {
-        file: 'runtime/shard/shard.ts',
+        file: 'runtime/shard/local-senders.ts',
         find: 'return since !== undefined && since <= at;',
         replace: 'return since !== undefined && since < 0;',
       },
