@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { createRuntime } from '../create-runtime.ts';
 import { inspectorHandler } from '../inspector/mount.ts';
 import { lmdbStore } from '../stores/lmdb.ts';
@@ -84,7 +84,9 @@ export function builtPage(folder: string): string {
   return page;
 }
 
-function launched(): Promise<Browser> {
+/** Loaded here: the other suites need no browser. */
+async function launched(): Promise<Browser> {
+  const { chromium } = await import('playwright-core');
   const executablePath = chromiumPath();
   if (executablePath === undefined)
     throw new Error('These figures need a Chromium: node scripts/setup.mjs installs one as root.');

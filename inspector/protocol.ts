@@ -88,6 +88,7 @@ export type {
   FleetState,
   FleetView,
   MessagesAnswer,
+  ShadowLine,
   TimelineAnswer,
   TimeoutLine,
   TimeoutsView,

@@ -2,7 +2,8 @@
  * Sources at rest by their path: a data directory, a recording, a plan that is played; each as lines of a recording.
  */
 
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { RecordedHeader, RecordedLine, SourceSort } from '../../inspector/protocol.ts';
 import { readLines } from '../../inspector/recording/recorded.ts';
 import { messageOf } from '../../runtime/base/errors.ts';
@@ -42,16 +43,34 @@ function statOf(path: string) {
   throw new CommandFailure(EXIT.badData, `${path}: there is no such file or directory.`);
 }
 
+/** A directory of runs may have stores of both kinds: that of agents lies within. */
 async function linesIn(path: string, open: OpenStoredData | undefined): Promise<Rested['lines']> {
   if (open === undefined)
     throw new CommandFailure(EXIT.unavailable, `${path}: there is nothing here to open it with.`);
   const { linesOfStored } = await import('../../inspector/recording/stored.ts');
-  const data = await open(path, 'look');
-  try {
-    return linesOfStored(path, data);
-  } finally {
-    await data.close();
+  const { runsInDirectory } = await import('../../inspector/recording/stored-runs.ts');
+  const lines: Rested['lines'] = [];
+  for (const folder of storesIn(path)) {
+    const data = await open(folder, 'look');
+    try {
+      const [header, ...rest] = linesOfStored(path, data);
+      if (lines.length === 0 && header !== undefined) lines.push(header);
+      lines.push(...rest);
+      const at = rest.reduce((last, line) => Math.max(last, line.at), 0);
+      const runs = await runsInDirectory(folder, at);
+      if (runs !== undefined) lines.push({ type: 'runs', at, node: '', ...runs });
+    } finally {
+      await data.close();
+    }
   }
+  return lines;
+}
+
+function storesIn(path: string): readonly string[] {
+  const found = [path, join(path, 'agents')].filter((folder) =>
+    existsSync(join(folder, 'data.mdb')),
+  );
+  return found.length === 0 ? [path] : found;
 }
 
 async function linesOfPlan(path: string, output: Output): Promise<Rested['lines']> {

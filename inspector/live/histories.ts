@@ -7,6 +7,7 @@
 
 import { knob } from '../../runtime/base/knob.ts';
 import type { FleetState, FleetView, Series, TimeoutLine, TurnLine } from '../protocol.ts';
+import type { ShadowedActor } from '../shadows.ts';
 import { activePaths, takenTransitions } from '../state-paths.ts';
 import { deadlineName, dwells, enteredAt, isDeadlineTurn, statesBefore } from '../turn-lines.ts';
 import type { KindCounts } from './index-scan.ts';
@@ -14,6 +15,8 @@ import type { LiveContext } from './live-context.ts';
 
 const ACTORS_SAMPLED = knob('inspectorActorsSampled', 300);
 const TURNS_SAMPLED = 100;
+/** Records that are read whole. */
+const SHADOWED_READ = 100;
 const FRESH_MS = 5_000;
 const BEYOND_MAX = 20;
 const STEPS = 60;
@@ -114,6 +117,15 @@ export class Histories {
         ...(moved === 0 ? { isRhythm: true } : this.#against(sample, line, from)),
       };
     });
+  }
+
+  /** Actors of the sample whose contexts tell of deadlines that were not enforced. */
+  *shadowed(kinds: readonly string[]): Iterable<ShadowedActor> {
+    for (const kind of kinds)
+      for (const { address, state, isActive } of this.#of(kind).actors.slice(0, SHADOWED_READ)) {
+        const context = this.#context.watch.report(address)?.context;
+        yield { address, kind, state: isActive ? undefined : state, context };
+      }
   }
 
   /** Stays that a deadline ended, which tell its limit, against those that ended in time. */

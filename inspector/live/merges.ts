@@ -7,6 +7,7 @@ import type {
   FleetState,
   FleetView,
   RunsView,
+  ShadowLine,
   TimeoutLine,
   TimeoutsView,
   UndeliveredPage,
@@ -41,6 +42,9 @@ export const MERGES: Readonly<Record<string, Merge>> = {
         .flatMap(({ soonest }) => soonest)
         .sort((one, other) => (one.dueAt ?? 0) - (other.dueAt ?? 0))
         .slice(0, 50),
+      ...(all.some(({ shadows }) => shadows !== undefined) && {
+        shadows: mergeShadows(all.flatMap(({ shadows = [] }) => shadows)),
+      }),
     };
   },
   runs: (parts) => {
@@ -121,4 +125,19 @@ function mergeFleets(all: readonly FleetView[]): object {
     states: [...states.values()],
     transitions,
   };
+}
+
+function mergeShadows(lines: readonly ShadowLine[]): ShadowLine[] {
+  const merged = new Map<string, ShadowLine>();
+  for (const line of lines) {
+    const key = `${line.kind} ${line.reason}`;
+    const { count = 0, completed = 0, living = 0 } = merged.get(key) ?? {};
+    merged.set(key, {
+      ...line,
+      count: count + line.count,
+      completed: completed + line.completed,
+      living: living + line.living,
+    });
+  }
+  return [...merged.values()].sort((one, other) => other.count - one.count);
 }

@@ -15,6 +15,7 @@ import type {
   TurnsPage,
   UndeliveredLine,
 } from '../protocol.ts';
+import { SHADOW_KINDS, shadowLines } from '../shadows.ts';
 import { redacted, show } from '../shown.ts';
 import { actorHere, canHere } from './actor-view.ts';
 import { actorsHere } from './actors-view.ts';
@@ -141,9 +142,15 @@ function timeoutsHere(
   const { runtime } = context;
   const soonest = runtime.isHosting ? runtime.query({ sort: 'deadline', limit: 50 }).actors : [];
   const pending = scan.result?.pending ?? [];
+  const since = context.now() - windowMs;
+  const shadowing = context.watch
+    .kinds()
+    .map(({ name }) => name)
+    .filter((name) => SHADOW_KINDS.includes(name));
   return {
     windowMs,
-    since: context.now() - windowMs,
+    since,
+    ...(shadowing.length > 0 && { shadows: shadowLines(histories.shadowed(shadowing), since) }),
     lines: context.watch.kinds().flatMap(({ name }) => histories.timeouts(name, windowMs)),
     pending: PENDING_MS.map((withinMs, index) => ({ withinMs, count: pending[index] ?? 0 })),
     soonest: soonest.map((row) => context.line(row)),

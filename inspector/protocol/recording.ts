@@ -9,6 +9,7 @@
 
 import type { ErrorLine } from './actors.ts';
 import type { KindDefinition } from './chart.ts';
+import type { RunLine } from './runs.ts';
 
 export const RECORDING_VERSION = 1;
 
@@ -161,6 +162,8 @@ export type RecordedLine = { readonly at: number; readonly node: string } & (
       readonly address?: string;
       readonly turn?: number;
     }
+  /** Runs of agents or of map-reduce as they stood at that moment. */
+  | { readonly type: 'runs'; readonly runs: readonly RunLine[]; readonly more: number }
   | { readonly type: 'failure'; readonly failure: RecordedFailure }
   | { readonly type: 'other'; readonly other: RecordedOther }
   /** Lines that are missing here because a limit was reached. */

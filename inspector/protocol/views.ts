@@ -116,6 +116,18 @@ export interface TimeoutLine {
   readonly isRhythm?: boolean;
 }
 
+/** Deadlines of a kind that were not enforced, and what came of the actors that would have been ended. */
+export interface ShadowLine {
+  readonly kind: string;
+  readonly reason: string;
+  readonly count: number;
+  /** Those that came to a good end all the same, and those that still live. */
+  readonly completed: number;
+  readonly living: number;
+  /** The last one. */
+  readonly last: string;
+}
+
 export interface TimeoutsView {
   readonly at: number;
   readonly windowMs: number;
@@ -124,6 +136,8 @@ export interface TimeoutsView {
   /** Pending deadlines of the fleet by the time until they are due. */
   readonly pending: ReadonlyArray<{ readonly withinMs: number; readonly count: number }>;
   readonly soonest: ReadonlyArray<ActorLine & { readonly deadline?: Deadline }>;
+  /** Absent where no system with a shadow mode runs. */
+  readonly shadows?: readonly ShadowLine[];
   readonly missing: Missing;
 }
 

@@ -76,10 +76,12 @@ export async function recordedView(
       return whyOf(lookup, address);
     case 'failure':
       return failureIn(recorded);
+    case 'runs':
+      return { at, runs: recorded.runs, more: recorded.runsMore, missing: [] };
     case 'told':
       return toldIn(recorded, parameters);
     case 'undelivered':
-      return { at, rows: [], missing: [] };
+      return { at, rows: recorded.letters, missing: [] };
     default:
       return undefined;
   }

@@ -13,8 +13,10 @@ import type {
   RecordedHeader,
   RecordedLine,
   RecordedOther,
+  RunLine,
   ToldLine,
   TurnLine,
+  UndeliveredLine,
 } from '../protocol.ts';
 import { RECORDING_VERSION } from '../protocol.ts';
 import { show } from '../shown.ts';
@@ -52,6 +54,10 @@ export class Recorded {
   readonly cluster = new RecordedCluster();
   readonly messages = new RecordedMessages();
   readonly told: ToldLine[] = [];
+  readonly letters: UndeliveredLine[] = [];
+  readonly runs: RunLine[] = [];
+  /** Runs that there are beside these. */
+  runsMore = 0;
   failure: (RecordedFailure & { readonly at: number; readonly node: string }) | undefined;
   /** The nearest run that holds, and what changed. */
   other: (Omit<RecordedOther, 'lines'> & { readonly recorded: Recorded }) | undefined;
@@ -131,8 +137,12 @@ export class Recorded {
     this.#from = Math.min(this.#from, line.at);
     this.#to = Math.max(this.#to, line.at);
     if (line.type === 'turn') this.#turn(line, header?.zero !== undefined);
+    else if (line.type === 'undelivered') this.letters.push(letterOf(line, this.letters.length));
     else if (line.type === 'told') this.#tell(line);
-    else if (line.type === 'fate') this.messages.befell(line);
+    else if (line.type === 'runs') {
+      this.runs.push(...line.runs);
+      this.runsMore += line.more;
+    } else if (line.type === 'fate') this.messages.befell(line);
     else if (line.type === 'failure')
       this.failure = { ...line.failure, at: line.at, node: line.node };
     else if (line.type === 'timers') this.#of(line.address, line.node).timers = line.timers;
@@ -208,6 +218,15 @@ export class Recorded {
     this.actors.set(address, actor);
     return actor;
   }
+}
+
+/** A recording has the type of what nobody could take, and not what it says. */
+function letterOf(
+  { at, node, to, event, error }: Of<'undelivered'>,
+  index: number,
+): UndeliveredLine {
+  const payload = show({ type: event }, SHOWN);
+  return { id: String(index), at, to, type: event, payload, error, node };
 }
 
 function deadlineAt(

@@ -15,6 +15,7 @@ import {
   type SourceSort,
   type Watch,
 } from '../protocol.ts';
+import { SHADOW_KINDS, shadowLines } from '../shadows.ts';
 import type { Recorded } from './recorded.ts';
 import { recordedView } from './recorded-views.ts';
 
@@ -39,6 +40,8 @@ const ALL: readonly CapabilityName[] = [
   'tour',
 ];
 
+const RUNS: readonly CapabilityName[] = ['runs'];
+
 export class Resting {
   readonly #recorded: Recorded;
   readonly #source: SourceSort;
@@ -56,7 +59,8 @@ export class Resting {
     const { header, range, failure } = this.#recorded;
     const [first] = header?.nodes ?? [];
     const why = 'This is at rest: nothing in it changes any more.';
-    const can = new Set<CapabilityName>(['contexts', 'copyTest']);
+    const hasRuns = this.#recorded.runs.length > 0;
+    const can = new Set<CapabilityName>(['contexts', 'copyTest', ...(hasRuns ? RUNS : [])]);
     const capabilities = Object.fromEntries(
       ALL.map((name) => [name, can.has(name) ? { can: true } : { can: false, why }]),
     ) as unknown as Hello['capabilities'];
@@ -71,6 +75,7 @@ export class Resting {
       capabilities,
       range,
       ...(header?.zero !== undefined && { zero: header.zero }),
+      ...(hasRuns && { start: '#/runs' }),
       ...(failure !== undefined && { failure: failure.invariant, start: '#/failure' }),
     };
   }
@@ -123,6 +128,13 @@ export class Resting {
         counts.set(`${kind} ${reason}`, line);
         line.count += 1;
       }
+    const actors = [...this.#recorded.actors.values()].map(
+      ({ address, kind, status, state, context }) => ({
+        ...{ address, kind, context },
+        state: status === 'active' ? undefined : state,
+      }),
+    );
+    const shadowing = actors.filter(({ kind }) => SHADOW_KINDS.includes(kind));
     const rate = { stepMs: Math.max(1, to - from), values: [] };
     const lines = [...counts.values()].map((line) => ({ ...line, rate }));
     return {
@@ -132,6 +144,7 @@ export class Resting {
       lines,
       pending: [],
       soonest: [],
+      ...(shadowing.length > 0 && { shadows: shadowLines(shadowing, 0) }),
       missing: [],
     };
   }

@@ -7,6 +7,7 @@ import { RECORDING_VERSION, type RecordedHeader, type RecordedLine } from '../pr
 import { redacted } from '../shown.ts';
 import type { HistoryLike } from '../turn-lines.ts';
 import { ownVersion } from '../version.ts';
+import { withDefinitions } from './own-kinds.ts';
 
 /** Part of the stored data that is read. */
 export interface StoredSource {
@@ -54,7 +55,7 @@ export function linesOfStored(
     read += 1;
   }
   if (skipped > 0) lines.push({ type: 'skipped', at: 0, node: '', count: skipped });
-  return lines;
+  return withDefinitions(lines);
 }
 
 function linesOf(

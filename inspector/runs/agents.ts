@@ -26,7 +26,14 @@ import type {
   Shown,
   WorkerLine,
 } from '../protocol.ts';
-import { byNeed, countsOf, ENDED_MAX, PARTS_MAX, type RunsSource } from './source.ts';
+import {
+  byNeed,
+  countsOf,
+  ENDED_MAX,
+  PARTS_MAX,
+  type RunsSource,
+  type RunsTold,
+} from './source.ts';
 
 type Show = (value: unknown) => Shown;
 
@@ -36,16 +43,7 @@ export function agentRuns(host: Pick<Host, 'stored' | 'folder'>): RunsSource {
   const { stored } = host;
   const folder = (runId: string) => host.folder(runId);
   return {
-    view: (now, show) => {
-      const all = stored.runs().map((run) => ({ run, status: statusOf(run) }));
-      const isLive = ({ status }: { status: string }) => !ENDED.has(status);
-      const ended = all.filter((each) => !isLive(each)).reverse();
-      const told = [...all.filter(isLive).reverse(), ...ended.slice(0, ENDED_MAX)];
-      return {
-        runs: told.map(({ run, status }) => runLine(stored, run, status, now, show)),
-        more: all.length - told.length,
-      };
-    },
+    view: (now, show) => agentsView(stored, now, show),
     answer: async ({ question, answer, texts, limitMs }, who) => {
       const { refusal } = answerAmong(
         { stored, folder },
@@ -60,6 +58,17 @@ export function agentRuns(host: Pick<Host, 'stored' | 'folder'>): RunsSource {
       if (refusal !== null) throw new RuntimeError('NOT_ALLOWED', `${refusal}.`);
       return 'It is durable, and told to the run.';
     },
+  };
+}
+
+export function agentsView(stored: StoredRuns, now: number, show: Show): RunsTold {
+  const all = stored.runs().map((run) => ({ run, status: statusOf(run) }));
+  const isLive = ({ status }: { status: string }) => !ENDED.has(status);
+  const ended = all.filter((each) => !isLive(each)).reverse();
+  const told = [...all.filter(isLive).reverse(), ...ended.slice(0, ENDED_MAX)];
+  return {
+    runs: told.map(({ run, status }) => runLine(stored, run, status, now, show)),
+    more: all.length - told.length,
   };
 }
 

@@ -8,26 +8,54 @@ import { commandDueAt, type MapAgentContext } from '../../machines/mapreduce/map
 import type { ItemRow, RunContext } from '../../machines/mapreduce/run/context.ts';
 import { extendAttempt } from '../../programs/mapreduce/control.ts';
 import type { Host } from '../../programs/mapreduce/host.ts';
-import { PLACE, type StoredRun, statusOf } from '../../programs/mapreduce/stored-runs.ts';
+import {
+  PLACE,
+  type StoredRun,
+  type StoredRuns,
+  statusOf,
+} from '../../programs/mapreduce/stored-runs.ts';
 import type { StoredActor } from '../../programs/runs.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { PartLine, RunLine, WorkerLine } from '../protocol.ts';
-import { byNeed, countsOf, ENDED_MAX, PARTS_MAX, type RunsSource } from './source.ts';
+import {
+  byNeed,
+  countsOf,
+  ENDED_MAX,
+  PARTS_MAX,
+  type RunsSource,
+  type RunsTold,
+} from './source.ts';
 
 const at = (address: string): string => `${address}@${PLACE}`;
 
-export function mapReduceRuns(host: Host): RunsSource {
+/** What runs are told from: their records, and the names of their items. */
+export interface MapReduceRecords {
+  readonly stored: StoredRuns;
+  /** Items that were begun, by their number as text. */
+  items(runId: string): Iterable<readonly [key: string | number, row: ItemRow]>;
+  itemId(runId: string, index: number): string;
+}
+
+export function mapReduceView(records: MapReduceRecords, now: number): RunsTold {
+  const all = records.stored.runs();
+  const isLive = (run: StoredRun) => statusOf(run) === 'running';
+  const ended = all.filter((run) => !isLive(run)).reverse();
+  const told = [...all.filter(isLive).reverse(), ...ended.slice(0, ENDED_MAX)];
   return {
-    view: (now) => {
-      const all = host.stored.runs();
-      const isLive = (run: StoredRun) => statusOf(run) === 'running';
-      const ended = all.filter((run) => !isLive(run)).reverse();
-      const told = [...all.filter(isLive).reverse(), ...ended.slice(0, ENDED_MAX)];
-      return {
-        runs: told.map((run) => runLine(host, run, now)),
-        more: all.length - told.length,
-      };
-    },
+    runs: told.map((run) => runLine(records, run, now)),
+    more: all.length - told.length,
+  };
+}
+
+export function mapReduceRuns(host: Host): RunsSource {
+  const records: MapReduceRecords = {
+    stored: host.stored,
+    items: (runId) =>
+      (host.runtime.actor(runAddress(runId)).getSnapshot().context as RunContext).items,
+    itemId: (runId, index) => host.plan(runId).items.at(index).itemId,
+  };
+  return {
+    view: (now) => mapReduceView(records, now),
     extend: async (address, byMs, by) => {
       const [, runId, agentId] = ATTEMPT.exec(address) ?? [];
       if (runId === undefined || agentId === undefined)
@@ -41,12 +69,12 @@ export function mapReduceRuns(host: Host): RunsSource {
 
 const ATTEMPT = /^map-agent\/([^/@]+)\/([^/@]+)(?:@|$)/;
 
-function runLine(host: Host, run: StoredRun, now: number): RunLine {
+function runLine(records: MapReduceRecords, run: StoredRun, now: number): RunLine {
   const { runId, startedAt, endedAt, rules, counts, costs, reason } = run.context;
   const status = statusOf(run);
   const isLive = status === 'running';
-  const workers = isLive ? [...host.stored.activeAgents(runId)] : [];
-  const items = isLive ? liveItems(host, runId) : [];
+  const workers = isLive ? [...records.stored.activeAgents(runId)] : [];
+  const items = isLive ? liveItems(records, runId) : [];
   const begun = items.filter(([, { state }]) => state === 'retryWait').length;
   const running = workers.filter(({ context }) => context.role === 'map').length;
   const final = counts.done + counts.dlq + counts.skipped + counts.failed;
@@ -68,19 +96,21 @@ function runLine(host: Host, run: StoredRun, now: number): RunLine {
     ]),
     usage: costs,
     questions: [],
-    workers: byNeed(workers.map((worker) => workerLine(host, worker, now))),
+    workers: byNeed(workers.map((worker) => workerLine(records, worker, now))),
     delegations: [],
-    parts: items.slice(0, PARTS_MAX).map(([index, row]) => itemLine(host, runId, index, row)),
+    parts: items.slice(0, PARTS_MAX).map(([index, row]) => itemLine(records, runId, index, row)),
     partsMore: Math.max(0, items.length - PARTS_MAX),
   };
 }
 
 /** Items that are not done: at work or waiting first, then those that failed, the last one first. */
-function liveItems(host: Host, runId: string): ReadonlyArray<readonly [number, ItemRow]> {
-  const { items } = host.runtime.actor(runAddress(runId)).getSnapshot().context as RunContext;
+function liveItems(
+  records: MapReduceRecords,
+  runId: string,
+): ReadonlyArray<readonly [number, ItemRow]> {
   const open: Array<readonly [number, ItemRow]> = [];
   const failed: Array<readonly [number, ItemRow]> = [];
-  for (const [key, row] of items) {
+  for (const [key, row] of records.items(runId)) {
     if (row.state === 'done') continue;
     const isOpen = row.state === 'running' || row.state === 'retryWait';
     (isOpen ? open : failed).push([Number(key), row]);
@@ -88,11 +118,11 @@ function liveItems(host: Host, runId: string): ReadonlyArray<readonly [number, I
   return [...open, ...failed.reverse()];
 }
 
-function itemLine(host: Host, runId: string, index: number, row: ItemRow): PartLine {
+function itemLine(records: MapReduceRecords, runId: string, index: number, row: ItemRow): PartLine {
   const { state, reason, attempts, failures, retryAt } = row;
   const error = failures.at(-1)?.errorMessage;
   return {
-    id: itemIdOf(host, runId, index),
+    id: records.itemId(runId, index),
     ...(attempts > 0 && { address: at(agentAddress(runId, agentIdOf('map', index, attempts))) }),
     state,
     attempts,
@@ -101,11 +131,8 @@ function itemLine(host: Host, runId: string, index: number, row: ItemRow): PartL
   };
 }
 
-const itemIdOf = (host: Host, runId: string, index: number): string =>
-  host.plan(runId).items.at(index).itemId;
-
 function workerLine(
-  host: Host,
+  records: MapReduceRecords,
   { state, context }: StoredActor<MapAgentContext>,
   now: number,
 ): WorkerLine {
@@ -116,7 +143,7 @@ function workerLine(
   return {
     id: agentId,
     address: at(agentAddress(runId, agentId)),
-    of: isMap ? itemIdOf(host, runId, itemIndex) : role,
+    of: isMap ? records.itemId(runId, itemIndex) : role,
     name: step ?? role,
     state: ACTIVITIES.find((each) => state.includes(each)) ?? state,
     isWaiting: false,

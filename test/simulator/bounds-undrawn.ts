@@ -158,8 +158,6 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
         'runtime/delivery/json-limits.ts NUMBER_LENGTH_MAX',
         'runtime/delivery/peer-authority.ts FRAME_DEPTH_MAX',
         'runtime/delivery/peer-authority.ts KEYS_MAX',
-        'runtime/delivery/peer-authority.ts ITEMS_MAX',
-        'runtime/delivery/peer-authority.ts PARTS_MAX',
         'runtime/delivery/fragments.ts FRAME_ROOM_BYTES',
         'runtime/delivery/fragments.ts FRAGMENTS_MAX',
         'runtime/delivery/frame.ts PLACES_MAX',

@@ -6,7 +6,7 @@
 import { useSignal } from '@preact/signals';
 import type { PartLine, RunLine, RunsView } from '../../protocol.ts';
 import { useAnswer } from '../core/api.ts';
-import { generation, isPaused } from '../core/live.ts';
+import { generation, hello, isPaused } from '../core/live.ts';
 import { actorHref } from '../core/route.ts';
 import { count, counted, plain, wordsOf } from '../core/words.ts';
 import { Ago, Countdown, Empty, MissingNodes, Note } from '../parts/marks.tsx';
@@ -21,8 +21,10 @@ export function RunsPanel() {
   );
   const said = useSignal<Said | undefined>(undefined);
   if (answer === undefined) return <Note>{error ?? 'Asking for the runs…'}</Note>;
-  const live = answer.runs.filter(({ isLive }) => isLive);
-  const ended = answer.runs.filter(({ isLive }) => !isLive);
+  // At rest none goes on, and how far the last ones came is what is looked for.
+  const isWhole = ({ isLive }: RunLine): boolean => isLive || hello.value?.range !== undefined;
+  const live = answer.runs.filter(isWhole);
+  const ended = answer.runs.filter((run) => !isWhole(run));
   return (
     <div class="panel runs-panel">
       <h2 class="hidden">Runs</h2>

@@ -2,7 +2,7 @@
  * Timeouts: by kind and reason with their rates and limits, and the deadlines of the fleet that are still to come.
  */
 
-import type { TimeoutsView } from '../../protocol.ts';
+import type { ShadowLine, TimeoutsView } from '../../protocol.ts';
 import { useAnswer } from '../core/api.ts';
 import { generation } from '../core/live.ts';
 import { href, route, setParams } from '../core/route.ts';
@@ -101,6 +101,7 @@ export function TimeoutsPanel() {
           </ul>
         )}
       </section>
+      {answer.shadows !== undefined && <Shadows lines={answer.shadows} />}
       <Pending answer={answer} />
       <section aria-label="Due next">
         <h3>
@@ -129,6 +130,35 @@ function leading(lines: TimeoutsView['lines']): TimeoutsView['lines'] {
   return lines.toSorted(
     (one, other) =>
       Number(one.isRhythm ?? false) - Number(other.isRhythm ?? false) || other.count - one.count,
+  );
+}
+
+/** What enforcement would have ended. */
+function Shadows({ lines }: { lines: readonly ShadowLine[] }) {
+  return (
+    <section aria-label="Shadow results">
+      <h3>In shadow: not enforced</h3>
+      {lines.length === 0 ? (
+        <p class="calm">
+          No deadline came in shadow mode: nothing would have been ended that was not.
+        </p>
+      ) : (
+        <ul class="lines">
+          {lines.map(({ kind, reason, count: number, completed, living, last }) => (
+            <li key={`${kind} ${reason}`}>
+              <KindLink kind={kind} /> <b>{plain(reason)}</b>
+              <span class="grow">
+                would have ended {counted(number, 'actor')}; {count(completed)} came to a good end
+                all the same{living > 0 && <>, {count(living)} still live</>}
+              </span>
+              <small>
+                the last: <ActorLink address={last} tab="why" />
+              </small>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
   );
 }
 

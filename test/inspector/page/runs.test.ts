@@ -6,8 +6,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { openLmdbData } from '../../../cli/loaders/lmdb-data.ts';
+import { openRested } from '../../../cli/loaders/rested.ts';
+import { singleFile } from '../../../inspector/single-file.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { faint, hasBrowser, overflow, Pages, seen, texts } from './opened.ts';
 import { StartedRun } from './started-run.ts';
@@ -34,6 +38,15 @@ function start(name: string, args: readonly string[], files: Readonly<Record<str
   const run = new StartedRun([...args, '--data', join(folder, name)], folder);
   runs.push(run);
   return run;
+}
+
+/** The directory of a run as one file, as `escapement inspect DIR --html` writes it. */
+async function fileOf(name: string): Promise<string> {
+  const file = join(folder, `${name}.html`);
+  const output = { line: () => {}, progress: () => {} };
+  const { lines } = await openRested(join(folder, name), openLmdbData, output as never);
+  writeFileSync(file, singleFile(lines, inject('pageFolder')));
+  return pathToFileURL(file).href;
 }
 
 const answerOf = (page: Page, id: string) => page.locator('.question').filter({ hasText: id });
@@ -170,7 +183,7 @@ describe.skipIf(!hasBrowser)('the panel of runs', () => {
     const run = start('work', ['mapreduce', 'run', 'work.yml', '--run-id', 'w1'], {
       'work.yml': workflow,
     });
-    const page = await pages.open(await run.page('#/runs'));
+    const page = await pages.open(await run.page('#/runs'), { allow: ENDED });
     await seen(page, '.run-head', 'w1');
     await eventually(async () => {
       expect(await page.locator('.worker').count()).toBe(3);
@@ -183,5 +196,48 @@ describe.skipIf(!hasBrowser)('the panel of runs', () => {
     await seen(page, '.worker .countdown', /5 min \d+ s left/);
     await page.locator('.worker a').first().click();
     await seen(page, '.actor-head', 'map-agent/w1/');
+
+    // What a killed run leaves on disk opens on the same panel, and stands still.
+    run.child.kill('SIGKILL');
+    await run.ended;
+    const file = await fileOf('work');
+    const dead = await pages.open(file, { width: 390 });
+    await seen(dead, '.page-head a[aria-current]', 'Runs');
+    await seen(dead, '.freshness', 'at rest');
+    await seen(dead, '.run-head', 'w1');
+    expect(await dead.locator('.worker').count()).toBe(3);
+    await seen(dead, '.parts li', 'failed, kept');
+    const left = await texts(dead, '.worker .countdown');
+    expect(await overflow(dead)).toEqual([]);
+    await dead.waitForTimeout(1_500);
+    expect(await texts(dead, '.worker .countdown')).toEqual(left);
+    expect(await dead.getByRole('button', { name: '1 min more', disabled: false }).count()).toBe(0);
+    // The charts of its kinds are there, and what would have ended it next.
+    await dead.locator('.worker a').first().click();
+    await seen(dead, '.canvas svg');
+    await dead.getByRole('link', { name: 'Why' }).click();
+    await seen(dead, '.exits tr', 'itself, again');
+  });
+
+  test('shows a plan of agents that was ended, from its directory', async () => {
+    const plan = {
+      name: 'left',
+      agents: { asker: agent('ask=Which one?') },
+      tasks: [
+        { id: 'choose', prompt: 'choose one', agent: 'asker' },
+        { id: 'build', prompt: 'build it', agent: 'asker', dependsOn: ['choose'] },
+      ],
+    };
+    const run = start('left', ['agents', 'run', 'left.yml'], { 'left.yml': plan });
+    const page = await pages.open(await run.page('#/runs'), { allow: ENDED });
+    await answerOf(page, 'Which one?').waitFor();
+    run.child.kill('SIGKILL');
+    await run.ended;
+    const dead = await pages.open(await fileOf('left'));
+    await seen(dead, '.run-head', 'left');
+    await answerOf(dead, 'Which one?').waitFor();
+    await seen(dead, '.parts li', /blocked\s*build\s*waits for choose/);
+    // Nobody is there who could be told.
+    expect(await dead.getByRole('button', { name: 'Answer' }).count()).toBe(0);
   });
 });
