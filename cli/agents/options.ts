@@ -1,11 +1,13 @@
 /** Options and readings that the commands of agent runs share. */
 
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { readSetting } from '../../programs/agents/plan/limits.ts';
 import {
   openStoredData,
   type StoredData,
   type StoredRun,
 } from '../../programs/agents/stored-runs.ts';
+import { messageOf } from '../../runtime/base/errors.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { printable } from '../render/output.ts';
 
@@ -25,6 +27,16 @@ export const collect = (text: string, before: readonly string[] = []): readonly 
   ...before,
   text,
 ];
+
+/** The same of settings, each checked. */
+export function collectSetting(text: string, before?: readonly string[]): readonly string[] {
+  try {
+    readSetting(text);
+  } catch (thrown) {
+    throw new InvalidArgumentError(messageOf(thrown));
+  }
+  return collect(text, before);
+}
 
 /** Opens the data to be looked at, for as long as `read` takes. */
 export async function looking<T>(

@@ -23,7 +23,7 @@ import { listenFor, parseOwnAddress, type RunListener } from '../node/run-listen
 import { type Output, printable } from '../render/output.ts';
 import { printTable } from '../render/table.ts';
 import { MetricsFile } from './metrics-file.ts';
-import { collect, type DataOptions, withDataOptions } from './options.ts';
+import { collectSetting, type DataOptions, withDataOptions } from './options.ts';
 import { Progress } from './progress.ts';
 
 interface RunFlags extends DataOptions {
@@ -58,7 +58,7 @@ export function runCommand(around: Surroundings): Command {
       .description('Run a plan, or go on with its run.')
       .argument('<plan>', 'the plan file'),
   )
-    .option('--set <name=value>', 'a limit or an option, before what the plan says', collect)
+    .option('--set <name=value>', 'a limit or an option, before what the plan says', collectSetting)
     .option('--new', 'begin afresh, though there is a run of that name')
     .option('--resume', 'go on with a run that is paused')
     .addHelpText('after', HELP)

@@ -1,9 +1,10 @@
 /**
  * Growing file: what another process writes, read as far as it has come. A file that is not there yet is empty, and a
- * character that is written in part waits for its rest. One that its writer has cut is read from its new beginning.
+ * character that is written in part waits for its rest. One that its writer has cut, or put another in its place, is read
+ * from its new beginning.
  */
 
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { systemClock } from '../../runtime/system/clock.ts';
 
@@ -14,6 +15,7 @@ export class GrowingFile {
   readonly path: string;
   #decoder = new StringDecoder();
   #readBytes = 0;
+  #inode = 0;
 
   constructor(path: string) {
     this.path = path;
@@ -24,11 +26,12 @@ export class GrowingFile {
     if (!existsSync(this.path)) return;
     const descriptor = openSync(this.path, 'r');
     try {
-      const { size } = statSync(this.path);
-      if (size < this.#readBytes) {
+      const { size, ino } = fstatSync(descriptor);
+      if (size < this.#readBytes || ino !== this.#inode) {
         this.#readBytes = 0;
         this.#decoder = new StringDecoder();
       }
+      this.#inode = ino;
       for (let left = size - this.#readBytes; left > 0; ) {
         const bytes = Buffer.alloc(Math.min(left, CHUNK_BYTES));
         const length = readSync(descriptor, bytes, 0, bytes.length, this.#readBytes);

@@ -75,19 +75,20 @@ const pick = (values: Readonly<Record<string, unknown>>, table: OptionTable): ob
   Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(table, name)));
 
 function setValues(set: readonly string[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(set.map(readSetting));
+}
+
+/** `NAME=VALUE`. @throws {RuntimeError} OPTION_INVALID */
+export function readSetting(text: string): readonly [name: string, value: unknown] {
   const table: OptionTable = { ...TIMEOUTS, ...OPTIONS };
-  const values: Record<string, unknown> = {};
-  for (const each of set) {
-    const [, name = '', text = ''] = /^([^=]*)=(.*)$/s.exec(each) ?? [];
-    const value = readValue(name, text);
-    const [issue] =
-      text === ''
-        ? [{ sentence: `${excerpt(each)} is not NAME=VALUE.` }]
-        : issuesOf({ [name]: value }, table);
-    if (issue !== undefined) throw new RuntimeError('OPTION_INVALID', `--set ${issue.sentence}`);
-    values[name] = value;
-  }
-  return values;
+  const [, name = '', given = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+  const value = readValue(name, given);
+  const [issue] =
+    given === ''
+      ? [{ sentence: `${excerpt(text)} is not NAME=VALUE` }]
+      : issuesOf({ [name]: value }, table);
+  if (issue !== undefined) throw new RuntimeError('OPTION_INVALID', `${issue.sentence}.`);
+  return [name, value];
 }
 
 /** A text as a plan would have it. */

@@ -2,7 +2,7 @@
  * Log tail: the last of what an attempt printed that is no line of the protocol, in a file that `agents logs` shows.
  */
 
-import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 
 const KEPT_BYTES = 64 * 1_024;
 /** Above it the beginning of the file is dropped. */
@@ -31,12 +31,14 @@ export class LogTail {
     }
   }
 
-  /** Keeps the end of it. */
+  /** Keeps the end of it, in a new file: those who follow it see that. */
   trim(): void {
     if (this.#hasFailed || this.#bytes === 0) return;
     try {
       if (statSync(this.path).size <= KEPT_BYTES) return;
-      writeFileSync(this.path, readFileSync(this.path).subarray(-KEPT_BYTES), { mode: 0o600 });
+      const tail = readFileSync(this.path).subarray(-KEPT_BYTES);
+      writeFileSync(`${this.path}.new`, tail, { mode: 0o600 });
+      renameSync(`${this.path}.new`, this.path);
       this.#bytes = KEPT_BYTES;
     } catch (thrown) {
       this.#hasFailed = true;
