@@ -15,13 +15,14 @@ import type { PeerIdentity } from '../../runtime/ports/transport.ts';
 
 export type JobsRole = 'client' | 'worker' | 'gate' | 'manager' | 'node';
 
-/**
- * A page of 500 jobs has some ten thousand parts. The densest part of a submission has some forty thousand items, ids
- * of one letter that a workflow depends on. Payloads and results are texts of users that are not looked into.
- */
+/** A page of 500 jobs has some ten thousand. */
+const PARTS_MAX = 50_000;
+/** The densest part of a submission has some forty thousand, ids of one letter that a workflow depends on. */
+const ITEMS_MAX = 100_000;
+/** Payloads and results are texts of users that are not looked into. */
 const BOUNDS: PeerBounds = {
-  partsMax: 50_000,
-  itemsMax: 100_000,
+  partsMax: PARTS_MAX,
+  itemsMax: ITEMS_MAX,
   payloadKeys: ['payload', 'result'],
 };
 

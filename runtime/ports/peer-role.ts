@@ -48,14 +48,18 @@ export const NODE_ROLE: PeerRole = {
   isInNames: false,
 };
 
-/** A client of such processes. The parser takes some 20 ms for as many parts as it may send in a frame. */
+/** The parser takes some 20 ms for as many. */
+const PARTS_MAX = 50_000;
+const ITEMS_MAX = 100_000;
+
+/** A client of such processes. */
 export const CLIENT_ROLE: PeerRole = {
   name: 'client',
   hostsPlace: false,
   isClient: true,
   repeatsRequests: true,
   reads: 'nothing',
-  bounds: { partsMax: 50_000, itemsMax: 100_000 },
+  bounds: { partsMax: PARTS_MAX, itemsMax: ITEMS_MAX },
   servesClients: false,
   isInNames: false,
 };
