@@ -23,18 +23,24 @@ const UNIT = [
   'test/{inspector/drawing,jobs/machines,mapreduce/machines,agents/machines,simulator/invariants}/*.test.ts',
 ];
 
+/** Without isolation the files of a lane share what they import: they leave nothing behind that another would notice. */
 const LANES = {
-  // Its files share what they import, and leave nothing behind that another would notice.
   unit: { include: UNIT, isolate: false },
   // What adapters of the ports and the HTTP API promise, on real disks and sockets.
-  contracts: { include: ['test/{contracts,http,inspector/server,stores,transports}/**/*.test.ts'] },
+  contracts: {
+    include: [
+      'test/{contracts,http,inspector/server,stores,transports}/**/*.test.ts',
+      'test/jobs/over-websocket-*.test.ts',
+    ],
+  },
   // Whole clusters in simulated time, and cases by the hundred: scenarios, seeds, exhaustive scopes.
   cluster: {
     include: [
       'test/{conformance,jobs,simulator}/**/*.test.ts',
       'test/{delivery,rehearsal,statechart}/seeds/*.test.ts',
     ],
-    exclude: UNIT,
+    exclude: [...UNIT, 'test/jobs/over-websocket-*.test.ts'],
+    isolate: false,
   },
   // The inspector's page in a real Chromium, against real nodes.
   page: {
@@ -60,7 +66,8 @@ export default defineConfig({
     })),
     setupFiles: ['test/unheard-sockets.ts'],
     pool: 'forks',
-    maxWorkers: availableParallelism(),
+    // Two more than there are processors: many tests wait, for a process, a disk or a deadline.
+    maxWorkers: availableParallelism() + 2,
     // They end what hangs, and no test has one of its own: a busy machine is slow, and none may fail for that.
     testTimeout: 300_000,
     hookTimeout: 300_000,
