@@ -10,21 +10,13 @@ import type { AddressInfo } from 'node:net';
 import { assign, setup } from 'xstate';
 import { createRuntime } from '../create-runtime.ts';
 import { inspectorHandler } from '../inspector/mount.ts';
-import {
-  attemptMachine,
-  gateJobMachine,
-  jobMachine,
-  leadershipMachine,
-  reminderMachine,
-  submissionPartMachine,
-  workerHealthMachine,
-  workerMachine,
-  workerPoolMachine,
-  workflowMachine,
-} from '../machines/index.ts';
+import { OWN_KINDS } from '../inspector/recording/own-kinds.ts';
+import { datacenterMachine } from '../machines/jobs/datacenter.ts';
+import { reminderMachine } from '../machines/reminder.ts';
 import { exitFigures } from './inspector-exits.ts';
 import { PAGE_FIELDS } from './inspector-page.ts';
 import { verdicts } from './inspector-verdicts.ts';
+import { CORPUS } from './model-corpus/corpus.ts';
 import type { Field, Measured, MeasureOptions, Suite } from './suite.ts';
 
 const counter = setup({ types: { context: {} as { n: number } } }).createMachine({
@@ -200,20 +192,17 @@ async function measureVerdicts({ isQuick, progress }: MeasureOptions): Promise<M
 }
 
 async function measureExits(): Promise<Measured> {
-  const figures = exitFigures(PROJECT_MACHINES);
+  const figures = exitFigures(ALL_MACHINES);
   const value = (100 * figures.named) / figures.leaving;
   return { value, range: [value, value], rounds: 1, details: { ...figures }, raw: {} };
 }
 
-const PROJECT_MACHINES = {
-  attempt: attemptMachine,
-  gateJob: gateJobMachine,
-  job: jobMachine,
-  leadership: leadershipMachine,
+/** All machines of the project, and those on which generated tests are measured. */
+const ALL_MACHINES = {
+  ...OWN_KINDS,
+  datacenter: datacenterMachine,
   reminder: reminderMachine,
-  submissionPage: submissionPartMachine,
-  worker: workerMachine,
-  workerHealth: workerHealthMachine,
-  workerPool: workerPoolMachine,
-  workflow: workflowMachine,
+  ...Object.fromEntries(
+    Object.entries(CORPUS).map(([name, { machine }]) => [`corpus ${name}`, machine]),
+  ),
 } as never;

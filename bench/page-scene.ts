@@ -26,6 +26,8 @@ export interface PageScene {
   readonly url: string;
   /** Sends an event to order number so and so. */
   send(order: number, type: string): Promise<void>;
+  /** Begins an order with a deadline within a minute, and returns the view of it. */
+  beginBrief(): Promise<string>;
 }
 
 /** A runtime with orders on disk, its inspector on a port, and a page that shows nothing yet. */
@@ -40,7 +42,7 @@ export async function withScene<T>(
     const directory = join(folder, 'data');
     await fillWithOrders(directory, PLACE, orders);
     const runtime = await createRuntime({
-      kinds: { order: patientOrder },
+      kinds: { order: patientOrder, brief: briefOrder },
       place: PLACE,
       store: lmdbStore(directory),
       telemetry: false,
@@ -64,11 +66,18 @@ export async function withScene<T>(
     const { port } = server.address() as AddressInfo;
     const send = (order: number, type: string): Promise<void> =>
       runtime.actor(nameOf(order) as never).send({ type } as never) as Promise<void>;
-    return await measure({ page, url: `http://127.0.0.1:${port}/`, send });
+    const beginBrief = async (): Promise<string> => {
+      await runtime.spawn('brief/1', { input: undefined });
+      return `#/actor/${encodeURIComponent(`brief/1@${PLACE}`)}`;
+    };
+    return await measure({ page, url: `http://127.0.0.1:${port}/`, send, beginBrief });
   } finally {
     for (const end of ends.reverse()) await end();
   }
 }
+
+/** Within a minute tenths of seconds are shown. */
+const briefOrder = patientOrder.provide({ delays: { limit: 59_000 } });
 
 const nameOf = (order: number): string => `order/${String(order).padStart(6, '0')}`;
 /** View of an order. */
