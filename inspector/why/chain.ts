@@ -4,6 +4,7 @@
  */
 
 import type { ChainLine, TurnLine } from '../protocol.ts';
+import { stateValue } from '../state-paths.ts';
 import { deadlineName, isDeadlineTurn } from '../turn-lines.ts';
 import type { WhyCase } from './evidence.ts';
 import { shortAddress, spanText } from './words.ts';
@@ -48,13 +49,27 @@ function armedBefore(turns: readonly TurnLine[], { turn }: TurnLine): TurnLine |
   return turns.findLast((each) => each.turn < turn);
 }
 
+/** Path down to where regions begin: which of them changed is in the turn. */
+function outerState(state: string): string {
+  const path: string[] = [];
+  for (let value = stateValue(state); ; ) {
+    if (typeof value === 'string') return [...path, value].join('.');
+    const inner = Object.entries(value ?? {});
+    const [only] = inner;
+    if (inner.length !== 1 || only === undefined)
+      return path.length > 0 ? path.join('.') : inner.map(([key]) => key).join(', ');
+    path.push(only[0]);
+    value = only[1];
+  }
+}
+
 function lineOf(turn: TurnLine, sender: TurnLine | undefined): ChainLine {
   const { at, address, event, from, dueAt, state, error } = turn;
   const what = isDeadlineTurn(turn)
     ? `its deadline ${deadlineName(event)}${dueAt === undefined ? '' : `, ${spanText(at - dueAt)} after it was due`}`
     : event;
   const by = from === undefined ? '' : ` from ${shortAddress(from)}`;
-  const became = state === undefined ? '' : ` → ${state.length > 60 ? 'another state' : state}`;
+  const became = state === undefined ? '' : ` → ${outerState(state)}`;
   const failed = error === undefined ? '' : ` failed: ${error.code}`;
   return {
     at,

@@ -9,7 +9,8 @@ import { signal } from '@preact/signals';
 
 /** Offsets that are looked at: those of the last minute or so, and of a clock that was set, soon only the new ones. */
 const OFFSETS_MAX = 12;
-const TICK_MS = 250;
+/** Tenths of seconds are shown: what is on the screen may be this old. */
+const TICK_MS = 150;
 
 const offsets: number[] = [];
 let offset: number | undefined;

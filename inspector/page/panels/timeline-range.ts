@@ -97,6 +97,8 @@ export interface Scale {
 
 /** Part of the range that has to be idle in one piece before it is folded. */
 const FOLD_SHARE = 0.12;
+/** What is shorter is no idle time. */
+const FOLD_LEAST_MS = 2_000;
 const FOLD_WIDTH = 36;
 
 export function scaleOf(range: Range, width: number, moments: readonly number[] = []): Scale {
@@ -138,7 +140,7 @@ export function scaleOf(range: Range, width: number, moments: readonly number[] 
 
 /** Idle times within a range that are long against it; a little is left at both ends. */
 function gapsIn({ from, to }: Range, moments: readonly number[]): Range[] {
-  const least = (to - from) * FOLD_SHARE;
+  const least = Math.max(FOLD_LEAST_MS, (to - from) * FOLD_SHARE);
   const room = least / 6;
   const within = [from, ...moments.filter((at) => at > from && at < to), to];
   return within.flatMap((at, index): Range[] => {
