@@ -38,6 +38,7 @@ const LANES = {
     include: [
       'test/{conformance,jobs,simulator}/**/*.test.ts',
       'test/{delivery,rehearsal,statechart}/seeds/*.test.ts',
+      'test/testing/own/*.test.ts',
     ],
     exclude: [...UNIT, 'test/jobs/over-websocket-*.test.ts'],
     isolate: false,

@@ -1,17 +1,19 @@
 /**
  * Contenders of generated tests: ways to make test cases from a machine, all with the same samples and budget.
  *
- * Those of `xstate/graph` walk the same machine in virtual time as ours, so deadlines and outcomes of promises
- * are steps for them as well; what they cannot do is stop a millisecond before one.
+ * Paths of `xstate/graph` are as it makes them by itself: of the events that a state declares, among which
+ * deadlines and outcomes of promises are events like others, by XState's names, in no time. The `timed` ones are
+ * given more than it has: each deadline is a step that lets exactly the time pass until it comes.
  */
 
 import fc from 'fast-check';
+import type { AnyStateMachine } from 'xstate';
 import { getShortestPaths, getSimplePaths } from 'xstate/graph';
 import { SeededRandom } from '../simulator/world/random.ts';
 import { stepsFrom } from '../testing/model/graph.ts';
 import { type Oracle, observed } from '../testing/model/observation.ts';
 import type { Samples } from '../testing/model/samples.ts';
-import type { TestCase, TestStep } from '../testing/model/step.ts';
+import type { SentEvent, TestCase, TestStep } from '../testing/model/step.ts';
 import { Subject } from '../testing/model/subject.ts';
 import { Suite } from '../testing/model/suite.ts';
 import { walks } from '../testing/model/walks.ts';
@@ -27,15 +29,22 @@ export const CONTENDERS: Readonly<Record<string, Contender>> = {
     new Suite(machine, { samples, quietMax: Number.POSITIVE_INFINITY }).cases(
       Number.MAX_SAFE_INTEGER,
     ),
-  shortestByState: (entry, samples) => graphPaths(entry, samples, 'full', getShortestPaths),
-  shortestByValue: (entry, samples) => graphPaths(entry, samples, 'value', getShortestPaths),
-  simpleByValue: (entry, samples) => graphPaths(entry, samples, 'value', getSimplePaths),
+  shortestByState: (entry, samples) =>
+    graphPaths(entry, samples, 'full', getShortestPaths, declaredSteps),
+  shortestByValue: (entry, samples) =>
+    graphPaths(entry, samples, 'value', getShortestPaths, declaredSteps),
+  simpleByValue: (entry, samples) =>
+    graphPaths(entry, samples, 'value', getSimplePaths, declaredSteps),
+  timedShortestByState: (entry, samples) =>
+    graphPaths(entry, samples, 'full', getShortestPaths, stepsFrom),
+  timedShortestByValue: (entry, samples) =>
+    graphPaths(entry, samples, 'value', getShortestPaths, stepsFrom),
   uniformWalk: (entry, samples) => randomWalks(entry, samples, () => () => true),
   swarmWalk: (entry, samples) => randomWalks(entry, samples, swarm),
   rarityWalk: ({ machine }, samples) =>
     walks(new Subject(machine), samples, {
       seed: 1,
-      stepsMax: 120,
+      lengths: [120],
       title: 'walks',
       quietMax: Number.POSITIVE_INFINITY,
     }),
@@ -54,6 +63,7 @@ function graphPaths(
   samples: Samples,
   oracle: Oracle,
   generate: typeof getShortestPaths,
+  stepsOf: typeof stepsFrom,
 ): TestCase[] {
   const subject = new Subject(machine);
   const [[input, value] = ['', undefined]] = Object.entries(samples.inputs);
@@ -61,7 +71,7 @@ function graphPaths(
   const placed = (steps: readonly TestStep[]): Place => {
     subject.begin(value);
     for (const step of steps) subject.perform(step);
-    return { steps, key: observed(subject, oracle), next: stepsFrom(subject, samples) };
+    return { steps, key: observed(subject, oracle), next: stepsOf(subject, samples) };
   };
   const logic = {
     transition: ({ steps }: Place, step: TestStep) => placed([...steps, step]),
@@ -82,6 +92,24 @@ function graphPaths(
     } as never,
   ) as unknown as ReadonlyArray<{ readonly state: Place }>;
   return paths.map(({ state }, index) => ({ input, title: `path ${index}`, steps: state.steps }));
+}
+
+/** The steps of `xstate/graph`: an event of each type that a state it is in declares, with its samples where there are some. */
+function declaredSteps(subject: Subject, samples: Samples): TestStep[] {
+  if (!subject.isActive) return [];
+  const { snapshot, at } = subject;
+  const { _nodes: nodes } = snapshot as unknown as {
+    readonly _nodes: ReadonlyArray<{ readonly ownEvents: readonly string[] }>;
+  };
+  const events = samples.eventsAt(snapshot.context, at);
+  return [...new Set(nodes.flatMap(({ ownEvents }) => ownEvents))].flatMap((declared) => {
+    // It sends the wildcard itself, which XState refuses.
+    const type = declared === '*' ? 'any.other' : declared;
+    const given = events.filter((event) => event.type === type);
+    return (given.length > 0 ? given : [{ type }]).map(
+      (event) => ({ type: 'send', event }) as const,
+    );
+  });
 }
 
 /** What may be drawn in one walk. */
@@ -131,6 +159,22 @@ interface Real {
   readonly steps: TestStep[];
 }
 
+function eventsAtFirst(machine: AnyStateMachine, samples: Samples): readonly SentEvent[] {
+  const subject = new Subject(machine);
+  subject.begin(Object.values(samples.inputs)[0]);
+  return subject.isActive ? samples.eventsAt(subject.snapshot.context, subject.at) : [];
+}
+
+/** The event of that number, with the payload that it has where the machine stands. */
+function eventStep(
+  { snapshot, at }: Subject,
+  samples: Samples,
+  index: number,
+): TestStep | undefined {
+  const event = samples.eventsAt(snapshot.context, at)[index];
+  return event && { type: 'send', event };
+}
+
 /** Runs of one call of fast-check. */
 const COMMAND_RUNS = 50;
 
@@ -159,7 +203,9 @@ function* commandRuns({ machine }: CorpusEntry, samples: Samples): Generator<Tes
     });
   const commands = fc.commands(
     [
-      ...samples.events.map((event) => fc.constant(step(() => ({ type: 'send', event })))),
+      ...eventsAtFirst(machine, samples).map((_, index) =>
+        fc.constant(step((subject) => eventStep(subject, samples, index))),
+      ),
       fc.constant(
         step(({ earliest, at }) =>
           earliest === undefined ? undefined : { type: 'advance', byMs: earliest.dueAt - at },

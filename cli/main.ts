@@ -7,12 +7,19 @@
 import { isToBeGuarded, runGuarded } from './guarded.ts';
 import { run } from './program.ts';
 import { Output } from './render/output.ts';
+import { beat, isToBeWatched, runWatched } from './watched.ts';
 
-if (isToBeGuarded(process)) {
+const runApart = isToBeGuarded(process)
+  ? runGuarded
+  : isToBeWatched(process)
+    ? runWatched
+    : undefined;
+if (runApart !== undefined) {
   // The terminal sends its signals to the child as well, and the child decides what they mean.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
-  process.exit(await runGuarded(process, (text) => process.stderr.write(text)));
+  process.exit(await runApart(process, (text) => process.stderr.write(text)));
 }
+const tellOver = beat(process);
 const exitCode = await run(process.argv.slice(2), new Output(process.stdout, process.stderr), {
   openStoredData: async (directory, purpose) =>
     (await import('./loaders/lmdb-data.ts')).openLmdbData(directory, purpose),
@@ -20,5 +27,6 @@ const exitCode = await run(process.argv.slice(2), new Output(process.stdout, pro
   host: process,
   input: process.stdin,
 });
+tellOver();
 // Everything is written. A module of the user's may have opened what would keep the process alive.
 process.exit(exitCode);

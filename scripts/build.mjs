@@ -20,7 +20,7 @@ import { buildPage } from './build-page.mjs';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(ROOT, 'dist');
 /** Programs that are started by their file, besides the command line. */
-const STARTED = ['cli/simulate/player.ts', 'demo/handlers.ts'];
+const STARTED = ['cli/simulate/player.ts', 'cli/machine-tests/mutating.ts', 'demo/handlers.ts'];
 
 const folder = process.argv[2];
 if (folder === undefined) writeDeclarations();

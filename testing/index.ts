@@ -17,10 +17,11 @@ export {
 } from '../simulator/testing.ts';
 export type { LintIssue } from './lint/finding.ts';
 export { lint } from './lint/lint.ts';
-export { type Coverage, coverageOf, type Measure } from './model/coverage.ts';
+export { type Coverage, coverageOf, type Unreachable } from './model/coverage.ts';
 export type { Driver, DriverFactory } from './model/driver.ts';
 export { engineDriver } from './model/engine-driver.ts';
 export type { Invariant, LiveFailure } from './model/live.ts';
+export type { Measure } from './model/noting.ts';
 export type { Observation, Oracle } from './model/observation.ts';
 export type { GivenSamples } from './model/samples.ts';
 export type { SentEvent, TestCase, TestStep } from './model/step.ts';

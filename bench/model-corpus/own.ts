@@ -1,6 +1,5 @@
 /** Machines of this project, with the inputs and events of the plans by which their paths are tested. */
 
-import { initialTransition } from 'xstate';
 import type { PathPlan } from '../../test/paths/plan.ts';
 import { attemptPlan } from '../../test/simulator/paths/attempt.ts';
 import { datacenterPlan } from '../../test/simulator/paths/datacenter.ts';
@@ -13,7 +12,7 @@ import { workerPlan } from '../../test/simulator/paths/worker.ts';
 import { workerHealthPlan } from '../../test/simulator/paths/worker-health.ts';
 import { workerPoolPlan } from '../../test/simulator/paths/worker-pool.ts';
 import { workflowPlan } from '../../test/simulator/paths/workflow.ts';
-import type { SentEvent } from '../../testing/model/step.ts';
+import type { EventsAt, GivenSamples } from '../../testing/model/samples.ts';
 import type { CorpusEntry } from './entry.ts';
 
 const PLANS: Readonly<Record<string, PathPlan>> = {
@@ -34,14 +33,16 @@ export const OWN: Readonly<Record<string, CorpusEntry>> = Object.fromEntries(
   Object.entries(PLANS).map(([name, plan]) => [name, entryOf(plan)]),
 );
 
-/** The first input, and the events that are worth a try in its first state. */
-function entryOf({ machine, inputs, events }: PathPlan): CorpusEntry {
+/** The first input, and the events of the plan in each situation. */
+function entryOf({ machine, inputs, events, late, key }: PathPlan): CorpusEntry {
   const [[name, input] = ['', undefined]] = Object.entries(inputs);
-  const at = 1_800_000_000_000;
-  const born = Object.defineProperty({ ...(input as object) }, 'at', { value: at });
-  const [{ context }] = initialTransition(machine, born as never);
-  const payloads: Record<string, object[]> = {};
-  for (const { type, ...payload } of events(context, at) as SentEvent[])
-    payloads[type] = [...(payloads[type] ?? []), payload];
-  return { machine, samples: { inputs: { [name]: input }, events: payloads } };
+  return {
+    machine,
+    samples: {
+      inputs: { [name]: input },
+      events: events as EventsAt,
+      key,
+      ...(late !== undefined && { late: late as NonNullable<GivenSamples['late']> }),
+    },
+  };
 }

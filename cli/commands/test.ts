@@ -17,6 +17,9 @@ export interface TestOptions {
   readonly seed: number;
   readonly coverage?: string | true;
   readonly mutants?: boolean;
+  readonly suite?: string;
+  readonly sample?: number;
+  readonly workers: number;
   readonly min?: number;
   readonly restarts: boolean;
   readonly out?: string;
@@ -32,6 +35,7 @@ Examples:
   $ escapement test order.js --coverage --min 100
   $ escapement test order.js --coverage states,transitions --json
   $ escapement test order.js --mutants
+  $ escapement test order.js --suite "npx vitest run" --sample 40 --min 90
   $ escapement test order.js --driver shop-driver.js --steps 500
   $ escapement test generate order.js --out test/order
   $ escapement test replay escapement-failures/order-1.json
@@ -50,6 +54,9 @@ export function testCommand(output: Output, setExitCode: (code: ExitCode) => voi
       'print what was covered: states,transitions,pairs,guards,timers',
     )
     .option('--mutants', 'print which changed machines the tests find, and tests for the others')
+    .option('--suite <command>', 'run your own tests against the mutants: "npx vitest run"')
+    .option('--sample <n>', 'try this number of mutants, evenly from all', parseCount)
+    .option('--workers <n>', 'runs of --suite at the same time', parseCount, 1)
     .option(
       '--min <percent>',
       'least share of what was asked for; below it the exit code is 2',

@@ -2,7 +2,8 @@
  * Loads one machine of a user's module, with what the module says about testing it.
  *
  * A module may export `samples` ({ inputs, events, outputs }), `invariants` (functions of a snapshot, by
- * name) and `driver` (a function that makes a driver). Several machines need `--machine`.
+ * name), `unreachable` (reasons by the name of what nothing reaches) and `driver` (a function that makes a
+ * driver). Several machines need `--machine`.
  */
 
 import { statSync } from 'node:fs';
@@ -10,6 +11,7 @@ import { extname, resolve } from 'node:path';
 import type { AnyStateMachine } from 'xstate';
 import { messageOf } from '../../runtime/base/errors.ts';
 import { findLikelyOf } from '../../runtime/base/suggestion.ts';
+import type { Unreachable } from '../../testing/model/coverage.ts';
 import type { DriverFactory } from '../../testing/model/driver.ts';
 import type { Invariant } from '../../testing/model/live.ts';
 import type { GivenSamples } from '../../testing/model/samples.ts';
@@ -26,6 +28,7 @@ export interface MachineModule {
   readonly samples: GivenSamples;
   readonly invariants: Readonly<Record<string, Invariant>>;
   readonly driver: DriverFactory | undefined;
+  readonly unreachable: Unreachable;
 }
 
 /** @throws {CommandFailure} that says what is wrong with the file. */
@@ -45,6 +48,7 @@ export async function loadMachine(
     machine,
     samples: objectAt(path, exported, 'samples') as GivenSamples,
     invariants: objectAt(path, exported, 'invariants') as MachineModule['invariants'],
+    unreachable: objectAt(path, exported, 'unreachable') as Unreachable,
     driver: typeof driver === 'function' ? (driver as DriverFactory) : undefined,
   };
 }

@@ -1,7 +1,8 @@
 /** Reports of test runs, coverage and mutants, as text. */
 
-import { type Coverage, MEASURES, type Measure } from '../../testing/model/coverage.ts';
+import type { Coverage } from '../../testing/model/coverage.ts';
 import type { LiveFailure } from '../../testing/model/live.ts';
+import { MEASURES, type Measure } from '../../testing/model/noting.ts';
 import { wordsOf } from '../../testing/model/step.ts';
 import type { MutationScore } from '../../testing/mutants/mutation-score.ts';
 import { grouped, type Output, printable } from '../render/output.ts';
@@ -27,7 +28,7 @@ export function printFailure(failure: LiveFailure, path: string | undefined, out
 }
 
 export function printCoverage(
-  { shares }: Coverage,
+  { shares, idleExcuses }: Coverage,
   wanted: readonly Measure[],
   output: Output,
 ): void {
@@ -51,19 +52,31 @@ export function printCoverage(
     output,
   );
   for (const measure of rows) {
-    const { missing } = shares[measure];
+    const { missing, excused } = shares[measure];
     for (const name of missing.slice(0, MISSING_MAX))
       output.line(`  not reached: ${measure}: ${printable(name)}`);
     if (missing.length > MISSING_MAX)
       output.line(`  … and ${grouped(missing.length - MISSING_MAX)} more (--json has all)`);
+    if (excused > 0) output.line(`  said to be unreachable: ${measure}: ${grouped(excused)}`);
   }
+  for (const name of idleExcuses)
+    output.line(
+      output.paint(
+        'yellow',
+        `  said to be unreachable, and is reached or unknown: ${printable(name)}`,
+      ),
+    );
 }
 
 export function printScore(score: MutationScore, output: Output): void {
-  const { killed, killable, equivalent, survivors } = score;
+  const { killed, killable, equivalent, survivors, untried } = score;
   output.line(
     `${killed} of ${killable} mutants killed (${percent(killed, killable)} %), ${equivalent.length} equal to the machine within ${grouped(score.boundSteps)} looks`,
   );
+  if (untried.length > 0)
+    output.line(
+      `  ${grouped(untried.length)} could not be put in its place, and count for nothing`,
+    );
   for (const { mutant, test } of survivors) {
     output.line(output.paint('yellow', `  lives  ${printable(mutant)}`));
     output.line('         killed by');

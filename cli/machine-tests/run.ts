@@ -1,10 +1,13 @@
 /** A run of `test`: the cases of a machine, played, counted and scored. */
 
 import type { Command } from 'commander';
-import { type Coverage, coverageOf, MEASURES, type Measure } from '../../testing/model/coverage.ts';
+import { type Coverage, coverageOf } from '../../testing/model/coverage.ts';
 import { engineDriver } from '../../testing/model/engine-driver.ts';
-import { type LiveFailure, playLive } from '../../testing/model/live.ts';
+import { type LiveFailure, oracleOf, playLive } from '../../testing/model/live.ts';
+import { MEASURES, type Measure } from '../../testing/model/noting.ts';
+import type { Oracle } from '../../testing/model/observation.ts';
 import { type PhasedCase, Suite } from '../../testing/model/suite.ts';
+import type { Mutant } from '../../testing/mutants/mutant.ts';
 import { type MutationScore, scoreOf } from '../../testing/mutants/mutation-score.ts';
 import type { TestOptions } from '../commands/test.ts';
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
@@ -12,6 +15,7 @@ import { loadMachine, type MachineModule } from '../loaders/machine-module.ts';
 import { counted, grouped, type Output, printable } from '../render/output.ts';
 import { writeFailures } from './failure-file.ts';
 import { percent, printCoverage, printFailure, printScore } from './report.ts';
+import { TeamSuite } from './team-suite.ts';
 
 const FOLDER = 'escapement-failures';
 
@@ -26,7 +30,12 @@ interface Result {
   readonly failures: readonly LiveFailure[];
   readonly files: readonly string[];
   readonly coverage: Coverage | undefined;
-  readonly score: MutationScore | undefined;
+  readonly score: Scored | undefined;
+}
+
+interface Scored extends MutationScore {
+  /** Left out where the tests that were made are scored. */
+  readonly suite?: { readonly command: string; readonly files: readonly string[] };
 }
 
 export async function runTests(
@@ -39,17 +48,20 @@ export async function runTests(
   const module = await loadMachine(path, options.machine, options.driver);
   output.progress(`${module.name}: exploring`);
   const suite = suiteOf(path, module, options);
-  const cases = [...suite.cases(options.steps)];
+  const { driver } = module;
+  const [input] = Object.values(suite.samples.inputs);
+  const oracle = driver === undefined ? 'full' : await oracleOf(driver, input);
+  const cases = [...suite.cases(options.steps, oracle)];
   const failures = await play(module, suite, cases, options, output);
   const source = { module: path, driver: options.driver, machine: module.name };
   const files = failures.length === 0 ? [] : writeFailures(options.out ?? FOLDER, source, failures);
   const coverage =
-    measures.length > 0 ? coverageOf(module.machine, suite.samples, cases) : undefined;
+    measures.length > 0
+      ? coverageOf(module.machine, suite.samples, cases, module.unreachable)
+      : undefined;
   const score =
-    options.mutants === true
-      ? await scoreOf(module.machine, suite.samples, cases, {
-          onMutant: (looked, all) => output.progress(`${module.name}: mutant ${looked} of ${all}`),
-        })
+    options.mutants === true || options.suite !== undefined
+      ? await scored(module, suite, cases, { ...options, oracle }, output)
       : undefined;
   output.progress(undefined);
   const { graph, samples } = suite;
@@ -112,6 +124,32 @@ async function play(
   return [];
 }
 
+/** By the tests that were made, or by those of the team. */
+async function scored(
+  { machine, name }: MachineModule,
+  { samples }: Suite,
+  cases: readonly PhasedCase[],
+  options: TestOptions & { readonly oracle: Oracle },
+  output: Output,
+): Promise<Scored> {
+  const { oracle, suite: command, sample: mutantsMax, workers } = options;
+  const what = command === undefined ? 'mutant' : 'your tests, mutant';
+  const onMutant = (looked: number, all: number): void =>
+    output.progress(`${name}: ${what} ${looked} of ${all}`);
+  const asked = { oracle, onMutant, ...(mutantsMax !== undefined && { mutantsMax }) };
+  if (command === undefined) return scoreOf(machine, samples, cases, asked);
+  const team = new TeamSuite(command, machine);
+  try {
+    output.progress(`${name}: your tests, with the machine as it is`);
+    await team.begin();
+    const kills = (mutant: Mutant) => team.kills(mutant);
+    const score = await scoreOf(machine, samples, [], { ...asked, kills, atOnce: workers });
+    return { ...score, suite: { command, files: team.files } };
+  } finally {
+    team.end();
+  }
+}
+
 function measuresIn({ coverage }: TestOptions, command: Command): readonly Measure[] {
   if (coverage === undefined) return [];
   if (coverage === true) return MEASURES;
@@ -128,6 +166,7 @@ function isBelow(
   min: number | undefined,
 ): boolean {
   if (min === undefined) return false;
+  if (coverage !== undefined && coverage.idleExcuses.length > 0) return true;
   const shares = measures.map((measure) => coverage?.shares[measure]);
   if (shares.some((share) => share !== undefined && percent(share.reached, share.all) < min))
     return true;
@@ -138,7 +177,11 @@ function asJson({ coverage, ...result }: Result): object {
   return {
     ...result,
     grew: result.grew ?? null,
-    coverage: coverage && { ...coverage.shares, hits: Object.fromEntries(coverage.hits) },
+    coverage: coverage && {
+      ...coverage.shares,
+      idleExcuses: coverage.idleExcuses,
+      hits: Object.fromEntries(coverage.hits),
+    },
   };
 }
 

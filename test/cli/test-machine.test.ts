@@ -77,7 +77,7 @@ describe('test', () => {
     expect(done.code).toBe(0);
     const { failures, coverage, score } = JSON.parse(done.out);
     expect(failures).toEqual([]);
-    expect(coverage.states).toEqual({ reached: 3, all: 3, missing: [] });
+    expect(coverage.states).toEqual({ reached: 3, all: 3, missing: [], excused: 0 });
     expect(score.survivors).toEqual([]);
     expect(score.killed).toBeGreaterThan(10);
   });

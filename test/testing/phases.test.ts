@@ -1,15 +1,18 @@
-/** Phases: each finds a fault that no phase before it finds, and a live run on the engine finds what was planted. */
+/** Phases: each finds a fault that no other phase finds, and a live run on the engine finds what was planted. */
 
 import { describe, expect, test } from 'vitest';
-import { assign, setup } from 'xstate';
+import { assign, createMachine, fromPromise, setup } from 'xstate';
 import {
   type Draft,
   draftOf,
   rebuild,
+  type StateDraft,
   type TransitionDraft,
 } from '../../testing/model/definition.ts';
+import type { Driver } from '../../testing/model/driver.ts';
 import { engineDriver } from '../../testing/model/engine-driver.ts';
-import { playLive } from '../../testing/model/live.ts';
+import { oracleOf, playLive } from '../../testing/model/live.ts';
+import type { Observation } from '../../testing/model/observation.ts';
 import { PHASES, type Phase, Suite } from '../../testing/model/suite.ts';
 import { testPaths } from '../../testing/model/test-paths.ts';
 import { doorMachine } from './door.ts';
@@ -21,22 +24,50 @@ function faulty(change: (draft: Draft) => void, machine = doorMachine as never) 
   return rebuild(draft);
 }
 
-/** Phases in which the tests of the door tell the other machine from it. */
+/** Phases in which tests of a machine tell the other one from it, where no more of it is seen than that. */
 async function found(
   other: ReturnType<typeof faulty>,
   machine = doorMachine as never,
+  stepsMax = 400,
+  shown: (seen: Observation) => Observation = (seen) => seen,
 ): Promise<Phase[]> {
   const finding: Phase[] = [];
   for (const phase of PHASES) {
     const suite = new Suite(machine, { phases: [phase] });
-    const { failures } = await playLive(machine, suite.samples, suite.cases(400), {
-      driver: () => engineDriver(other),
+    const driver = (): Driver => {
+      const engine = engineDriver(other);
+      return { ...engine, observe: async () => shown(await engine.observe()) };
+    };
+    const oracle = await oracleOf(driver, undefined);
+    const { failures } = await playLive(machine, suite.samples, suite.cases(stepsMax, oracle), {
+      driver,
       failuresMax: 1,
     });
     if (failures.length > 0) finding.push(phase);
   }
   return finding;
 }
+
+/** A state that only who knows nine letters gets into: no walk finds it by chance. */
+function behindLock(inside: object) {
+  const letters = [...'abcdefghi'];
+  const wheels = letters.map((letter, at) => {
+    const next = at + 1 < letters.length ? `wheel${at + 1}` : 'inside';
+    const back = letters.filter((other) => other !== letter).map((other) => [other, 'wheel0']);
+    return [`wheel${at}`, { on: { ...Object.fromEntries(back), [letter]: next } }] as const;
+  });
+  return createMachine({
+    id: 'lock',
+    initial: 'outside',
+    states: {
+      outside: { on: { front: 'wheel0', side: 'wheel0' } },
+      ...Object.fromEntries(wheels),
+      inside,
+    },
+  }) as never;
+}
+
+const inside = ({ root }: Draft): StateDraft => root.states.inside as StateDraft;
 
 describe('the engine, driven by tests of a machine', () => {
   test('does what the machine says, with restarts before every step', async () => {
@@ -51,25 +82,38 @@ describe('the engine, driven by tests of a machine', () => {
     });
     expect(await found(late)).toContain('transitions');
   });
+});
 
-  test('is seen to take an event that it should ignore, by the ignored events alone', async () => {
-    const machine = setup({}).createMachine({
-      id: 'lamp',
-      initial: 'off',
-      states: { off: { on: { press: 'on' } }, on: { on: { release: 'off' } } },
+describe('by one phase alone is found', () => {
+  test('a step that leads elsewhere', async () => {
+    const machine = behindLock({
+      initial: 'safe',
+      states: {
+        safe: { on: { turn: 'open' } },
+        open: { type: 'final' },
+        jammed: { type: 'final' },
+      },
+      onDone: 'outside',
     });
-    const eager = faulty(({ root }) => {
-      (root.states.on as { on: object }).on = {
-        ...root.states.on?.on,
-        press: [{ target: 'off', actions: [] } satisfies TransitionDraft],
-      };
-    }, machine as never);
-    const [first] = await found(eager, machine as never);
-    expect(first).toBe('ignored events');
+    const jams = faulty((draft) => {
+      const { safe } = inside(draft).states;
+      (safe as StateDraft).on.turn = [{ target: 'jammed', actions: [] }];
+      inside(draft).onDone = [];
+    }, machine);
+    expect(await found(jams, machine, 3_000)).toEqual(['transitions']);
   });
 
-  test('is seen to forget a deadline when an event of the same instant comes first', async () => {
+  test('an event that should be ignored', async () => {
+    const machine = behindLock({ on: { leave: 'outside' } });
+    const eager = faulty((draft) => {
+      inside(draft).on.side = [{ target: 'outside', actions: [] }];
+    }, machine);
+    expect(await found(eager, machine, 3_000)).toEqual(['ignored events']);
+  });
+
+  test('a deadline that an event of the same instant comes before', async () => {
     // Whether `ping` is taken before the deadline of its instant shows only in what the deadline then finds.
+    const isAtLimit = ({ event }: { event: { at?: number } }) => event.at === 1_800_000_001_000;
     const machine = setup({
       types: { context: {} as { pinged: boolean } },
       delays: { limit: 1_000 },
@@ -79,13 +123,7 @@ describe('the engine, driven by tests of a machine', () => {
       initial: 'waiting',
       states: {
         waiting: {
-          on: {
-            ping: {
-              actions: assign({
-                pinged: ({ event }) => (event as { at?: number }).at === 1_800_000_001_000,
-              }),
-            },
-          },
+          on: { ping: { actions: assign({ pinged: isAtLimit as never }) } },
           after: {
             limit: [{ guard: ({ context }) => context.pinged, target: 'late' }, { target: 'over' }],
           },
@@ -93,45 +131,55 @@ describe('the engine, driven by tests of a machine', () => {
         late: {},
         over: {},
       },
-    });
+    }) as never;
     const deaf = faulty(({ root }) => {
       const waiting = root.states.waiting as { after: Record<string, TransitionDraft[]> };
       waiting.after.limit = [{ target: 'over', actions: [] }];
-    }, machine as never);
-    const finding = await found(deaf, machine as never);
-    expect(finding[0]).toBe('ties');
+    }, machine);
+    expect(await found(deaf, machine)).toEqual(['ties']);
   });
 
-  test('is seen to let signs of life move a deadline that they should not, by the holds alone', async () => {
-    const machine = setup({ delays: { silence: 1_000, whole: 10_000 } }).createMachine({
-      id: 'held',
-      initial: 'working',
+  test('a deadline that signs of life move and should not', async () => {
+    const machine = behindLock({
+      after: { 10000: 'outside' },
+      initial: 'heard',
       states: {
-        working: {
-          after: { whole: 'over' },
-          initial: 'heard',
-          states: {
-            heard: {
-              on: { sign: { target: 'heard', reenter: true } },
-              after: { silence: '#held.silent' },
-            },
-          },
+        heard: {
+          on: { sign: { target: 'heard', reenter: true } },
+          after: { 1000: '#lock.outside' },
         },
-        silent: { type: 'final' },
-        over: { type: 'final' },
       },
     });
     // It begins everything again once signs have held the silence off for most of the time.
-    const forgetful = faulty(({ root }) => {
-      const heard = root.states.working?.states.heard as { on: Record<string, TransitionDraft[]> };
+    const forgetful = faulty((draft) => {
+      const { heard } = inside(draft).states as { heard: StateDraft };
       const guard = ({ event }: { event: { at: number } }) => event.at >= 1_800_000_006_000;
-      heard.on.sign?.unshift({ guard, target: '#held.working', reenter: true, actions: [] });
-    }, machine as never);
-    const [first] = await found(forgetful, machine as never);
-    expect(first).toBe('holds');
+      heard.on.sign?.unshift({ guard, target: '#lock.inside', reenter: true, actions: [] });
+    }, machine);
+    expect(await found(forgetful, machine, 3_000)).toEqual(['holds']);
   });
 
-  test('is seen to lose what only long walks reach', async () => {
+  test('a promise that fails and is taken to be done', async () => {
+    const machine = behindLock({
+      initial: 'asking',
+      states: {
+        asking: { invoke: { src: fromPromise(async () => 1), onDone: 'told', onError: 'refused' } },
+        told: { type: 'final' },
+        refused: { type: 'final' },
+      },
+    });
+    const blind = faulty((draft) => {
+      const [child] = inside(draft).states.asking?.invoke ?? [];
+      Object.assign(child as object, { onError: [{ target: 'told', actions: [] }] });
+    }, machine);
+    const suite = new Suite(machine);
+    const { failures } = await playLive(machine, suite.samples, suite.cases(3_000), {
+      driver: () => engineDriver(blind),
+    });
+    expect(failures.map(({ test: { steps } }) => steps.at(-1)?.type)).toEqual(['reject']);
+  });
+
+  test('what only long walks reach', async () => {
     // Nobody looks at the count but after sixty steps: to the graph all counts are one situation.
     const count = (limit: number) =>
       setup({ types: { context: {} as { parity: number[] } } }).createMachine({
@@ -146,12 +194,20 @@ describe('the engine, driven by tests of a machine', () => {
           },
         },
       });
-    const finding = await found(count(60) as never, count(61) as never);
-    expect(finding).toEqual(['walks']);
+    expect(await found(count(60) as never, count(61) as never)).toEqual(['walks']);
   });
 });
 
-test('what a restart would lose is found by restarting before each step', async () => {
+test('where only the status is seen, a step that led to a state that looks the same is found by suffixes alone', async () => {
+  const machine = behindLock({ type: 'final' });
+  const ajar = faulty(({ root }) => {
+    (root.states.outside as StateDraft).on.side = [{ target: 'wheel1', actions: [] }];
+  }, machine);
+  const shown = ({ status }: Observation) => ({ status });
+  expect(await found(ajar, machine, 3_000, shown)).toEqual(['suffixes']);
+});
+
+test('what a restart would lose is found by restarting before each step, and by no phase without', async () => {
   const machine = setup({ types: { context: {} as { seen: Set<string> } } }).createMachine({
     id: 'set',
     context: { seen: new Set<string>() },
@@ -161,5 +217,6 @@ test('what a restart would lose is found by restarting before each step', async 
       },
     },
   });
+  expect(await found(machine as never, machine as never, 40)).toEqual([]);
   await expect(testPaths(machine, { steps: 40 })).rejects.toThrow(/context|driver/);
 });

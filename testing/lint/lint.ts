@@ -66,11 +66,11 @@ export function lint(machine: AnyStateMachine, given: GivenSamples = {}): LintIs
 const NOWHERE: Explored = { reached: new Set(), isWhole: false, initialContext: undefined };
 
 /** True where neither inputs nor events carry anything that might be another one. */
-const isGivenNothing = ({ inputs, events, learned, isInputGuessed }: Samples): boolean =>
+const isGivenNothing = ({ inputs, hasPayloads, learned, isInputGuessed }: Samples): boolean =>
   !isInputGuessed &&
   learned.length === 0 &&
-  Object.values(inputs).every((input) => input === undefined) &&
-  events.every((event) => Object.keys(event).length === 1);
+  !hasPayloads &&
+  Object.values(inputs).every((input) => input === undefined);
 
 const notSpawned = ({ id }: AnyStateMachine): LintIssue => ({
   rule: 'not-spawned',

@@ -166,7 +166,8 @@ function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value];
 }
 
-function configOf(state: StateDraft): Record<string, unknown> {
+/** The definition that the draft of a state stands for, as XState takes it. */
+export function configOf(state: StateDraft): Record<string, unknown> {
   const { rest, type, initial, history, on, after, always, onDone, invoke, entry, exit, states } =
     state;
   const isFilled = (list: readonly unknown[]): boolean => list.length > 0;

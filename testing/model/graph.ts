@@ -1,13 +1,16 @@
 /**
  * Graph of a machine: the situations that can be reached, and what every step does in each of them.
  *
- * Breadth first, so the first way to a situation is a shortest one. Two moments are one situation when
- * they agree in the state, in the order of their deadlines, in the children that run, and in what guards
+ * Breadth first, so the first way to a situation is a shortest one; a large machine is looked at state by
+ * state (frontier.ts). Two moments are one situation
+ * when they agree in the state, in the order of their deadlines, in the children that run, and in what guards
  * look at in the context: times, and the values of what only rises, do not tell them apart. It is
  * bounded, and where the bound is met it says which key of the context grew.
  */
 
 import type { AnyMachineSnapshot } from 'xstate';
+import { Frontier } from './frontier.ts';
+import { Kinds, lookAt } from './kinds.ts';
 import { observed, textOf } from './observation.ts';
 import type { Samples } from './samples.ts';
 import type { TestStep } from './step.ts';
@@ -18,6 +21,8 @@ export interface Edge {
   readonly to: string;
   /** False where nothing that can be seen or armed changed. */
   readonly isChange: boolean;
+  /** True of the first that was found of its kind: an event taken in a state, with what it does there. */
+  readonly isFirst: boolean;
 }
 
 export interface Situation {
@@ -62,9 +67,11 @@ const TEXT_MAX = 60;
 export class Keys {
   readonly #contextKeys: readonly string[];
   readonly #exactMax: number;
+  readonly #given: Samples['key'];
 
-  constructor({ contextKeys, numbers }: Pick<Samples, 'contextKeys' | 'numbers'>) {
+  constructor({ contextKeys, numbers, key }: Pick<Samples, 'contextKeys' | 'numbers' | 'key'>) {
     this.#contextKeys = [...contextKeys];
+    this.#given = key;
     const inGuards = numbers.filter((number) => number < EXACT_LIMIT);
     this.#exactMax = Math.max(EXACT_MAX, ...inGuards.map((number) => number + 2));
   }
@@ -76,7 +83,8 @@ export class Keys {
       .toSorted((one, other) => one.dueAt - other.dueAt)
       .map(({ session, id }) => `${session} ${id}`);
     const children = subject.openChildren().map(({ path }) => path);
-    return textOf([snapshot.status, snapshot.value, deadlines, children, this.contextOf(snapshot)]);
+    const seen = this.#given?.(snapshot.context, subject.at) ?? this.contextOf(snapshot);
+    return textOf([snapshot.status, snapshot.value, deadlines, children, seen]);
   }
 
   contextOf({ context }: AnyMachineSnapshot): unknown[] {
@@ -88,7 +96,12 @@ export class Keys {
 /** Every step that may follow. */
 export function stepsFrom(subject: Subject, samples: Samples): TestStep[] {
   if (!subject.isActive) return [];
-  const steps: TestStep[] = samples.events.map((event) => ({ type: 'send', event }));
+  const { context } = subject.snapshot;
+  const steps: TestStep[] = samples
+    .eventsAt(context, subject.at)
+    .map((event) => ({ type: 'send', event }));
+  for (const { event, lateMs } of samples.lateAt(context, subject.at))
+    steps.push({ type: 'send', event, lateMs });
   const due = subject.earliest;
   if (due !== undefined) steps.push({ type: 'advance', byMs: due.dueAt - subject.at });
   for (const { path: child, src } of subject.openChildren()) {
@@ -98,16 +111,23 @@ export function stepsFrom(subject: Subject, samples: Samples): TestStep[] {
   return steps;
 }
 
-export function graphOf(subject: Subject, samples: Samples, bounds: GraphBounds = {}): Graph {
+/** With what a noting copy notes, a step is a first one too where it takes a transition or a side of a guard first. */
+export function graphOf(
+  subject: Subject,
+  samples: Samples,
+  bounds: GraphBounds = {},
+  hits: ReadonlyMap<string, number> = new Map(),
+): Graph {
   const { situationsMax = SITUATIONS_MAX, stepsMax = STEPS_MAX, triedMax = TRIED_MAX } = bounds;
   const keys = new Keys(samples);
   const situations = new Map<string, Situation>();
   const roots = new Map<string, string>();
   const full = new Map<string, string>();
+  const frontier = new Frontier<Situation>();
   let merged = 0;
   let isCut = false;
 
-  const place = (input: string, way: readonly TestStep[]): string => {
+  const place = (input: string, way: readonly TestStep[], isPromising: boolean): string => {
     const key = keys.of(subject);
     const known = situations.get(key);
     if (known !== undefined) {
@@ -119,38 +139,43 @@ export function graphOf(subject: Subject, samples: Samples, bounds: GraphBounds 
       return key;
     }
     full.set(key, observed(subject, 'full'));
-    situations.set(key, {
-      key,
-      input,
-      way,
+    const found = {
+      ...{ key, input, way, moment: subject.moment(), edges: [], isActive: subject.isActive },
       snapshot: subject.thrown === undefined ? subject.snapshot : undefined,
-      moment: subject.moment(),
-      edges: [],
-      isActive: subject.isActive,
-    });
+    };
+    situations.set(key, found);
+    frontier.add(found, isPromising);
     return key;
   };
 
   for (const [input, value] of Object.entries(samples.inputs)) {
     subject.begin(value);
-    roots.set(input, place(input, []));
+    roots.set(input, place(input, [], true));
   }
+  const kinds = new Kinds();
   let tried = 0;
-  for (const situation of situations.values()) {
-    const { input, way, edges, moment } = situation;
-    setTo(subject, situation, samples);
+  for (let found = frontier.next(); found !== undefined; found = frontier.next()) {
+    const { input, way, edges, moment, key } = found;
+    setTo(subject, found, samples);
     const steps = stepsFrom(subject, samples);
     const before = standingOf(subject);
+    const look = lookAt(subject);
     tried += steps.length;
     if (tried > triedMax && way.length > 0) {
       isCut = true;
       break;
     }
     for (const step of steps) {
-      setTo(subject, situation, samples);
+      setTo(subject, found, samples);
+      const noted = hits.size;
       subject.perform(step);
       const isChange = !subject.isStillAt(moment) && standingOf(subject) !== before;
-      edges.push({ step, isChange, to: isChange ? place(input, [...way, step]) : situation.key });
+      const isNewKind = kinds.isFirst(step, look, isChange ? lookAt(subject) : undefined);
+      const isFirst = isNewKind || hits.size > noted;
+      // Deadlines are few and lead far.
+      const isPromising = isFirst || step.type === 'advance';
+      const to = isChange ? place(input, [...way, step], isPromising) : key;
+      edges.push({ step, isChange, isFirst, to });
     }
   }
   return { situations, roots, merged, grew: isCut ? mostValues(situations, keys) : undefined };

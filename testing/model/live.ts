@@ -6,7 +6,7 @@
 
 import type { AnyStateMachine } from 'xstate';
 import type { Driver, DriverFactory } from './driver.ts';
-import { type Observation, textOf } from './observation.ts';
+import { type Observation, type Oracle, oracleFor, textOf } from './observation.ts';
 import type { Samples } from './samples.ts';
 import type { TestCase, TestStep } from './step.ts';
 import { Subject } from './subject.ts';
@@ -72,6 +72,19 @@ export async function playLive(
     if (failures.length >= failuresMax) break;
   }
   return { cases: played, steps, failures };
+}
+
+/** What a driver shows, seen at the beginning of a test; all where it does not even begin. */
+export async function oracleOf(factory: DriverFactory, input: unknown): Promise<Oracle> {
+  const driver = await factory();
+  try {
+    await driver.start(input);
+    return oracleFor(await driver.observe());
+  } catch {
+    return 'full';
+  } finally {
+    await driver.stop?.();
+  }
 }
 
 class Player {

@@ -24,24 +24,30 @@ export interface Observation {
 const THREW = 'threw';
 
 export function observed(subject: Subject, oracle: Oracle): string {
-  if (subject.thrown !== undefined) return THREW;
-  const { snapshot } = subject;
+  return seenOf(subject.thrown === undefined ? subject.snapshot : undefined, oracle);
+}
+
+/** What is seen of a snapshot; of none where the machine threw. */
+export function seenOf(snapshot: AnyMachineSnapshot | undefined, oracle: Oracle): string {
+  if (snapshot === undefined) return THREW;
+  const { status, value, context, output, tags } = snapshot;
   switch (oracle) {
     case 'full':
-      return textOf([
-        snapshot.status,
-        snapshot.value,
-        snapshot.context,
-        childrenOf(snapshot),
-        snapshot.output,
-      ]);
+      return textOf([status, value, context, childrenOf(snapshot), output]);
     case 'value':
-      return textOf([snapshot.status, snapshot.value]);
+      return textOf([status, value]);
     case 'tags':
-      return textOf([snapshot.status, [...snapshot.tags].sort()]);
+      return textOf([status, [...tags].sort()]);
     case 'status':
-      return snapshot.status;
+      return status;
   }
+}
+
+/** The finest oracle for what an observer shows. */
+export function oracleFor({ context, value, tags }: Observation): Oracle {
+  if (context !== undefined) return 'full';
+  if (value !== undefined) return 'value';
+  return tags === undefined ? 'status' : 'tags';
 }
 
 /** State values of children that are machines, by id; undefined where there are none. */

@@ -16,20 +16,39 @@ import { Reads } from './reads.ts';
 import type { SentEvent } from './step.ts';
 import { type Moment, Subject } from './subject.ts';
 
+// biome-ignore lint/suspicious/noExplicitAny: the context is that of the machine.
+type Context = any;
+/** Every event that is worth a try where the context is such, at that time. */
+export type EventsAt = (context: Context, at: number) => readonly SentEvent[];
+
+export interface LateEvent {
+  readonly event: SentEvent;
+  readonly lateMs: number;
+}
+
 /** What a module may say about its machine. */
 export interface GivenSamples {
   /** Inputs by a name of one's own. */
   readonly inputs?: Readonly<Record<string, unknown>>;
-  /** Payloads by event type: what is left out has none, or is learned. */
-  readonly events?: Readonly<Record<string, readonly object[]>>;
+  /** Payloads by event type: what is left out has none, or is learned. Or a function that gives all events. */
+  readonly events?: Readonly<Record<string, readonly object[]>> | EventsAt;
+  /** Events that come late because the process was held up: time has passed, and no deadline was taken. */
+  readonly late?: (context: Context, at: number) => ReadonlyArray<LateEvent>;
   /** What promises resolve with, by the name of their logic. */
   readonly outputs?: Readonly<Record<string, readonly unknown[]>>;
+  /** What of a context tells situations apart, as data, instead of all that guards look at. */
+  readonly key?: (context: Context, at: number) => unknown;
 }
 
 export interface Samples {
   readonly inputs: Readonly<Record<string, unknown>>;
-  readonly events: readonly SentEvent[];
+  readonly eventTypes: readonly string[];
+  /** False where an event is its type and nothing else. */
+  readonly hasPayloads: boolean;
+  readonly eventsAt: EventsAt;
+  lateAt(context: Context, at: number): readonly LateEvent[];
   outputsOf(src: string | undefined): readonly unknown[];
+  readonly key: GivenSamples['key'];
   /** Keys of the context that decide something, or from which such a key is reckoned. */
   readonly contextKeys: ReadonlySet<string>;
   /** Numbers that stand in guards. */
@@ -53,26 +72,55 @@ export function samplesFor(machine: AnyStateMachine, given: GivenSamples = {}): 
   const inputs = given.inputs ?? { '': learnedInput(reads) };
   const isInputGuessed = given.inputs === undefined && reads.inputPaths.length > 0;
   const said = { ...given, inputs };
-  const types = eventTypesOf(machine);
-  let events = types.flatMap((type) => withPayloads(type, given, reads));
-  for (let round = 0; round < ROUNDS; round++) {
-    probe(new Subject(reads.machine), said, events, () => {});
-    events = types.flatMap((type) => withPayloads(type, given, reads));
-  }
-  const isGiven = ({ type }: SentEvent): boolean => given.events?.[type] !== undefined;
-  const told = tellingApart(new Subject(machine), reads.contextKeys, said, events, isGiven);
+  const eventTypes = eventTypesOf(machine);
+  const { events, late, key } = given;
+  const isFunction = typeof events === 'function';
+  const payloads = isFunction ? {} : (events ?? {});
+  const eventsAt = isFunction ? events : learnedEvents(machine, reads, said, payloads, eventTypes);
+  if (isFunction) probe(new Subject(reads.machine), said, eventsAt, () => {});
   return {
     inputs,
-    events: told,
+    eventTypes,
+    hasPayloads: isFunction || eventsAt({}, 0).some((event) => Object.keys(event).length > 1),
+    eventsAt,
+    lateAt: late ?? (() => []),
     outputsOf: (src) => given.outputs?.[src ?? ''] ?? [undefined],
+    key,
     contextKeys: reads.contextKeys,
     numbers: reads.numbers,
     isInputGuessed,
-    learned: types.filter((type) => {
-      const fields = reads.eventFields.get(type);
-      return given.events?.[type] === undefined && fields !== undefined && fields.size > 0;
-    }),
+    learned: isFunction
+      ? []
+      : eventTypes.filter(
+          (type) => payloads[type] === undefined && (reads.eventFields.get(type)?.size ?? 0) > 0,
+        ),
   };
+}
+
+type Payloads = Readonly<Record<string, readonly object[]>>;
+
+/** Events with the payloads that are given, or that do something different somewhere. */
+function learnedEvents(
+  machine: AnyStateMachine,
+  reads: Reads,
+  said: GivenSamples & Pick<Samples, 'inputs'>,
+  payloads: Payloads,
+  types: readonly string[],
+): EventsAt {
+  const tried = (): SentEvent[] => types.flatMap((type) => withPayloads(type, payloads, reads));
+  let events = tried();
+  for (let round = 0; round < ROUNDS; round++) {
+    probe(
+      new Subject(reads.machine),
+      said,
+      () => events,
+      () => {},
+    );
+    events = tried();
+  }
+  const isGiven = ({ type }: SentEvent): boolean => payloads[type] !== undefined;
+  const told = tellingApart(new Subject(machine), reads.contextKeys, said, events, isGiven);
+  return () => told;
 }
 
 /** Event types that may come from outside; a wildcard stands for one that nobody declares. */
@@ -84,8 +132,8 @@ function eventTypesOf(machine: AnyStateMachine): string[] {
   return [...new Set(types)];
 }
 
-function withPayloads(type: string, given: GivenSamples, reads: Reads): SentEvent[] {
-  const own = given.events?.[type];
+function withPayloads(type: string, payloads: Payloads, reads: Reads): SentEvent[] {
+  const own = payloads[type];
   if (own !== undefined) return own.map((payload) => ({ type, ...payload }));
   const fields = [...(reads.eventFields.get(type) ?? [])];
   const values = candidates(reads);
@@ -106,7 +154,7 @@ function candidates({ numbers, texts }: Reads): unknown[] {
 function probe(
   subject: Subject,
   { inputs, outputs = {} }: GivenSamples & Pick<Samples, 'inputs'>,
-  events: readonly SentEvent[],
+  eventsAt: EventsAt,
   seen: (subject: Subject) => void,
 ): void {
   const random = new SeededRandom(1, 'probe');
@@ -130,11 +178,11 @@ function probe(
       subject.perform({ type: 'resolve', child: open.path, output });
     } else if (open !== undefined && draw < 0.4)
       subject.perform({ type: 'reject', child: open.path, message: 'failed' });
-    else if (events.length > 0)
-      subject.perform({
-        type: 'send',
-        event: events[Math.floor(random.next() * events.length)] as SentEvent,
-      });
+    else {
+      const events = eventsAt(subject.snapshot.context, subject.at);
+      const event = events[Math.floor(random.next() * events.length)];
+      if (event !== undefined) subject.perform({ type: 'send', event });
+    }
     seen(subject);
   }
 }
@@ -152,11 +200,16 @@ function tellingApart(
   for (const { type } of guessed) counts.set(type, (counts.get(type) ?? 0) + 1);
   if ([...counts.values()].every((count) => count === 1)) return [...events];
   const moments = new Map<string, Moment>();
-  probe(subject, said, events, () => {
-    const moment = subject.isActive ? subject.moment() : undefined;
-    if (moment !== undefined && moments.size < PROBE_MOMENTS)
-      moments.set(observed(subject, 'value'), moment);
-  });
+  probe(
+    subject,
+    said,
+    () => events,
+    () => {
+      const moment = subject.isActive ? subject.moment() : undefined;
+      if (moment !== undefined && moments.size < PROBE_MOMENTS)
+        moments.set(observed(subject, 'value'), moment);
+    },
+  );
   const kept: SentEvent[] = events.filter(isGiven);
   const seenOf = new Map<string, Set<string>>();
   for (const event of guessed) {

@@ -1,20 +1,33 @@
 /**
  * Suite: the test cases for one machine, in the order in which they find most, up to a number of steps.
  *
- * First every step that changes something, deadlines at their last moment before and at their moment;
- * then every event where it is ignored; then events and deadlines of one instant in both orders; then events
- * that move a deadline away again and again, until another one comes; then walks that prefer the rare. What is expected is computed from the machine when a case is played.
+ * First one step of each kind, of those that change something and of events that are ignored; then all the
+ * others, events and deadlines of one instant in both orders, and events that move a deadline away again and
+ * again, until another one comes. Walks that prefer the rare take their share from the beginning: in a
+ * large machine they are where no tour comes for long. Where only a part of the machine can be seen, suffixes
+ * show the rest. What is expected is computed from the machine when a case is played.
  */
 
 import type { AnyStateMachine } from 'xstate';
-import { type Graph, type GraphBounds, graphOf, Keys, setTo } from './graph.ts';
+import { type Graph, type GraphBounds, graphOf, Keys, type Situation, setTo } from './graph.ts';
+import { mixed, type Part, Source } from './mix.ts';
+import { notingCopy } from './noting.ts';
+import type { Oracle } from './observation.ts';
 import { type GivenSamples, type Samples, samplesFor } from './samples.ts';
-import type { TestCase, TestStep } from './step.ts';
+import type { SentEvent, TestCase, TestStep } from './step.ts';
 import { Subject } from './subject.ts';
-import { changes, ignored, titleOf, tour } from './tour.ts';
+import { suffixes } from './suffixes.ts';
+import { changes, ignored, titleOf, tour, type Wanted } from './tour.ts';
 import { walks } from './walks.ts';
 
-export const PHASES = ['transitions', 'ignored events', 'ties', 'holds', 'walks'] as const;
+export const PHASES = [
+  'transitions',
+  'ignored events',
+  'ties',
+  'holds',
+  'walks',
+  'suffixes',
+] as const;
 export type Phase = (typeof PHASES)[number];
 
 export interface SuiteOptions extends GraphBounds {
@@ -31,7 +44,10 @@ export interface PhasedCase extends TestCase {
   readonly phase: Phase;
 }
 
-const WALK_STEPS = 120;
+/** Steps of a case. */
+const MOVES_STEPS = 40;
+const STAYS_STEPS = 200;
+const WALKS_STEPS = [30, 60, 120];
 /** Steps in which an event holds a deadline off. */
 const HOLD_STEPS = 80;
 
@@ -50,60 +66,103 @@ export class Suite {
     const { samples, seed = 1, phases = PHASES, caseStepsMax, quietMax, ...bounds } = options;
     this.machine = machine;
     this.samples = samplesFor(machine, samples);
-    this.#explorer = new Subject(machine);
-    this.graph = graphOf(this.#explorer, this.samples, bounds);
+    const { noting, found } = notingCopy(machine);
+    this.#explorer = new Subject(noting);
+    this.graph = graphOf(this.#explorer, this.samples, bounds, found.hits);
     this.#seed = seed;
     this.#phases = phases;
     this.#caseStepsMax = caseStepsMax;
     this.#quietMax = quietMax;
   }
 
-  /** Cases of `stepsMax` steps together; the last one may be cut. */
-  *cases(stepsMax: number): Generator<PhasedCase> {
+  /**
+   * Cases of `stepsMax` steps together; the last one may be cut. Where less than all can be seen, suffixes are
+   * among them.
+   */
+  *cases(stepsMax: number, oracle: Oracle = 'full'): Generator<PhasedCase> {
     let left = stepsMax;
-    for (const phase of this.#phases) {
-      for (const one of this.#casesOf(phase)) {
-        if (left <= 0) return;
-        const steps = one.steps.slice(0, left);
-        left -= steps.length;
-        yield { ...one, phase, steps };
-      }
+    for (const one of mixed(this.#rounds(oracle))) {
+      if (left <= 0) return;
+      const steps = one.steps.slice(0, left);
+      left -= steps.length;
+      yield { ...one, steps };
     }
   }
 
-  #casesOf(phase: Phase): Iterable<TestCase> {
+  /** Cases with one step of each kind, whatever the phases are: what coverage asks for in the fewest steps. */
+  *opening(): Generator<TestCase> {
+    yield* this.#births();
+    for (const wanted of [changes, ignored])
+      yield* this.#toured(
+        wanted === changes ? 'moves' : 'stays',
+        (edge) => edge.isFirst && wanted(edge),
+      );
+  }
+
+  #rounds(oracle: Oracle): Array<Array<Part<PhasedCase>>> {
+    const hidden = oracle === 'full' ? [] : suffixes(this.graph, oracle);
+    const walking = this.#sourceOf('walks', this.#walks());
+    const moves = (isFirst: boolean): Source<PhasedCase> =>
+      this.#tour('transitions', (edge) => edge.isFirst === isFirst && changes(edge));
+    const stays = (isFirst: boolean): Source<PhasedCase> =>
+      this.#tour('ignored events', (edge) => edge.isFirst === isFirst && ignored(edge));
+    return [
+      [{ source: this.#sourceOf('transitions', this.#births()), share: 1 }],
+      [
+        { source: moves(true), share: 4 },
+        { source: walking, share: 1, accompanies: true },
+      ],
+      [
+        { source: stays(true), share: 2 },
+        { source: walking, share: 1, accompanies: true },
+      ],
+      [
+        { source: this.#sourceOf('suffixes', hidden), share: 4 },
+        { source: moves(false), share: 4 },
+        { source: stays(false), share: 2 },
+        { source: this.#sourceOf('ties', this.#ties()), share: 1 },
+        { source: this.#sourceOf('holds', this.#holds()), share: 1 },
+        { source: walking, share: 2 },
+      ],
+    ];
+  }
+
+  /** Nothing of a phase that is not wanted. */
+  #sourceOf(phase: Phase, cases: Iterable<TestCase>): Source<PhasedCase> {
+    return new Source(this.#phases.includes(phase) ? named(phase, cases) : []);
+  }
+
+  #tour(phase: 'transitions' | 'ignored events', wanted: Wanted): Source<PhasedCase> {
+    return this.#sourceOf(phase, this.#toured(phase === 'transitions' ? 'moves' : 'stays', wanted));
+  }
+
+  #toured(title: 'moves' | 'stays', wanted: Wanted): Iterable<TestCase> {
+    const stepsMax = this.#caseStepsMax ?? (title === 'moves' ? MOVES_STEPS : STAYS_STEPS);
     const subject = new Subject(this.machine);
-    switch (phase) {
-      case 'transitions':
-        return tour(subject, this.samples, this.graph, changes, {
-          title: 'moves',
-          ...(this.#caseStepsMax !== undefined && { stepsMax: this.#caseStepsMax }),
-        });
-      case 'ignored events':
-        return tour(subject, this.samples, this.graph, ignored, {
-          title: 'stays',
-          stepsMax: this.#caseStepsMax ?? 200,
-        });
-      case 'ties':
-        return this.#ties();
-      case 'holds':
-        return this.#holds();
-      case 'walks':
-        return walks(subject, this.samples, {
-          seed: this.#seed,
-          stepsMax: WALK_STEPS,
-          title: 'walks',
-          ...(this.#quietMax !== undefined && { quietMax: this.#quietMax }),
-        });
-    }
+    return tour(subject, this.samples, this.graph, wanted, { title, stepsMax });
+  }
+
+  /** Inputs with which it ends, or throws, as it is spawned: no tour goes there. */
+  *#births(): Generator<TestCase> {
+    for (const [input, key] of this.graph.roots)
+      if (this.graph.situations.get(key)?.isActive === false)
+        yield { input, title: 'is spawned', steps: [] };
+  }
+
+  #walks(): Iterable<TestCase> {
+    return walks(new Subject(this.machine), this.samples, {
+      seed: this.#seed,
+      lengths: WALKS_STEPS,
+      title: 'walks',
+      ...(this.#quietMax !== undefined && { quietMax: this.#quietMax }),
+    });
   }
 
   /** Every event at the instant of a deadline, before it: the other order is among the moves. */
   *#ties(): Generator<TestCase> {
     const subject = this.#explorer;
     for (const situation of this.graph.situations.values()) {
-      if (!situation.isActive) continue;
-      for (const event of this.samples.events) {
+      for (const event of this.#eventsIn(situation)) {
         setTo(subject, situation, this.samples);
         const due = subject.earliest;
         if (due === undefined || due.dueAt <= subject.at) break;
@@ -119,8 +178,7 @@ export class Suite {
     const subject = this.#explorer;
     const keys = new Keys(this.samples);
     for (const situation of this.graph.situations.values()) {
-      if (!situation.isActive) continue;
-      for (const event of this.samples.events) {
+      for (const event of this.#eventsIn(situation)) {
         setTo(subject, situation, this.samples);
         const [name, key] = [subject.earliest?.id, keys.of(subject)];
         const steps: TestStep[] = [];
@@ -148,4 +206,14 @@ export class Suite {
       }
     }
   }
+
+  #eventsIn(situation: Situation): readonly SentEvent[] {
+    if (!situation.isActive) return [];
+    setTo(this.#explorer, situation, this.samples);
+    return this.samples.eventsAt(this.#explorer.snapshot.context, this.#explorer.at);
+  }
+}
+
+function* named(phase: Phase, cases: Iterable<TestCase>): Generator<PhasedCase> {
+  for (const one of cases) yield { ...one, phase };
 }

@@ -14,7 +14,7 @@ import { type TestCase, type TestStep, wordsOf } from './step.ts';
 import type { Subject } from './subject.ts';
 
 /** Which steps a tour is to take. */
-export type Wanted = (edge: Edge, situation: Situation) => boolean;
+export type Wanted = (edge: Edge) => boolean;
 
 export interface TourOptions {
   readonly title: string;
@@ -25,9 +25,9 @@ export interface TourOptions {
 const STEPS_MAX = 40;
 
 /** Steps that change something: transitions, deadlines, outcomes of children. */
-export const changes: Wanted = ({ isChange }) => isChange;
+export const changes = ({ isChange }: Edge): boolean => isChange;
 /** Events that are ignored where they are sent. */
-export const ignored: Wanted = ({ isChange, step }) => !isChange && step.type === 'send';
+export const ignored = ({ isChange, step }: Edge): boolean => !isChange && step.type === 'send';
 
 export function* tour(
   subject: Subject,
@@ -70,9 +70,9 @@ export function* tour(
       const way = ways.from(key, 1 + (ways.first()?.way.length ?? 0));
       if (way === undefined) break;
       for (const { step } of way) perform(step);
-      // A moment may turn out to be another one than its situation says; then nothing waits for it here.
+      // A moment may turn out to be another one than its situation says: then only its own way leads there.
       const last = way.at(-1) as Edge;
-      if (keys.of(subject) !== last.to) open.delete(last.to);
+      if (keys.of(subject) !== last.to) ways.missed(last.to);
     }
     if (steps.length > 0) yield { input, title: `${title}: ${titleOf(steps)}`, steps };
   }
@@ -97,7 +97,7 @@ type Open = Map<string, Set<Edge>>;
 function openEdges({ situations }: Graph, wanted: Wanted): Open {
   const open: Open = new Map();
   for (const situation of situations.values()) {
-    const edges = situation.edges.filter((edge) => wanted(edge, situation));
+    const edges = situation.edges.filter(wanted);
     if (edges.length > 0) open.set(situation.key, new Set(edges));
   }
   return open;
@@ -115,6 +115,8 @@ class Ways {
   readonly #open: Open;
   /** Situations with what was open, the nearest to a beginning last. */
   readonly #byDistance: Situation[];
+  /** Situations to which a way that should have led there did not. */
+  readonly #missed = new Set<string>();
   /** One step to each other situation that a step leads to. */
   readonly #neighbours = new Map<string, readonly Edge[]>();
 
@@ -135,6 +137,10 @@ class Ways {
     }
   }
 
+  missed(key: string): void {
+    this.#missed.add(key);
+  }
+
   /** A shortest way to something open, of a limited number of steps. */
   from(start: string, stepsMax: number): Edge[] | undefined {
     const cameBy = new Map<string, Edge | undefined>([[start, undefined]]);
@@ -143,7 +149,7 @@ class Ways {
     for (let length = 0; length <= stepsMax && rim.length > 0; length++) {
       const next: string[] = [];
       for (const key of rim) {
-        if (length > 0 && this.#open.has(key)) {
+        if (length > 0 && this.#open.has(key) && !this.#missed.has(key)) {
           const way: Edge[] = [];
           for (let edge = cameBy.get(key); edge !== undefined; ) {
             way.unshift(edge);

@@ -1,12 +1,13 @@
 /**
- * Walks: long random cases that prefer what was done least so far, and stop at the last millisecond before
- * a deadline half of the time.
+ * Walks: random cases, short and long ones, that prefer what was done least so far, in this situation and in
+ * these states, and stop at the last millisecond before a deadline half of the time.
  *
  * They find what no table of states and events can name: what only a history of many steps brings about.
  */
 
 import { SeededRandom } from '../../simulator/world/random.ts';
 import { Keys, stepsFrom } from './graph.ts';
+import { atomicIn } from './kinds.ts';
 import type { Samples } from './samples.ts';
 import type { TestCase, TestStep } from './step.ts';
 import type { Subject } from './subject.ts';
@@ -14,7 +15,8 @@ import { titleOf } from './tour.ts';
 
 export interface WalkOptions {
   readonly seed: number;
-  readonly stepsMax: number;
+  /** Steps of a case: those of the first, of the second, and so on, and again from the first. */
+  readonly lengths: readonly number[];
   /** Name of the walk; steps of a walk of another name are drawn apart. */
   readonly title: string;
   /** Cases in a row that did nothing new, after which it ends. Default 40. */
@@ -27,7 +29,7 @@ const QUIET_MAX = 40;
 export function* walks(
   subject: Subject,
   samples: Samples,
-  { seed, stepsMax, title, quietMax = QUIET_MAX }: WalkOptions,
+  { seed, lengths, title, quietMax = QUIET_MAX }: WalkOptions,
 ): Generator<TestCase> {
   const random = new SeededRandom(seed, title);
   const keys = new Keys(samples);
@@ -36,11 +38,12 @@ export function* walks(
   let quiet = 0;
   for (let number = 1; quiet < quietMax; number++) {
     const known = counts.size;
+    const stepsMax = lengths[(number - 1) % lengths.length] as number;
     const input = inputs[Math.floor(random.next() * inputs.length)] as string;
     subject.begin(samples.inputs[input]);
     const steps: TestStep[] = [];
     while (steps.length < stepsMax && subject.isActive) {
-      const step = draw(stepsFrom(subject, samples), keys.of(subject), counts, random);
+      const step = draw(stepsFrom(subject, samples), subject, keys, counts, random);
       if (step === undefined) break;
       const taken = atBoundary(step, random);
       subject.perform(taken);
@@ -51,22 +54,32 @@ export function* walks(
   }
 }
 
-/** One of the steps, the likelier the less often it was taken here. */
+/** One of the steps, the likelier the less often it was taken here, and one of its kind in these states. */
 function draw(
   steps: readonly TestStep[],
-  key: string,
+  subject: Subject,
+  keys: Keys,
   counts: Map<string, number>,
   random: SeededRandom,
 ): TestStep | undefined {
-  const names = steps.map((step) => `${key} ${JSON.stringify(step)}`);
-  const weights = names.map((name) => 1 / (1 + (counts.get(name) ?? 0)) ** 2);
+  const key = keys.of(subject);
+  const states = atomicIn(subject.snapshot).join(' ');
+  const namesOf = (step: TestStep): string[] => [
+    `${key} ${JSON.stringify(step)}`,
+    `${states} ${step.type === 'send' ? step.event.type : step.type}`,
+  ];
+  const count = (name: string): number => counts.get(name) ?? 0;
+  const weights = steps.map((step) => {
+    const [here, kind] = namesOf(step) as [string, string];
+    return 1 / ((1 + count(here)) ** 2 * (1 + count(kind)));
+  });
   let left = random.next() * weights.reduce((sum, weight) => sum + weight, 0);
   for (const [index, weight] of weights.entries()) {
     left -= weight;
     if (left > 0 && index < steps.length - 1) continue;
-    const name = names[index] as string;
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-    return steps[index];
+    const step = steps[index] as TestStep;
+    for (const name of namesOf(step)) counts.set(name, count(name) + 1);
+    return step;
   }
   return undefined;
 }

@@ -9,6 +9,8 @@ export interface Mutant {
   readonly operator: string;
   readonly where: string;
   machine(): AnyStateMachine;
+  /** A draft of the machine with the change made. */
+  draft(): Draft;
 }
 
 /** A change that an operator can make to a draft, found on one copy and made on another. */
@@ -35,16 +37,13 @@ export function mutantsBy(
   const mutants: Mutant[] = [];
   for (const [operator, changesOf] of Object.entries(operators)) {
     for (const { where, make } of changesOf(draftOf(machine), machine)) {
-      mutants.push({
-        id: `${operator}: ${where}`,
-        operator,
-        where,
-        machine: () => {
-          const draft = draftOf(machine);
-          make(draft);
-          return rebuild(draft);
-        },
-      });
+      const draft = (): Draft => {
+        const changed = draftOf(machine);
+        make(changed);
+        return changed;
+      };
+      const id = `${operator}: ${where}`;
+      mutants.push({ id, operator, where, draft, machine: () => rebuild(draft()) });
     }
   }
   return mutants;
