@@ -21,6 +21,7 @@ export interface TestOptions {
   readonly sample?: number;
   readonly workers: number;
   readonly min?: number;
+  readonly inspect?: boolean;
   readonly restarts: boolean;
   readonly out?: string;
   readonly json?: boolean;
@@ -38,7 +39,7 @@ Examples:
   $ escapement test order.js --suite "npx vitest run" --sample 40 --min 90
   $ escapement test order.js --driver shop-driver.js --steps 500
   $ escapement test generate order.js --out test/order
-  $ escapement test replay escapement-failures/order-1.json
+  $ escapement test replay escapement-failures/order-1.json --inspect
 
 Exit codes: 0 nothing failed, 1 a test failed, 2 a share is below --min, 64 usage, 65 bad module or file.`;
 
@@ -63,6 +64,10 @@ export function testCommand(output: Output, setExitCode: (code: ExitCode) => voi
       parseCount,
     )
     .option('--no-restarts', 'do not play everything again with a restart before each step')
+    .option(
+      '--inspect',
+      'of a replay: write the way to the failing step as a page of the inspector',
+    )
     .option('--out <dir>', 'where files go: generated tests, failures')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)

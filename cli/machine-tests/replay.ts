@@ -1,11 +1,16 @@
-/** `test replay FILE`: plays a failing test again, and says whether it still fails. */
+/**
+ * `test replay FILE`: plays a failing test again, and says whether it still fails. With `--inspect` its way to the
+ * failing step becomes a page of the inspector beside the file.
+ */
 
 import { resolve } from 'node:path';
-import { engineDriver } from '../../testing/model/engine-driver.ts';
+import { pathToFileURL } from 'node:url';
+import { messageOf } from '../../runtime/base/errors.ts';
+import { engineDriver, writeFailurePage } from '../../testing/model/engine-driver.ts';
 import { playLive } from '../../testing/model/live.ts';
 import { samplesFor } from '../../testing/model/samples.ts';
 import type { TestOptions } from '../commands/test.ts';
-import { EXIT, type ExitCode } from '../exit.ts';
+import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
 import { loadMachine } from '../loaders/machine-module.ts';
 import { type Output, printable } from '../render/output.ts';
 import { readFailure } from './failure-file.ts';
@@ -24,6 +29,16 @@ export async function replay(
     ? [found.driver]
     : [false, true].map((restartsAlways) => () => engineDriver(machine, { restartsAlways }));
   const samples = samplesFor(machine, found.samples);
+  if (options.inspect === true) {
+    const page = resolve(path.replace(/(\.json)?$/, '.html'));
+    try {
+      await writeFailurePage(machine, samples.inputs[failure.test.input], failure, page);
+    } catch (thrown) {
+      throw new CommandFailure(EXIT.unavailable, messageOf(thrown), { cause: thrown });
+    }
+    if (options.json !== true)
+      output.line(`in the inspector, at the failing step: ${pathToFileURL(page).href}`);
+  }
   for (const factory of factories) {
     const { failures } = await playLive(machine, samples, [failure.test], {
       driver: factory,

@@ -24,7 +24,9 @@ export function printFailure(failure: LiveFailure, path: string | undefined, out
   }
   output.line(`  expected   ${printable(expected)}`);
   output.line(`  seen       ${printable(seen)}`);
-  if (path !== undefined) output.line(`  again      escapement test replay ${printable(path)}`);
+  if (path === undefined) return;
+  output.line(`  again      escapement test replay ${printable(path)}`);
+  output.line(`  look       escapement test replay ${printable(path)} --inspect`);
 }
 
 export function printCoverage(

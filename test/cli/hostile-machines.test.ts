@@ -15,7 +15,7 @@ const ASKING = `initial: 'asking', states: {
   asking: { invoke: { src: fromCallback(({ sendBack }) => {
     const timer = setInterval(() => sendBack({ type: 'tick' }), 1);
     return () => clearInterval(timer);
-  }), onDone: 'over' }, on: { tick: 'ticked' } },
+  }), onDone: 'over', onError: 'over' }, on: { tick: 'ticked' } },
   ticked: {}, over: {},
 }`;
 
@@ -68,7 +68,9 @@ describe('in this process', () => {
     const refused = await tested('ten.js');
     expect(refused.code).toBe(64);
     expect(refused.err).toContain('lamp0, lamp1');
-    expect((await escapement(['test', at('ten.js'), '--machine', 'lamp7'])).code).toBe(0);
+    expect(
+      (await escapement(['test', at('ten.js'), '--machine', 'lamp7', '--steps', '5'])).code,
+    ).toBe(0);
   });
 
   test('deadlines that are due at once again and again are reported', async () => {
@@ -82,7 +84,9 @@ describe('in this process', () => {
   });
 
   test('what a callback would send is an event like others', async () => {
-    const done = await escapement(['test', at('callback.js'), '--coverage', '--json']);
+    const done = await escapement([
+      ...['test', at('callback.js'), '--coverage', '--json', '--out', at('callback')],
+    ]);
     expect(done.code, done.out).toBe(0);
     expect(JSON.parse(done.out).coverage.transitions.missing).toEqual([]);
   });

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { escapement } from './command-line.ts';
+import { ended, escapement, start } from './command-line.ts';
 import { OwnProject } from './own-project.ts';
 
 const LAMP = `
@@ -96,7 +96,11 @@ describe('test', () => {
     const { failures, files } = JSON.parse(failed.out);
     expect(failures).toHaveLength(1);
     expect(failures[0].test.steps).toHaveLength(5);
-    expect((await run('test', 'replay', files[0])).code).toBe(1);
+    // The page of the inspector is built with the program.
+    const again = await ended(start(['test', 'replay', files[0], '--inspect']));
+    expect(again.code).toBe(1);
+    const [, page = ''] = /step: (file:\S+\.html)/.exec(again.out) ?? [];
+    expect(readFileSync(new URL(page), 'utf8')).toContain('few presses');
     expect((await run('test', 'replay', at('lamp.js'))).code).toBe(65);
   });
 

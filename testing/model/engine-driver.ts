@@ -11,6 +11,7 @@ import { RuntimeError } from '../../runtime/base/errors.ts';
 import { SimulatedClock, type TestRuntime, testRuntime } from '../../simulator/testing.ts';
 import { draftOf, type InvokeDraft, rebuild, statesIn } from './definition.ts';
 import type { Driver } from './driver.ts';
+import type { LiveFailure } from './live.ts';
 import type { Observation } from './observation.ts';
 import type { TestStep } from './step.ts';
 import { BEGINS_AT } from './subject.ts';
@@ -62,6 +63,36 @@ export function engineDriver(
       runtime = undefined;
     },
   };
+}
+
+/**
+ * Plays a failing case once more on the engine, up to the step at which it fails, and writes it as a page of the
+ * inspector. @throws what hindered it from being written
+ */
+export async function writeFailurePage(
+  machine: AnyStateMachine,
+  input: unknown,
+  { test, afterStep, what, expected, seen }: LiveFailure,
+  page: string,
+): Promise<void> {
+  const pending = new Map<string, Pending>();
+  const kind = withoutOwnChildren(machine, pending);
+  const clock = new SimulatedClock({ startAt: BEGINS_AT });
+  const failed = new Error(`${what}: expected ${expected}, seen ${seen}`);
+  const play = async (runtime: TestRuntime): Promise<void> => {
+    await runtime.spawn(ADDRESS, { input } as never);
+    await runtime.settle();
+    for (const step of test.steps.slice(0, afterStep)) await carryOut(runtime, step, pending);
+    throw failed;
+  };
+  try {
+    await testRuntime({ kinds: { machine: kind }, clock, page }, play as never);
+  } catch (thrown) {
+    const isWritten = thrown instanceof Error && thrown.message.includes(`page: ${page}`);
+    if (isWritten) return;
+    // What the test threw comes first, and then why there is no page.
+    throw new Error(thrown instanceof Error ? thrown.message.split('\n').at(-1) : String(thrown));
+  }
 }
 
 async function carryOut(

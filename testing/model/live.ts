@@ -112,6 +112,8 @@ class Player {
     const input = this.#samples.inputs[test.input];
     const driver = this.#driver;
     this.#subject.begin(input);
+    const born = this.#threw(test, 0);
+    if (born !== undefined) return born;
     let afterStep = 0;
     try {
       const started = await this.#doing(test, 0, () => driver.start(input));
@@ -121,7 +123,9 @@ class Player {
       for (const step of test.steps) {
         afterStep += 1;
         this.#subject.perform(step);
+        // On the driver it might never come back.
         const failure =
+          this.#threw(test, afterStep) ??
           (await this.#doing(test, afterStep, () => driver.perform(step))) ??
           (await this.#compare(test, afterStep));
         if (failure !== undefined) return failure;
@@ -140,19 +144,20 @@ class Player {
     try {
       await act();
     } catch (thrown) {
-      if (this.#subject.thrown !== undefined) return undefined;
       const seen = thrown instanceof Error ? thrown.message : String(thrown);
       return { test, afterStep, what: 'the driver threw', expected: 'no error', seen };
     }
     return undefined;
   }
 
-  async #compare(test: TestCase, afterStep: number): Promise<LiveFailure | undefined> {
+  #threw(test: TestCase, afterStep: number): LiveFailure | undefined {
     const { thrown } = this.#subject;
-    if (thrown !== undefined) {
-      const seen = thrown instanceof Error ? thrown.message : String(thrown);
-      return { test, afterStep, what: 'the machine threw', expected: 'no error', seen };
-    }
+    if (thrown === undefined) return undefined;
+    const seen = thrown instanceof Error ? thrown.message : String(thrown);
+    return { test, afterStep, what: 'the machine threw', expected: 'no error', seen };
+  }
+
+  async #compare(test: TestCase, afterStep: number): Promise<LiveFailure | undefined> {
     const { snapshot } = this.#subject;
     const seen = await this.#driver.observe();
     const written = afterStep === 0 ? undefined : this.#expectedValues?.[afterStep - 1];

@@ -77,7 +77,7 @@ export class Subject {
     return this.thrown === undefined && this.#tree.hasChildren;
   }
 
-  /** Spawns the actor. */
+  /** Spawns the actor; what is due at once fires. */
   begin(input: unknown): void {
     this.at = BEGINS_AT;
     this.#timers = new TimerTable();
@@ -86,6 +86,7 @@ export class Subject {
     try {
       this.#tree = this.chart.start('it', input, this.at, this.#effects, 0, () => {});
       this.#settle();
+      this.#fireDue(this.at);
     } catch (thrown) {
       this.thrown = thrown ?? new Error('undefined was thrown');
     }

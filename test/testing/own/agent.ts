@@ -82,7 +82,7 @@ export const agentAttempt: OwnMachine = {
   },
   unreachable: {
     'agent.active.checkpoint.requested on checkpoint.reported (3)':
-      'A checkpoint that answers no request answers the one that is open.',
+      'A checkpoint that names no request answers the open request.',
     'agent.active.interval.ticking after checkpointInterval (1)': CLOCK_FIRST,
     'agent.active.checkpoint.requested after checkpointWait (1)': CLOCK_FIRST,
     'agent on leadership.acquired': 'Every state in which it lives has an answer of its own.',

@@ -59,7 +59,7 @@ function events(context: OrchestrationContext): SentEvent[] {
     { ...usage, kind: 'context', remainingPercent: 80 },
     { ...usage, kind: 'session', remainingPercent: 5 },
     { ...usage, kind: 'session', remainingPercent: 80 },
-    { ...usage, kind: 'agent', amounts: { tokens: 6 } },
+    { ...usage, kind: 'agent', amounts: { tokens: 11 } },
     { type: 'quota.exhausted', attemptId, resetsInMs: 60_000 },
     ...SETTLED.map((state) => ({
       ...{ ...settled, taskId, attemptId: live === undefined ? null : attemptId, state },
@@ -81,6 +81,7 @@ function events(context: OrchestrationContext): SentEvent[] {
 
 export const orchestration: OwnMachine = {
   machine: orchestrationMachine,
+  situationsMax: 3_000,
   samples: {
     inputs: { usual: { runId: 'r1', about: {} } },
     events,
