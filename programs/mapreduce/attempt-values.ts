@@ -5,16 +5,18 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AgentParams } from '../../machines/mapreduce/map-agent/setup.ts';
 import { writeDurably } from '../runs.ts';
+import type { ItemPlaces } from './item-places.ts';
 import { VALUE_BYTES_MAX, type Values } from './placeholders.ts';
 import type { Plan } from './plan.ts';
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Writes the file of the item too, for values that are larger than an argument may be. */
+/** Writes the item to the file of its place too, for values that are larger than an argument may be. */
 export function ownVariables(
   { runId, folder, items }: Plan,
   { agentId, attempt, role, itemIndex }: AgentParams,
   mark: { readonly name: string; readonly value: string },
+  places: ItemPlaces,
 ): Variables {
   const common = {
     [mark.name]: mark.value,
@@ -25,7 +27,7 @@ export function ownVariables(
   if (role === 'reduce') return { ...common, ESCAPEMENT_RESULTS_FILE: folder.resultsPath };
   if (role === 'setup') return common;
   const { itemId, value } = items.at(itemIndex);
-  const file = folder.agentFile(agentId, 'item.json');
+  const file = folder.itemFile(places.of(mark.value));
   writeFileSync(file, JSON.stringify(value), { mode: 0o600 });
   return { ...common, ESCAPEMENT_ITEM_ID: itemId, ESCAPEMENT_ITEM_FILE: file };
 }

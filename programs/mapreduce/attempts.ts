@@ -18,12 +18,13 @@ import {
   Command,
   type CommandEnd,
   IdleNews,
-  Launcher,
+  type Launcher,
   OutputFile,
   ProcessGroups,
 } from '../processes.ts';
 import { ownVariables, valuesOf } from './attempt-values.ts';
 import { commandLineOf, inheritedVariables } from './environment.ts';
+import { ItemPlaces } from './item-places.ts';
 import { OutputWatch } from './output-watch.ts';
 import { ValueError } from './placeholders.ts';
 import { type Plan, stepsOf } from './plan.ts';
@@ -39,6 +40,7 @@ export interface AttemptServices {
   readonly data: string;
   /** Null: there is no enforcer. */
   readonly timers: TimerPort | null;
+  readonly launcher: Launcher;
   plan(runId: string): Plan;
   /** The results of the map as one JSON text. */
   results(runId: string): string;
@@ -54,7 +56,7 @@ const MARK = 'ESCAPEMENT_ATTEMPT_MARK';
 export class Attempts {
   readonly #services: AttemptServices;
   readonly #groups: ProcessGroups;
-  readonly #launcher = new Launcher();
+  readonly #places = new ItemPlaces();
   readonly #inherited = inheritedVariables();
   /** Commands of attempts that are not cleaned yet, by attempt. */
   readonly #running = new Map<string, Running[]>();
@@ -80,7 +82,7 @@ export class Attempts {
 
   /** Called when no attempt is at work any more. */
   close(): void {
-    this.#launcher.close();
+    this.#services.launcher.close();
   }
 
   async #prepare(params: AgentParams): Promise<void> {
@@ -119,9 +121,8 @@ export class Attempts {
     const plan = this.#services.plan(runId);
     const step = stepsOf(plan, role)[index];
     if (step === undefined) throw new RangeError(`There is no step ${index}.`);
-    const own = ownVariables(plan, params, this.#mark(params));
-    const results = () => this.#services.results(runId);
-    const values = valuesOf(plan, params, results);
+    const own = ownVariables(plan, params, this.#mark(params), this.#places);
+    const values = valuesOf(plan, params, () => this.#services.results(runId));
     const { claude } = plan.about;
     const { argv, env } = commandLineOf(step, role, values, claude, this.#inherited, own);
     const bytesMax = plan.workflow.map.outputBytesMax;
@@ -148,7 +149,7 @@ export class Attempts {
         ? worktreePath(data, runId, agentId)
         : plan.about.directory;
     const options = { argv, cwd, env, stdout, stderr };
-    const command = new Command(options, clock, this.#launcher.launch);
+    const command = new Command(options, clock, this.#services.launcher.launch);
     const running: Running = {
       params,
       index,
@@ -176,19 +177,17 @@ export class Attempts {
     });
   }
 
-  #ended(plan: Plan, { params, index, command }: Running, end: CommandEnd, isQuota: boolean): void {
+  #ended(plan: Plan, { params, index }: Running, end: CommandEnd, isQuota: boolean): void {
     const { exitCode, signal } = end;
     const isLast = index + 1 === stepsOf(plan, params.role).length;
     const isClean =
       isLast && exitCode === 0 && plan.about.git === null && this.#hasNothingLeft(params);
-    if (isClean) this.#forget(params);
+    if (isClean) this.#forget(params, true);
     const { agentId } = params;
     this.#tell(params, { type: 'command.ended', index, exitCode, signal, isClean, isQuota });
-    if (end.startFailure !== null)
-      this.#services.logger.warn(
-        { agentId, index, pid: command.group, error: end.startFailure },
-        'a command could not be started',
-      );
+    const { startFailure: error } = end;
+    if (error !== null)
+      this.#services.logger.warn({ agentId, index, error }, 'a command could not be started');
   }
 
   /** Nobody knows how it ends: the attempt begins again, once what may be left of this one is gone. */
@@ -261,11 +260,12 @@ export class Attempts {
     } catch (thrown) {
       failure = messageOf(thrown);
     }
-    this.#forget(params);
+    this.#forget(params, failure === null);
     this.#tell(params, { type: 'cleanup.finished', failure, worktree });
   }
 
-  #forget(params: AgentParams): void {
+  #forget(params: AgentParams, isClean: boolean): void {
+    this.#places.release(this.#mark(params).value, isClean);
     for (const { command } of this.#running.get(keyOf(params)) ?? []) command.release();
     this.#running.delete(keyOf(params));
     this.#services.timers?.release(params.agentId);

@@ -17,6 +17,7 @@ import { RuntimeError } from '../../runtime/base/errors.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import { Launcher } from '../processes.ts';
 import { type HostParts, openHost } from '../runs.ts';
 import { Attempts } from './attempts.ts';
 import { forgetControl } from './control.ts';
@@ -35,6 +36,8 @@ export interface HostOptions {
   readonly logger?: Logger | undefined;
   /** Null: no enforcer is there. Default: the deadlines of the engine. */
   readonly timers?: TimerPort | null | undefined;
+  /** Commands after which a helper process starts them. Default 8. */
+  readonly launcherAfter?: number | undefined;
 }
 
 type Kinds = {
@@ -60,7 +63,7 @@ export class Host {
 
   private constructor(
     { data, clock, logger, store, runtime }: HostParts,
-    timers: TimerPort | null | undefined,
+    { timers, launcherAfter }: Pick<HostOptions, 'timers' | 'launcherAfter'>,
   ) {
     this.data = data;
     this.runtime = runtime as unknown as Runtime<Kinds>;
@@ -73,16 +76,17 @@ export class Host {
       logger,
       data,
       timers: timers === undefined ? engineTimers() : timers,
+      launcher: new Launcher(launcherAfter),
       plan: (runId) => this.plan(runId),
       results: (runId) => this.results(runId),
     });
   }
 
   /** @throws {RuntimeError} STORE_LOCKED and what else opening a store throws */
-  static async open({ data, timers, ...ports }: HostOptions): Promise<Host> {
+  static async open({ data, timers, launcherAfter, ...ports }: HostOptions): Promise<Host> {
     const options = { ...ports, directory: data, place: PLACE, limits: LIMITS };
     const opened = await openHost<Host>(options, (parts, here) => {
-      const host = new Host(parts, timers);
+      const host = new Host(parts, { timers, launcherAfter });
       host.#register(parts.runtime, here);
       return host;
     });

@@ -2,7 +2,7 @@
  * Folder of a run: what belongs to it and is no state. The workflow and the items as they were at its start,
  * what commands have printed, patches, results.
  *
- *   runs/<run>/workflow.yml · items.jsonl · results.json · agents/<agent>.0.out, <agent>.item.json, …
+ *   runs/<run>/workflow.yml · items.jsonl · results.json · agents/<agent>.0.out, …, item-0.json, …
  */
 
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
@@ -44,6 +44,11 @@ export class RunFolder {
     return join(this.path, 'agents', `${agentId}.${name}`);
   }
 
+  /** File in which an attempt at work finds its item. */
+  itemFile(place: number): string {
+    return join(this.path, 'agents', `item-${place}.json`);
+  }
+
   outputPath(agentId: string, index: number, stream: 'out' | 'err'): string {
     return this.agentFile(agentId, `${index}.${stream}`);
   }
@@ -63,6 +68,8 @@ export class RunFolder {
 }
 
 function readText(path: string): string {
+  // Most commands print on one stream, and a failure costs more than a look.
+  if (!existsSync(path)) return '';
   try {
     return readFileSync(path, 'utf8');
   } catch {

@@ -9,7 +9,8 @@ import { Host } from '../../programs/mapreduce/host.ts';
 import { followRun, inputOf, prepare, resumeRun, startRun } from '../../programs/mapreduce/run.ts';
 
 const [folder = '.', runId = 'r1'] = process.argv.slice(2);
-const host = await Host.open({ data: join(folder, 'data') });
+// A helper starts commands as soon as it is up: runs that are killed soon have few.
+const host = await Host.open({ data: join(folder, 'data'), launcherAfter: 0 });
 if (host.stored.run(runId) === undefined) {
   const prepared = prepare(join(folder, 'workflow.yml'));
   await startRun(host, prepared, inputOf(prepared), { runId });

@@ -71,6 +71,15 @@ describe.concurrent('a placeholder', () => {
     expect(scene.has('ran')).toBe(false);
   });
 
+  test('of each attempt at work is in a file of its own', async ({ scene }) => {
+    const items = Array.from({ length: 24 }, (_, index) => ({ id: `n${index}`, index }));
+    const shell =
+      'sleep 0.02; cat "$ESCAPEMENT_ITEM_FILE"; basename "$ESCAPEMENT_ITEM_FILE" >> files';
+    const document = await scene.run({ items, shell, map: { max_parallel: 4 } });
+    expect(document.items.map(({ output }) => JSON.parse(output ?? ''))).toEqual(items);
+    expect(new Set(scene.read('files').trim().split('\n')).size).toBeLessThanOrEqual(4);
+  });
+
   test('is not needed for an item of a megabyte: it is read from its file', async ({ scene }) => {
     const items = ['y'.repeat(1_000_000)];
     const document = await scene.run({ items, shell: 'wc -c < "$ESCAPEMENT_ITEM_FILE"' });
