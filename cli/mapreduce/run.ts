@@ -4,32 +4,26 @@
  * The first SIGINT or SIGTERM stops it in order, so that it can be resumed; the second skips the grace.
  */
 
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { mapReduceRuns } from '../../inspector/runs/mapreduce.ts';
 import { runAddress } from '../../machines/mapreduce/addresses.ts';
 import type { HaltRules } from '../../machines/mapreduce/run/context.ts';
 import { durationText, type TerminationStep } from '../../machines/mapreduce/words.ts';
 import { serveControl } from '../../programs/mapreduce/control.ts';
-import { failedInput, failedItemsWarning } from '../../programs/mapreduce/failed-items.ts';
+import { failedItemsWarning } from '../../programs/mapreduce/failed-items.ts';
 import { Host } from '../../programs/mapreduce/host.ts';
 import type { RunDocument } from '../../programs/mapreduce/index.ts';
-import { hasItems } from '../../programs/mapreduce/items.ts';
-import type { About, Plan } from '../../programs/mapreduce/plan.ts';
+import type { Plan } from '../../programs/mapreduce/plan.ts';
 import {
   followRun,
-  hashOf,
   inputOf,
   laterLimitText,
   prepare,
-  prepareStored,
-  resumeRun,
   startRun,
 } from '../../programs/mapreduce/run.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
 import type { Surroundings } from '../commands/commands.ts';
-import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
 import type { ListenAddress } from '../node/listen-address.ts';
 import { listenFor, parseOwnAddress, type RunListener } from '../node/run-listener.ts';
 import { type Output, printable } from '../render/output.ts';
@@ -44,14 +38,14 @@ import {
   withDataOptions,
 } from './options.ts';
 import { Progress } from './progress.ts';
+import { beginResumed, type ResumeFlags } from './resume.ts';
 
-interface RunFlags extends DataOptions {
+interface RunFlags extends DataOptions, ResumeFlags {
   readonly parallel?: number;
   readonly agentTimeout?: number;
   readonly command?: readonly string[];
   readonly runId?: string;
   readonly resume?: string;
-  readonly useStored?: boolean;
   readonly quiet?: boolean;
   readonly events?: boolean;
   readonly listen?: ListenAddress;
@@ -59,7 +53,6 @@ interface RunFlags extends DataOptions {
   readonly eta?: boolean;
   readonly halt?: HaltRules;
   readonly termseq?: readonly TerminationStep[];
-  readonly retryFailed?: boolean;
 }
 
 const HELP = `
@@ -122,6 +115,10 @@ function flagged(command: Command): Command {
       'serve metrics, actors, timers and the inspector there',
       parseOwnAddress,
     )
+    .option(
+      '--only-changed',
+      'of the workflow file as it is now: run what is new or changed, or was not done',
+    )
     .option('--retry-failed', 'of a run that has ended: run what has failed, and only that')
     .option('--joblog <file>', 'write a line for each attempt, in the columns of GNU parallel')
     .option('--eta', 'say how long the rest may take')
@@ -149,42 +146,7 @@ async function start(file: string, flags: RunFlags, around: Surroundings): Promi
 }
 
 async function resume(runId: string, flags: RunFlags, around: Surroundings): Promise<void> {
-  await hosting(flags, around, async (host) => {
-    const run = host.stored.run(runId);
-    if (run !== undefined && flags.useStored !== true)
-      refuseChanged(run.context.about as unknown as About, host.plan(runId));
-    if (flags.retryFailed === true) return retryFailed(host, runId);
-    await resumeRun(host, runId);
-    return runId;
-  });
-}
-
-/** A run of its own, of the items of another one that came to no good end. */
-function retryFailed(host: Host, runId: string): Promise<string> {
-  const given = { resolvesFailedItems: true };
-  return startRun(host, prepareStored(host, runId, {}), failedInput(host, runId), given);
-}
-
-function refuseChanged({ workflowFile, workflowHash, itemsHash }: About, plan: Plan): void {
-  if (workflowFile === null) return;
-  let text: string | undefined;
-  try {
-    text = readFileSync(workflowFile, 'utf8');
-  } catch {
-    // A file that is gone was not changed into another one: the run has its own copy.
-  }
-  if (text === undefined) return;
-  if (hashOf(text) === workflowHash) {
-    const { directory } = plan.about;
-    if (
-      hasItems(resolve(directory, plan.workflow.map.input), plan.workflow.map.jsonPath, itemsHash)
-    )
-      return;
-    const input = `${plan.workflow.map.input} was changed since the run began. Add --use-stored to go on with its items as they were.`;
-    throw new CommandFailure(EXIT.configuration, input);
-  }
-  const what = `${workflowFile} was changed since the run began. Add --use-stored to go on with what it was.`;
-  throw new CommandFailure(EXIT.configuration, what);
+  await hosting(flags, around, (host) => beginResumed(host, runId, flags));
 }
 
 /** Hosts a run from its begin, or its continuation, to its end. */

@@ -7,10 +7,12 @@
 import type { MapAgentContext } from '../../machines/mapreduce/map-agent.ts';
 import type { ItemRow } from '../../machines/mapreduce/run/context.ts';
 import type { StoredActor } from '../runs.ts';
+import { itemHasher } from './item-hashes.ts';
 import { ItemFile } from './items.ts';
 import type { About } from './plan.ts';
 import type { RunFolder } from './run-folder.ts';
 import { type RunStatus, type StoredRun, type StoredRuns, statusOf } from './stored-runs.ts';
+import { parseWorkflow } from './workflow.ts';
 
 export interface RunDocument {
   readonly runId: string;
@@ -26,6 +28,8 @@ export interface RunDocument {
 
 export interface ItemDocument {
   readonly itemId: string;
+  /** Of the item and the template: the same for the same commands with the same values. */
+  readonly hash: string;
   readonly outcome: string;
   readonly reason: string | null;
   readonly output: string | null;
@@ -78,11 +82,13 @@ export function runDocument(stored: StoredRuns, run: StoredRun, folder: RunFolde
   const attempts = attemptsOf(stored, runId, folder);
   const rows = stored.items(runId);
   const file = new ItemFile(folder.itemsPath);
+  const hashOf = itemHasher(parseWorkflow(folder.readWorkflow(), 'workflow.yml').map.template);
   const items: ItemDocument[] = [];
-  for (let index = 0; index < rules.itemCount; index++)
-    items.push(
-      itemDocument(file.at(index).itemId, rows.get(index), attempts.get(index) ?? [], run),
-    );
+  for (let index = 0; index < rules.itemCount; index++) {
+    const { itemId, value } = file.at(index);
+    const hash = hashOf(value);
+    items.push(itemDocument({ itemId, hash }, rows.get(index), attempts.get(index) ?? [], run));
+  }
   file.close();
   const [side] = reduce.attempts === 0 ? [] : [`reduce-${reduce.attempts}`];
   const reduceAgent = side === undefined ? undefined : stored.agent(runId, side);
@@ -103,7 +109,7 @@ export function runDocument(stored: StoredRuns, run: StoredRun, folder: RunFolde
 }
 
 function itemDocument(
-  itemId: string,
+  item: Pick<ItemDocument, 'itemId' | 'hash'>,
   row: ItemRow | undefined,
   attempts: readonly AttemptDocument[],
   run: StoredRun,
@@ -113,7 +119,7 @@ function itemDocument(
   const reason = row === undefined ? (hasFailed ? 'jobFailed' : null) : row.reason;
   const output =
     outcome === 'done' ? (attempts.at(-1)?.commands.at(-1)?.output ?? '').replace(/\n$/, '') : null;
-  return { itemId, outcome, reason, output, attempts };
+  return { ...item, outcome, reason, output, attempts };
 }
 
 /** Attempts that ran without a timer because none was to be had. */

@@ -173,6 +173,30 @@ test('--joblog has a line for each attempt, in the columns of GNU parallel; --et
 });
 
 describe('resume', () => {
+  test('--only-changed runs what is new or changed, wherever it stands', async ({ scene }) => {
+    const shell = 'echo ${item} >> ran';
+    scene.write({ items: ['a', 'b', 'c'], shell });
+    const args = ['mapreduce', 'run', scene.path('workflow.yml'), '--run-id', 'r1', '--quiet'];
+    expect((await escapement([...args, '--data', scene.data])).code).toBe(0);
+    const changed = ['mapreduce', 'resume', 'r1', '--only-changed', '--data', scene.data, '--json'];
+    const nothing = await escapement([...changed, '--quiet']);
+    expect([nothing.code, nothing.err]).toEqual([1, expect.stringContaining('No item is new')]);
+    scene.write({ items: ['new', 'c', 'b2', 'a'], shell });
+    const { code, out } = await escapement([...changed, '--quiet']);
+    expect([code, JSON.parse(out).summary.done]).toEqual([0, 2]);
+    expect(scene.read('ran')).toBe('a\nb\nc\nnew\nb2\n');
+    // Another command for the same items is another item; another limit is none.
+    scene.write({ items: ['a', 'c'], shell, map: { agent_timeout_secs: 50 } });
+    expect((await escapement([...changed, '--quiet'])).code).toBe(1);
+    scene.write({ items: ['a', 'c'], shell: `${shell}; true` });
+    const again = JSON.parse((await escapement([...changed, '--quiet'])).out);
+    expect(again.summary.done).toBe(2);
+    const first = await escapement(['mapreduce', 'show', 'r1', '--data', scene.data, '--json']);
+    const hashes = JSON.parse(first.out).items.map(({ hash }: { hash: string }) => hash);
+    expect(hashes).not.toContain(again.items[0].hash);
+    expect(new Set(hashes).size).toBe(3);
+  });
+
   test('--retry-failed runs what has failed, and only that', async ({ scene }) => {
     const shell = 'echo ${item} >> ran; [ ${item} != b ] || test -e go';
     await run(scene, { shell });
