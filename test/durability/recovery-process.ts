@@ -1,12 +1,9 @@
 /** Starts `recovery-program.ts` in a process of its own, gives it orders, and waits for what it tells. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { compiledProgram } from '../kit/compiled.ts';
-import { ROOT } from '../project-files.ts';
+import { TellingProcess } from '../kit/telling-process.ts';
 import type { Order, ProgramSetup } from './recovery-program.ts';
 
 const PROGRAM = 'test/durability/recovery-program.ts';
@@ -83,45 +80,17 @@ export class RecoverySite {
   }
 }
 
-export class RecoveryProcess {
-  readonly exited: Promise<number | string>;
-  readonly #child: ChildProcess;
-  readonly #told: Told[] = [];
+export class RecoveryProcess extends TellingProcess<Told> {
   readonly #node: string;
-  readonly #waiting = new Set<() => void>();
   #orders = 0;
-  #errors = '';
-  #ending: number | string | undefined;
 
   constructor(setup: ProgramSetup) {
+    super(PROGRAM, [JSON.stringify(setup)]);
     this.#node = setup.nodes[0]?.node ?? '';
-    this.#child = spawn(process.execPath, [compiledProgram(PROGRAM), JSON.stringify(setup)], {
-      cwd: ROOT,
-    });
-    createInterface({ input: this.#child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      this.#told.push(JSON.parse(line));
-      this.#look();
-    });
-    this.#child.stderr?.on('data', (text) => {
-      this.#errors += text;
-    });
-    // An order to a process that has just been killed is no failure of the test.
-    this.#child.stdin?.on('error', () => {});
-    this.exited = new Promise((resolve) => {
-      this.#child.on('exit', (code, signal) => {
-        this.#ending = code ?? signal ?? 'unknown';
-        resolve(this.#ending);
-        this.#look();
-      });
-    });
-  }
-
-  get pid(): number {
-    return this.#child.pid as number;
   }
 
   get isHosting(): boolean {
-    return this.#told.some(({ event }) => event === 'hosts');
+    return this.told.some(({ event }) => event === 'hosts');
   }
 
   /** Resolves when it hosts the place of its node, with the fence and the moment. */
@@ -156,15 +125,10 @@ export class RecoveryProcess {
     return (seen as { counts: Record<string, number> }).counts;
   }
 
-  async kill(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGTERM'): Promise<void> {
-    this.#child.kill(signal);
-    if (signal === 'SIGKILL') await this.exited;
-  }
-
   async #order(order: Omit<Order, 'id'>): Promise<unknown> {
     this.#orders += 1;
     const id = this.#orders;
-    this.#child.stdin?.write(`${JSON.stringify({ ...order, id })}\n`);
+    this.say(JSON.stringify({ ...order, id }));
     const told = await this.#until(`the outcome of ${order.what} ${order.address}`, (one) => {
       return one.event === 'obeyed' && one.id === id;
     });
@@ -173,21 +137,6 @@ export class RecoveryProcess {
   }
 
   #until(what: string, isIt: (told: Told) => boolean): Promise<Told> {
-    return new Promise((resolve, reject) => {
-      const look = () => {
-        const found = this.#told.find(isIt);
-        if (found === undefined && this.#ending === undefined) return;
-        this.#waiting.delete(look);
-        if (found !== undefined) resolve(found);
-        else
-          reject(new Error(`Ended with ${this.#ending} before it told ${what}: ${this.#errors}`));
-      };
-      this.#waiting.add(look);
-      look();
-    });
-  }
-
-  #look(): void {
-    for (const look of [...this.#waiting]) look();
+    return this.until(what, () => this.told.find(isIt));
   }
 }

@@ -2,14 +2,11 @@
  * Starts `owner-program.ts` in processes of its own and waits for what they tell.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import { compiledProgram } from '../kit/compiled.ts';
-import { ROOT } from '../project-files.ts';
+import { TellingProcess } from '../kit/telling-process.ts';
 import type { ProgramOptions } from './owner-program.ts';
 
 /** Gives a process a network or pids of its own, like a container has; needs the rights of root. */
@@ -40,51 +37,17 @@ export function testDirectory(): string {
   return directory;
 }
 
-export class OwnerProcess {
-  readonly told: Told[] = [];
-  readonly exited: Promise<number | string>;
-  readonly #child: ChildProcess;
-  readonly #waiting = new Set<() => void>();
-  #errors = '';
-  #ending: number | string | undefined;
-
-  /** With `wrapper`, such as `unshare --net`, the process is started by that. */
+export class OwnerProcess extends TellingProcess<Told> {
   constructor(
     role: ProgramRole,
     directory: string,
     options: ProgramOptions = {},
     wrapper: readonly string[] = [],
   ) {
-    const program = [process.execPath, compiledProgram(PROGRAM)];
-    const [command = '', ...rest] = [...wrapper, ...program];
-    this.#child = spawn(command, [...rest, role, directory, JSON.stringify(options)], {
-      cwd: ROOT,
-    });
+    super(PROGRAM, [role, directory, JSON.stringify(options)], wrapper);
     onTestFinished(() => {
-      this.#child.kill('SIGKILL');
+      void this.kill('SIGKILL');
     });
-    createInterface({ input: this.#child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      this.told.push(JSON.parse(line));
-      this.#look();
-    });
-    this.#child.stderr?.on('data', (text) => {
-      this.#errors += text;
-    });
-    this.exited = new Promise((resolve) => {
-      this.#child.on('exit', (code, signal) => {
-        this.#ending = code ?? signal ?? 'unknown';
-        resolve(this.#ending);
-        this.#look();
-      });
-    });
-  }
-
-  get pid(): number {
-    return this.#child.pid as number;
-  }
-
-  get isAlive(): boolean {
-    return this.#ending === undefined;
   }
 
   events(): string[] {
@@ -104,35 +67,11 @@ export class OwnerProcess {
   }
 
   order(what: 'release' | 'exit' | 'exhaust'): void {
-    this.#child.stdin?.write(`${what}\n`);
-  }
-
-  async kill(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void> {
-    this.#child.kill(signal);
-    if (signal === 'SIGKILL') await this.exited;
-  }
-
-  until<T>(what: string, find: () => T | undefined): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const look = () => {
-        const found = find();
-        if (found === undefined && this.#ending === undefined) return;
-        this.#waiting.delete(look);
-        if (found !== undefined) resolve(found);
-        else
-          reject(new Error(`Ended with ${this.#ending} before it told ${what}: ${this.#errors}`));
-      };
-      this.#waiting.add(look);
-      look();
-    });
+    this.say(what);
   }
 
   #all(event: string): Told[] {
     return this.told.filter((told) => told.event === event);
-  }
-
-  #look(): void {
-    for (const look of [...this.#waiting]) look();
   }
 }
 
