@@ -77,7 +77,8 @@ function processesOf(data: string): string[] {
     });
 }
 
-const patient = { timeout: 60_000, interval: 100 };
+/** Given up after minutes, like all that comes from outside. */
+const patient = { timeout: 120_000, interval: 100 };
 
 describe('the demo', () => {
   test('drains on the first signal, and the next start goes on with what was open', async () => {
