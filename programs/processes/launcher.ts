@@ -30,17 +30,23 @@ import {
 const COMMANDS_BEFORE = 8;
 /** Helpers that came to nothing, after which there is no other. */
 const FAILURES_MAX = 3;
+const IS_NODE = /(^|\/)node[\d.-]*$/;
 
 export class Launcher {
   readonly #commandsBefore: number;
+  readonly #program: string;
   #launched = 0;
   #failures = 0;
   #helper: Helper | undefined;
   #isClosed = false;
 
-  /** `commandsBefore`: commands that are started by this process itself. Default 8. */
-  constructor(commandsBefore = COMMANDS_BEFORE) {
+  /**
+   * `commandsBefore`: commands that are started by this process itself. Default 8. `program`: the helper's Node. Default:
+   * that of this process. Any other program, as one that has its application in it, is not run in its place.
+   */
+  constructor(commandsBefore = COMMANDS_BEFORE, program = execPath) {
     this.#commandsBefore = commandsBefore;
+    this.#program = program;
   }
 
   readonly launch: Launch = (spec, listener) => {
@@ -63,7 +69,8 @@ export class Launcher {
 
   #begin({ env }: LaunchSpec): void {
     if (this.#helper !== undefined || this.#isClosed || this.#failures >= FAILURES_MAX) return;
-    this.#helper = new Helper(env, (wasReady) => {
+    if (!IS_NODE.test(this.#program)) return;
+    this.#helper = new Helper(this.#program, env, (wasReady) => {
       this.#helper = undefined;
       this.#failures = wasReady ? 0 : this.#failures + 1;
     });
@@ -86,12 +93,16 @@ class Helper {
   #isGone = false;
 
   /** `gone` is called once, also when it could not be started at all. */
-  constructor(base: Readonly<Record<string, string>>, gone: (wasReady: boolean) => void) {
+  constructor(
+    program: string,
+    base: Readonly<Record<string, string>>,
+    gone: (wasReady: boolean) => void,
+  ) {
     this.#base = base;
-    const process = spawn(execPath, ['-e', launcherScript()], {
+    const process = spawn(program, ['-e', launcherScript()], {
       cwd: '/',
-      // Settings of this process, a debugger for one, are not the helper's; in Electron it is to be Node.
-      env: { ELECTRON_RUN_AS_NODE: '1' },
+      // Settings of this process, a debugger for one, are not the helper's.
+      env: {},
       // A signal from the terminal is for this process: it says what is to be stopped.
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],

@@ -137,6 +137,19 @@ describe('a launcher', () => {
     expect((await startWith('exit 4', { launch: own.launch }).command.ended).exitCode).toBe(4);
   });
 
+  test.each([
+    ['is another program than Node', '/bin/sh'],
+    ['is not there', '/no/such/node'],
+  ])('whose helper %s starts commands here', async (_, program) => {
+    const own = new Launcher(0, program);
+    for (let count = 0; count < 6; count++) {
+      const { command, stdout } = startWith('printf "%s" "$PPID"', { launch: own.launch });
+      expect((await command.ended).exitCode).toBe(0);
+      expect(Number(stdout.text)).toBe(process.pid);
+    }
+    own.close();
+  });
+
   test('that is busy with a flood goes on with other commands', async () => {
     await whenLaunched(launcher);
     const flood = startWith('head -c 50000000 /dev/zero', { launch: launcher.launch });
