@@ -121,9 +121,10 @@ function measuredOf(
     rounds,
   });
   const timing = judged.filter(({ operator }) => TIMING_OPERATORS.includes(operator));
-  const shortest = Math.max(
-    ...['shortestByState', 'shortestByValue'].map((name) => share(judged, name, few)),
-  );
+  const better = (...names: readonly string[]): number =>
+    Math.max(...names.map((name) => share(judged, name, few)));
+  const shortest = better('shortestByState', 'shortestByValue');
+  const timed = better('timedShortestByState', 'timedShortestByValue');
   const slowest = Math.max(...machines.map(({ makingMs }) => makingMs.ours ?? 0));
   const value = share(judged, 'ours', most);
   return {
@@ -134,7 +135,10 @@ function measuredOf(
       vsShortestPaths300: figure(share(judged, 'ours', few) / shortest),
       slowestMachineMs: figure(slowest),
     },
-    details: detailsOf(machines, judged, budgets),
+    details: {
+      ...detailsOf(machines, judged, budgets),
+      vsTimedShortestPaths300: rounded(share(judged, 'ours', few) / timed),
+    },
     raw: { killedFull: [value] },
   };
 }
