@@ -7,6 +7,7 @@ import { statusDocument } from '../../programs/agents/documents.ts';
 import type { Host } from '../../programs/agents/host.ts';
 import type { EventRecord } from '../../programs/agents/index.ts';
 import { type Output, printable } from '../render/output.ts';
+import { momentText } from '../render/time-text.ts';
 
 const REDRAW_MS = 500;
 
@@ -17,13 +18,21 @@ const SHOWN: Readonly<Record<string, (record: EventRecord) => string>> = {
   checkpoint_timeout: ({ message }) => `warning: ${message}`,
   agent_stalled: ({ message }) => `warning: ${message}`,
   task_done: ({ task_id }) => `${task_id}: done`,
-  task_failed: ({ task_id }) => `${task_id}: failed`,
-  question_asked: ({ question_id, question }) => `needs you: ${question_id}: ${question}`,
+  task_failed: ({ task_id, error, reason }) => `${task_id}: failed (${error ?? reason})`,
+  agent_over_limit: ({ agent_id, limit }) => `warning: ${agent_id}: ${limit}`,
+  answer_refused: ({ question_id }) => `warning: the answer to ${question_id} cannot be applied`,
+  delegation_unsuccessful: ({ delegation_id, expert, reason }) =>
+    `${delegation_id}: no answer of ${expert} (${reason})`,
+  question_asked: ({ question_id, question, options }) =>
+    `needs you: ${question_id}: ${question}${Array.isArray(options) ? ` [${options.join(' | ')}]` : ''} (escapement agents answer ${question_id} …)`,
   question_answered: ({ question_id }) => `${question_id}: answered`,
   compaction_failed: ({ reason }) => `warning: the compaction hook failed: ${reason}`,
   session_paused: ({ cause }) => `paused (${cause})`,
   session_resumed: () => 'resumed',
-  quota_exhausted: () => 'warning: a quota is used up, the run waits',
+  quota_exhausted: ({ resets_at }) =>
+    `warning: a quota is used up, the run waits until ${momentText(Number(resets_at))}`,
+  quota_available: () => 'the quota is there again',
+  run_draining: ({ cause }) => (cause === 'command' ? 'drains' : 'is being stopped'),
 };
 
 export class Progress {

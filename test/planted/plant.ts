@@ -33,6 +33,7 @@ export type PlantArea =
   | 'cleanup'
   | 'runtime'
   | 'work'
+  | 'agents'
   | 'store';
 
 export interface Edit {

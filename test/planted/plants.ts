@@ -1,5 +1,6 @@
-/** All planted bugs that runs of the jobs system must find, in the order of their ids. */
+/** All planted bugs that runs of the jobs system, of agents or of a test must find, in the order of their ids. */
 
+import { agentPlants } from './agents.ts';
 import { answerPlants } from './answers.ts';
 import { claimPlants } from './claims.ts';
 import { cleanupPlants } from './cleanup.ts';
@@ -41,4 +42,5 @@ export const PLANTS: readonly Plant[] = [
   ...lifePlants,
   ...recordPlants,
   ...leaderPlants,
+  ...agentPlants,
 ];

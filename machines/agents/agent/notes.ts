@@ -91,11 +91,12 @@ export const late = noting('checkpoint_late', ({ event }) => ({
 
 /** After the miss was counted. */
 export const missed = noting('checkpoint_timeout', ({ context }) => {
-  const { misses, attemptId, taskId, rules } = context;
+  const { misses, attemptId, taskId, rules, expired } = context;
   const of = `${misses} of ${rules.stallThreshold}`;
   return {
     level: 'warn',
     message: `stalled agent? ${attemptId} of task ${taskId} missed checkpoint ${of}`,
+    request_id: expired.at(-1),
     checkpoint_count: misses,
     stall_threshold: rules.stallThreshold,
   };

@@ -1,4 +1,4 @@
-/** The invariants of agent runs over seeds with crashes, and bugs that were planted to see that they are found. */
+/** Bugs that were planted into the machines of agent runs: the invariants find each over seeds. */
 
 import { expect, test } from 'vitest';
 import { assign, enqueueActions } from 'xstate';
@@ -10,17 +10,7 @@ import { taskMachine } from '../../../machines/agents/task.ts';
 import { to } from '../../../runtime/machine.ts';
 import { MACHINES, type Machines, playSeed } from './pretend-world.ts';
 
-const SEEDS = 12;
 const HUNTED_SEEDS = 60;
-
-test(`hold over ${SEEDS} seeds`, async () => {
-  const broken: string[] = [];
-  for (let seed = 1; seed <= SEEDS; seed++) {
-    const { breaches } = await playSeed(seed);
-    broken.push(...breaches.map((breach) => `seed ${seed}: ${breach}`));
-  }
-  expect(broken).toEqual([]);
-});
 
 const agent = (changes: object): Machines => ({
   ...MACHINES,

@@ -115,7 +115,15 @@ function judgeRequests(process: PretendProcess, must: Must): void {
   }
 }
 
-function judgeNotes({ notes, rules }: Judged, must: Must): void {
+/** The attempt began to wait for somebody while it was asked. */
+function isWithdrawn({ processes, rules }: Judged, { agent_id, at }: NoteParams): boolean {
+  const until = at + rules.task.attempt.checkpointTimeoutMs;
+  const own = processes.find(({ params }) => params.attemptId === agent_id);
+  return own?.waits.some(({ from }) => from >= at && from <= until) ?? false;
+}
+
+function judgeNotes(world: Judged, must: Must): void {
+  const { notes, rules } = world;
   for (const { event, elapsed_ms, limit_ms } of notes)
     if (event === 'agent_timeout')
       must(elapsed_ms === limit_ms, 'AG-4 an attempt is ended when its active time is its limit');
@@ -125,13 +133,29 @@ function judgeNotes({ notes, rules }: Judged, must: Must): void {
     counts.every(({ checkpoint_count: count }) => Number(count) <= stallThreshold),
     'AG-11 a stall follows its last miss at once',
   );
-  for (const stall of notes.filter(({ event }) => event === 'agent_stalled'))
+  for (const [index, stall] of notes.entries()) {
+    if (stall.event === 'agent_ended' && stall.reason === 'quota')
+      must(stall.outcome === 'killed', 'AG-13 what a quota ends counts for nothing');
+    if (stall.event !== 'agent_stalled') continue;
+    const own = notes.slice(0, index).filter(({ agent_id }) => agent_id === stall.agent_id);
+    const asked = own.filter(({ event }) => event === 'checkpoint_requested');
+    const answered = (note: NoteParams) =>
+      own.some(
+        (each) => each.event === 'checkpoint_received' && each.request_id === note.request_id,
+      );
+    const missed = (note: NoteParams) =>
+      own.some(
+        (each) => each.event === 'checkpoint_timeout' && each.request_id === note.request_id,
+      );
+    // Requests that were withdrawn, because it waited for somebody, are neither; an answer to one of them is no answer.
+    const last = asked.filter(
+      (note) => missed(note) || (answered(note) && !isWithdrawn(world, note)),
+    );
     must(
-      counts.some(
-        (note) => note.agent_id === stall.agent_id && note.checkpoint_count === stallThreshold,
-      ),
+      last.length >= stallThreshold && last.slice(-stallThreshold).every(missed),
       'AG-11 a stall is that many misses in a row',
     );
+  }
   const once = new Set<string>();
   for (const { event, agent_id } of notes)
     if (event === 'agent_ended') {

@@ -126,6 +126,8 @@ export class PretendProcess {
     }
     if (line.type !== 'checkpoint.requested' || this.#answersIn === Number.POSITIVE_INFINITY)
       return;
+    // Also one that answers misses a request now and then.
+    if (this.#random.next() < 0.4) return;
     this.#around.later(this.#answersIn, () => {
       if (!this.isAlive) return;
       const checkpoint = {
