@@ -12,7 +12,7 @@ import type { Ring } from './recovery-machines.ts';
 import { type RecoveryProcess, RecoverySite } from './recovery-process.ts';
 
 /** Time enough for the second process to be there before. */
-const AHEAD_MS = 5_000;
+const AHEAD_MS = 8_000;
 /** A deadline that began again with the second process would be later than that. */
 const LATENESS_MAX_MS = 1_000;
 
@@ -51,11 +51,11 @@ describe('after the first process was killed, the second', () => {
     await first.send('workshop/left', { type: 'job.begin', job: 'left' } as never);
     await first.send('workshop/left', { type: 'job.abandon' });
     await arm(first, 'ahead', AHEAD_MS);
-    await arm(first, 'cancelled', 1_200);
-    await arm(first, 'rearmed', 1_200);
-    await arm(first, 'x', 1_400);
-    await arm(first, 'y', 1_200);
-    await arm(first, 'z', 1_300);
+    await arm(first, 'cancelled', 3_000);
+    await arm(first, 'rearmed', 3_000);
+    await arm(first, 'x', 3_200);
+    await arm(first, 'y', 3_000);
+    await arm(first, 'z', 3_100);
     await first.send('alarm/cancelled', { type: 'alarm.cancel', name: 'bell' } as never);
     await arm(first, 'rearmed', AHEAD_MS);
     await first.kill('SIGKILL');
