@@ -89,14 +89,12 @@ export class Suite {
     }
   }
 
-  /** Cases with one step of each kind, whatever the phases are: what coverage asks for in the fewest steps. */
+  /** A case for one step of each kind, whatever the phases are, by the very way on which it was found. */
   *opening(): Generator<TestCase> {
     yield* this.#births();
-    for (const wanted of [changes, ignored])
-      yield* this.#toured(
-        wanted === changes ? 'moves' : 'stays',
-        (edge) => edge.isFirst && wanted(edge),
-      );
+    for (const { input, way, edges } of this.graph.situations.values())
+      for (const { step, isFirst } of edges)
+        if (isFirst) yield { input, title: `first: ${titleOf([step])}`, steps: [...way, step] };
   }
 
   #rounds(oracle: Oracle): Array<Array<Part<PhasedCase>>> {
@@ -133,13 +131,14 @@ export class Suite {
   }
 
   #tour(phase: 'transitions' | 'ignored events', wanted: Wanted): Source<PhasedCase> {
-    return this.#sourceOf(phase, this.#toured(phase === 'transitions' ? 'moves' : 'stays', wanted));
-  }
-
-  #toured(title: 'moves' | 'stays', wanted: Wanted): Iterable<TestCase> {
-    const stepsMax = this.#caseStepsMax ?? (title === 'moves' ? MOVES_STEPS : STAYS_STEPS);
+    const [title, length] =
+      phase === 'transitions' ? ['moves', MOVES_STEPS] : ['stays', STAYS_STEPS];
+    const stepsMax = this.#caseStepsMax ?? length;
     const subject = new Subject(this.machine);
-    return tour(subject, this.samples, this.graph, wanted, { title, stepsMax });
+    return this.#sourceOf(
+      phase,
+      tour(subject, this.samples, this.graph, wanted, { title, stepsMax }),
+    );
   }
 
   /** Inputs with which it ends, or throws, as it is spawned: no tour goes there. */
