@@ -47,6 +47,7 @@ const LANES = {
   page: {
     include: ['test/inspector/page/*.test.ts'],
     globalSetup: ['test/inspector/page/chromium.ts'],
+    isolate: false,
   },
   // Commands, crashes, durability, load, and the package as it is installed and documented.
   process: {

@@ -7,7 +7,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { forgetfulAccount, simulateTransfers } from '../../../examples/simulate-transfer.ts';
 import { readLines } from '../../../inspector/recording/recorded.ts';
 import { singleFile } from '../../../inspector/single-file.ts';
-import { faint, hasBrowser, overflow, Pages, seen, texts } from './opened.ts';
+import { faint, hasBrowser, overflow, Pages, seen, texts, ticked } from './opened.ts';
 import { OwnNode } from './own-node.ts';
 
 const pages = new Pages();
@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('the page of a failure', () => {
     await seen(page, '.time-travel, .turns', 'account.book');
     // What is at rest stands still.
     const shown = await page.locator('.server-time').textContent();
-    await page.waitForTimeout(1_200);
+    await ticked(page);
     expect(await page.locator('.server-time').textContent()).toBe(shown);
     // The charts of the machines are there.
     await page.goto(`${file}#/kind/transfer`);

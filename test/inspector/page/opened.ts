@@ -72,6 +72,21 @@ export async function seen(page: Page, selector: string, text: string | RegExp =
 export const texts = (page: Page, selector: string): Promise<string[]> =>
   page.locator(selector).allInnerTexts();
 
+/** Several ticks of the page's clock have passed: what counts has counted. */
+export async function ticked(page: Page): Promise<void> {
+  await page.evaluate((forMs) => {
+    const until = performance.now() + forMs;
+    return new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (performance.now() < until) requestAnimationFrame(look);
+        else resolve();
+      };
+      look();
+    });
+  }, TICKS_MS);
+}
+const TICKS_MS = 600;
+
 /** What of the page is wider than the screen, apart from what scrolls by itself. */
 export function overflow(page: Page): Promise<string[]> {
   return page.evaluate(() => {

@@ -13,7 +13,7 @@ import { openLmdbData } from '../../../cli/loaders/lmdb-data.ts';
 import { openRested } from '../../../cli/loaders/rested.ts';
 import { singleFile } from '../../../inspector/single-file.ts';
 import { eventually } from '../../kit/eventually.ts';
-import { faint, hasBrowser, overflow, Pages, seen, texts } from './opened.ts';
+import { faint, hasBrowser, overflow, Pages, seen, texts, ticked } from './opened.ts';
 import { StartedRun } from './started-run.ts';
 
 const pages = new Pages();
@@ -209,7 +209,7 @@ describe.skipIf(!hasBrowser)('the panel of runs', () => {
     await seen(dead, '.parts li', 'failed, kept');
     const left = await texts(dead, '.worker .countdown');
     expect(await overflow(dead)).toEqual([]);
-    await dead.waitForTimeout(1_500);
+    await ticked(dead);
     expect(await texts(dead, '.worker .countdown')).toEqual(left);
     expect(await dead.getByRole('button', { name: '1 min more', disabled: false }).count()).toBe(0);
     // The charts of its kinds are there, and what would have ended it next.
