@@ -139,6 +139,10 @@ export function laneOf(
     const mark = markOf(turn, chart);
     if (mark !== undefined) marks.push(mark);
   }
+  const [first] = turns;
+  // A history that is shorter than the stay in the present state tells of no change: that it lasts is known all the same.
+  if (open === undefined && first !== undefined && actor.state !== '')
+    open = { state: actor.state, from: momentOf(first) };
   if (open !== undefined) bars.push(stateBar(open, actor.endedAt));
   const last = turns.at(-1);
   if (actor.endedAt !== undefined && last !== undefined)
@@ -149,7 +153,7 @@ export function laneOf(
     state: actor.state,
     bars,
     marks,
-    since: turns[0] === undefined ? 0 : momentOf(turns[0]),
+    since: first === undefined ? 0 : momentOf(first),
   };
 }
 
