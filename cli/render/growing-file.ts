@@ -16,6 +16,8 @@ export class GrowingFile {
   #decoder = new StringDecoder();
   #readBytes = 0;
   #inode = 0;
+  /** Held open, so that a file that takes its place cannot have its number. */
+  #held: number | undefined;
 
   constructor(path: string) {
     this.path = path;
@@ -42,7 +44,8 @@ export class GrowingFile {
         if (text !== '') yield text;
       }
     } finally {
-      closeSync(descriptor);
+      if (this.#held !== undefined) closeSync(this.#held);
+      this.#held = descriptor;
     }
   }
 }
