@@ -252,7 +252,7 @@ describe('agents logs', () => {
     scene,
   }) => {
     const script =
-      'console.error("first");console.log("stray");const f=require("fs");setInterval(()=>{if(!f.existsSync("go"))return;console.error("x".repeat(3000)+"END");console.log(JSON.stringify({type:"done"}));process.exitCode=0;process.stdin.destroy();process.exit()},50)';
+      'console.error("first");console.log("stray");const f=require("fs");setInterval(()=>{if(!f.existsSync("go"))return;process.stderr.write("x".repeat(300000)+"END\\n",()=>{console.log(JSON.stringify({type:"done"}));process.exit()})},50)';
     const running = run(scene, { agents: { coder: [process.execPath, '-e', script] } });
     await eventually(async () =>
       expect((await agents(scene, 'logs', 't')).out.split('\n').sort()).toEqual([
