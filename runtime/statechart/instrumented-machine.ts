@@ -92,11 +92,11 @@ export function copyOf(
     (machine.options as { maxIterations?: number }).maxIterations ?? Number.POSITIVE_INFINITY;
   copy.options = { ...copy.options, maxIterations: Math.min(own, microstepsMax) };
   adaptActions(copy, turn);
+  followPlans(copy);
   stampEvents(copy, turn);
   keepRefs(copy);
   checkRestores(copy);
   boundMemory(copy);
-  followPlans(copy);
   return copy;
 }
 

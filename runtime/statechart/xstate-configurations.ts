@@ -18,6 +18,7 @@ import {
   eventlessOf,
   exitSet,
   inExitOrder,
+  initialOf,
   isAtomic,
   type StateNode,
   stateValueOf,
@@ -75,6 +76,7 @@ interface Creators {
   stopChild(id: string): unknown;
 }
 
+const NO_NODES: readonly StateNode[] = [];
 const CONFIGURATIONS_MAX = knob('configurationsMax', 2_000);
 const JOINT_PLANS_MAX = knob('jointPlansMax', 200);
 const CANDIDATES_MAX = knob('candidatesMax', 1_000);
@@ -86,6 +88,7 @@ export class Configurations {
   readonly #byKey = new Map<string, Configuration>();
   readonly #byNodes = new WeakMap<object, Configuration>();
   readonly #numbers = new Map<Transition, number>();
+  #initialPlan: Plan | undefined;
 
   constructor(machine: AnyStateMachine, create: Creators) {
     this.#root = machine.root as unknown as StateNode;
@@ -101,6 +104,12 @@ export class Configurations {
       this.#byNodes.set(nodes, configuration);
     }
     return configuration;
+  }
+
+  /** Plan of the first microstep: it leaves nothing, and enters the root and all that is initial in it. */
+  initialPlan(): Plan {
+    this.#initialPlan ??= this.#work(this.#intern(NO_NODES), [initialOf(this.#root)]);
+    return this.#initialPlan;
   }
 
   plan(configuration: Configuration, transitions: readonly Transition[]): Plan {

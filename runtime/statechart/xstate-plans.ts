@@ -19,6 +19,7 @@ import {
   type Configuration,
   Configurations,
   type Entry,
+  type Plan,
 } from './xstate-configurations.ts';
 import type { StateNode, Transition } from './xstate-sets.ts';
 
@@ -31,7 +32,14 @@ type Transit = (
   scope: Scope,
 ) => AnyMachineSnapshot;
 
-/** Replaces `machine.transition` where plans can be kept. */
+type Begin = (scope: Scope, input: unknown) => AnyMachineSnapshot;
+
+/** Part of XState's machine that makes its first context (private). */
+interface Beginning {
+  _getPreInitialState(scope: Scope, event: EventObject, queue: EventObject[]): AnyMachineSnapshot;
+}
+
+/** Replaces `machine.transition` and `machine.getInitialSnapshot` where plans can be kept. */
 export function followPlans(machine: AnyStateMachine): void {
   const configurations = new Configurations(machine, { spawnChild, stopChild });
   if (configurations.hasHistory) return;
@@ -47,6 +55,23 @@ export function followPlans(machine: AnyStateMachine): void {
     return new Macrostep(machine, configurations, scope, snapshot).run(event, enabled);
   };
   machine.transition = byPlan as never;
+  const beginByXState = machine.getInitialSnapshot as unknown as Begin;
+  const begin: Begin = (scope, input) => {
+    const event = { type: 'xstate.init', input } as EventObject;
+    let first: AnyMachineSnapshot;
+    try {
+      first = (machine as unknown as Beginning)._getPreInitialState(scope, event, []);
+    } catch {
+      // XState asks for the context again, and says what threw.
+      return beginByXState(scope, input);
+    }
+    try {
+      return new Macrostep(machine, configurations, scope, first).begin(event);
+    } catch (error) {
+      return { ...(first as object), status: 'error', error } as unknown as AnyMachineSnapshot;
+    }
+  };
+  machine.getInitialSnapshot = begin as never;
 }
 
 class Macrostep {
@@ -65,12 +90,25 @@ class Macrostep {
     this.#actions = new ActionRun(machine, scope, snapshot);
   }
 
-  run(first: EventObject, selected: readonly Transition[]): AnyMachineSnapshot {
+  /** The first states are entered. */
+  begin(event: EventObject): AnyMachineSnapshot {
+    const plan = this.#configurations.initialPlan();
+    this.#follow(plan, event);
+    this.#actions.enter(plan.next);
+    return this.#settle(event);
+  }
+
+  run(event: EventObject, selected: readonly Transition[]): AnyMachineSnapshot {
+    if (selected.length > 0) this.#microstep(selected, event);
+    return this.#settle(event);
+  }
+
+  /** Takes what is eventless and what was raised, until nothing is left of it. */
+  #settle(first: EventObject): AnyMachineSnapshot {
     const actions = this.#actions;
     const { maxIterations } = this.#machine.options as { maxIterations: number };
     let event = first;
     let isEventlessDue = true;
-    if (selected.length > 0) this.#microstep(selected, event);
     for (let iterations = 1; actions.snapshot.status === 'active'; iterations += 1) {
       if (iterations > maxIterations) {
         throw endless(maxIterations);
@@ -98,9 +136,14 @@ class Macrostep {
   }
 
   #microstep(transitions: readonly Transition[], event: EventObject): void {
-    const actions = this.#actions;
     const configuration = this.#configuration;
     const plan = this.#configurations.plan(configuration, transitions);
+    this.#follow(plan, event);
+    if (plan.next !== configuration) this.#actions.enter(plan.next);
+  }
+
+  #follow(plan: Plan, event: EventObject): void {
+    const actions = this.#actions;
     actions.perform(plan.exitActions as readonly Action[], event);
     actions.perform(plan.actions as readonly Action[], event);
     for (const entry of plan.entries) {
@@ -110,7 +153,6 @@ class Macrostep {
     if (actions.snapshot.status === 'done') {
       actions.perform(plan.next.exitActions as readonly Action[], event);
     }
-    if (plan.next !== configuration) actions.enter(plan.next);
   }
 
   /** A final state was entered: its parents may be done, and the machine with them. */

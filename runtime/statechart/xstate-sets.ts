@@ -199,6 +199,13 @@ export function ancestorsOf(node: StateNode, below: StateNode | undefined): Stat
   return ancestors;
 }
 
+/** Transition from nothing into the initial states of a machine. */
+export function initialOf(root: StateNode): Transition {
+  const entered = new Set([root]);
+  enterBelow(root, entered, new Set());
+  return { source: root, target: [...entered], reenter: true, actions: [], guard: undefined };
+}
+
 export function inExitOrder(nodes: readonly StateNode[]): StateNode[] {
   return [...nodes].sort((a, b) => b.order - a.order);
 }
