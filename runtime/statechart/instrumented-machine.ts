@@ -17,7 +17,7 @@ import { followPlans } from './xstate-plans.ts';
 import { type PendingRef, takeRefs, withStoredRefs } from './xstate-refs.ts';
 
 // XState's names are taken at run time: where another version lacks one, the check of its version can still speak.
-const { raise, sendParent, sendTo, spawnChild } = XState;
+const { assign, cancel, emit, raise, sendParent, sendTo, spawnChild, stopChild } = XState;
 
 /** The turn under way, shared by all copies that one `Statechart` made. */
 export interface Turn {
@@ -36,8 +36,8 @@ interface ActionArgs {
 
 type Maker = (...made: never[]) => unknown;
 
-/** What `enqueue` makes of actions that are adapted. */
-const MAKERS: Readonly<Record<string, Maker>> = { raise, sendTo, sendParent, spawnChild };
+/** What `enqueue` makes, by the name of its method. */
+const MAKERS = { assign, cancel, emit, raise, sendTo, sendParent, spawnChild, stopChild } as const;
 
 type Expression<T> = T | ((args: ActionArgs, params: unknown) => T);
 
@@ -118,7 +118,10 @@ function adaptActions(copy: AnyStateMachine, turn: Turn): void {
     if (type === 'xstate.spawnChild' && id === undefined) {
       changes.id = ({ system }: ActionArgs) => system.children.nextId;
     }
-    if (type === 'xstate.enqueueActions') changes.collect = collecting(collect);
+    if (type === 'xstate.enqueueActions') {
+      const gather = gathering(collect);
+      Object.assign(changes, { gather, collect: collecting(gather) });
+    }
     if (Object.keys(changes).length === 0) return action;
     return Object.assign(() => {}, action, changes);
   }
@@ -144,17 +147,38 @@ function adaptActions(copy: AnyStateMachine, turn: Turn): void {
     };
   }
 
-  function collecting(collect: BuiltIn['collect']): BuiltIn['collect'] {
+  /** The list that `enqueue` adds to while its function runs. */
+  let enqueued: unknown[] | undefined;
+  const enqueue = Object.assign(
+    (action: unknown) => void enqueued?.push(adapt(action)),
+    Object.fromEntries(
+      Object.entries(MAKERS).map(([name, make]) => [
+        name,
+        (...made: never[]) => void enqueued?.push(adapt((make as Maker)(...made))),
+      ]),
+    ),
+  );
+
+  /** One `enqueue` serves all calls: XState makes a function and eight closures for each. */
+  function gathering(collect: BuiltIn['collect']): (args: object, params: unknown) => unknown[] {
     return (args, params) => {
-      const enqueue = args.enqueue as { (action: unknown): void; [name: string]: unknown };
-      const adapted = ((action: unknown) => enqueue(adapt(action))) as typeof enqueue;
-      // With each call: name by name, which takes a part of what lists of them do.
-      for (const name in enqueue) adapted[name] = enqueue[name];
-      for (const name in MAKERS) {
-        const make = MAKERS[name] as Maker;
-        adapted[name] = (...made: never[]) => adapted(make(...made));
+      const before = enqueued;
+      const gathered: unknown[] = [];
+      enqueued = gathered;
+      try {
+        collect?.({ ...args, enqueue }, params);
+        return gathered;
+      } finally {
+        enqueued = before;
       }
-      collect?.({ ...args, enqueue: adapted }, params);
+    };
+  }
+
+  /** Where XState itself resolves the action. */
+  function collecting(gather: ReturnType<typeof gathering>): BuiltIn['collect'] {
+    return (args, params) => {
+      const add = args.enqueue as (action: unknown) => void;
+      for (const action of gather(args, params)) add(action);
     };
   }
 

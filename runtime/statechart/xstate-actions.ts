@@ -15,6 +15,8 @@ import type {
 } from 'xstate';
 import * as XState from 'xstate';
 import { type ResolvedAction, STOPPED } from './xstate-children.ts';
+import { holds } from './xstate-guards.ts';
+import type { StateNode } from './xstate-sets.ts';
 
 // XState's names are taken at run time: where another version lacks one, the check of its version can still speak.
 const { createActor } = XState;
@@ -31,6 +33,8 @@ export interface Scope {
 interface BuiltIn {
   readonly type: string;
   readonly assignment?: unknown;
+  /** Of `enqueueActions`: the actions that its function has enqueued. */
+  gather?(args: object, params: unknown): readonly Action[];
   resolve(
     scope: unknown,
     snapshot: AnyMachineSnapshot,
@@ -83,19 +87,48 @@ export interface States {
 }
 
 export class ActionRun {
-  snapshot: AnyMachineSnapshot;
   /** Events raised inside, which are taken in the same step. */
   readonly raised: EventObject[] = [];
+  /** Count of the changes so far: XState would have made a snapshot for each. */
+  changes = 0;
+  /** The last snapshot that was made; its context may be an older one. */
+  #made: SnapshotFields;
+  #context: unknown;
+  readonly #machine: AnyStateMachine;
   readonly #scope: Scope;
   readonly #known: Record<string, unknown>;
 
   constructor(machine: AnyStateMachine, scope: Scope, snapshot: AnyMachineSnapshot) {
-    this.snapshot = snapshot;
+    this.#made = snapshot as unknown as SnapshotFields;
+    this.#context = snapshot.context;
+    this.#machine = machine;
     this.#scope = scope;
     this.#known = (machine.implementations as { actions: object }).actions as Record<
       string,
       unknown
     >;
+  }
+
+  get snapshot(): AnyMachineSnapshot {
+    const { status, output, context, children, _nodes: nodes, value, tags } = this.#made;
+    if (context !== this.#context) this.#make(status, output, children, { nodes, value, tags });
+    return this.#made as unknown as AnyMachineSnapshot;
+  }
+
+  get context(): unknown {
+    return this.#context;
+  }
+
+  get status(): unknown {
+    return this.#made.status;
+  }
+
+  get value(): unknown {
+    return this.#made.value;
+  }
+
+  get nodes(): readonly StateNode[] {
+    return this.#made._nodes as readonly StateNode[];
   }
 
   /** `born`: ids of the invokes that start in the same entry, for sends to them. */
@@ -110,42 +143,32 @@ export class ActionRun {
   }
 
   enter(states: States): void {
-    const { status, output, context, children } = this.#fields;
-    this.#set(status, output, context, children, states);
+    const { status, output, children } = this.#made;
+    this.changes += 1;
+    this.#make(status, output, children, states);
   }
 
   finish(output: unknown): void {
-    const { context, children, _nodes: nodes, value, tags } = this.#fields;
-    this.#set('done', output, context, children, { nodes, value, tags });
+    const { children, _nodes: nodes, value, tags } = this.#made;
+    this.changes += 1;
+    this.#make('done', output, children, { nodes, value, tags });
   }
 
   /** Evaluates XState's `output`: a value, or a function of the context. */
   outputOf(mapper: unknown, event: EventObject): unknown {
     const { self } = this.#scope;
-    return typeof mapper === 'function'
-      ? mapper({ context: this.snapshot.context, event, self })
-      : mapper;
-  }
-
-  get #fields(): SnapshotFields {
-    return this.snapshot as unknown as SnapshotFields;
+    return typeof mapper === 'function' ? mapper({ context: this.#context, event, self }) : mapper;
   }
 
   /** A snapshot as XState makes them, field by field: this runs at every step. */
-  #set(
-    status: unknown,
-    output: unknown,
-    context: unknown,
-    children: unknown,
-    states: States,
-  ): void {
-    const old = this.#fields;
-    const next: SnapshotFields = {
+  #make(status: unknown, output: unknown, children: unknown, states: States): void {
+    const old = this.#made;
+    this.#made = {
       status,
       output,
       error: old.error,
       machine: old.machine,
-      context,
+      context: this.#context,
       _nodes: states.nodes,
       value: states.value,
       tags: states.tags,
@@ -157,7 +180,6 @@ export class ActionRun {
       getMeta: old.getMeta,
       toJSON: old.toJSON,
     };
-    this.snapshot = next as unknown as AnyMachineSnapshot;
   }
 
   #resolve(
@@ -172,7 +194,7 @@ export class ActionRun {
       const found = isInline
         ? action
         : this.#known[typeof action === 'string' ? action : action.type];
-      const { context } = this.snapshot;
+      const context = this.#context;
       const args: ActionArgs = { context, event, self, system };
       const params =
         isInline || typeof action === 'string'
@@ -184,6 +206,9 @@ export class ActionRun {
         this.#scope.actionExecutor({ type: nameOf(action), info: args as never, params, exec });
       } else if (resolved.type === 'xstate.assign') {
         this.#assign(resolved, args, params);
+      } else if (resolved.gather !== undefined) {
+        const check = (guard: unknown): boolean => holds(guard, this.#machine, args, this);
+        this.#resolve(resolved.gather({ ...args, check }, params), event, born, retries);
       } else {
         this.#builtIn(resolved, args, params, born, retries);
       }
@@ -207,7 +232,11 @@ export class ActionRun {
       action,
       extra,
     );
-    this.snapshot = next;
+    if (next !== this.snapshot) {
+      this.#made = next as unknown as SnapshotFields;
+      this.#context = next.context;
+      this.changes += 1;
+    }
     if (action.retryResolve !== undefined) retries?.push([action, resolved]);
     if (action.execute !== undefined) {
       const exec = action.execute.bind(null, scope, resolved);
@@ -217,7 +246,7 @@ export class ActionRun {
   }
 
   #assign({ assignment }: BuiltIn, args: ActionArgs, params: unknown): void {
-    const { status, output, context, children, _nodes: nodes, value, tags } = this.#fields;
+    const context = this.#context;
     const spawned: { children?: Record<string, AnyActorRef> } = {};
     const { event, self, system } = args;
     const assignArgs = { context, event, spawn: this.#spawner(event, spawned), self, system };
@@ -231,9 +260,13 @@ export class ActionRun {
         next[key] = typeof assigner === 'function' ? assigner(assignArgs, params) : assigner;
       }
     }
+    this.#context = next;
+    this.changes += 1;
     const born = spawned.children;
-    const all = born === undefined ? children : { ...(children as object), ...born };
-    this.#set(status, output, next, all, { nodes, value, tags });
+    if (born === undefined) return;
+    const { status, output, children, _nodes: nodes, value, tags } = this.#made;
+    const all = { ...(children as object), ...born };
+    this.#make(status, output, all, { nodes, value, tags });
   }
 
   /** XState's `spawn`, as `assign` hands it out. */

@@ -8,7 +8,7 @@
  * history states.
  */
 
-import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import type { AnyStateMachine } from 'xstate';
 import { knob } from '../base/knob.ts';
 import {
   allNodes,
@@ -96,8 +96,7 @@ export class Configurations {
     this.hasHistory = allNodes(this.#root).some(({ type }) => type === 'history');
   }
 
-  of(snapshot: AnyMachineSnapshot): Configuration {
-    const { _nodes: nodes } = snapshot as unknown as { _nodes: readonly StateNode[] };
+  of(nodes: readonly StateNode[]): Configuration {
     let configuration = this.#byNodes.get(nodes);
     if (configuration === undefined) {
       configuration = this.#intern(nodes);

@@ -21,10 +21,11 @@ import {
   type Entry,
   type Plan,
 } from './xstate-configurations.ts';
+import { type GuardArgs, holds } from './xstate-guards.ts';
 import type { StateNode, Transition } from './xstate-sets.ts';
 
 // XState's names are taken at run time: where another version lacks one, the check of its version can still speak.
-const { and, spawnChild, stopChild } = XState;
+const { spawnChild, stopChild } = XState;
 
 type Transit = (
   snapshot: AnyMachineSnapshot,
@@ -48,11 +49,12 @@ export function followPlans(machine: AnyStateMachine): void {
     const { type } = event;
     // A stop, and an error of a child that nobody handles, end the machine: XState's to do.
     if (type === 'xstate.stop') return byXState(snapshot, event, scope);
-    const enabled = select(machine, configurations.of(snapshot), snapshot, event);
+    const step = new Macrostep(machine, configurations, scope, snapshot);
+    const enabled = step.select(event);
     if (enabled.length === 0 && type.startsWith('xstate.error.actor')) {
       return byXState(snapshot, event, scope);
     }
-    return new Macrostep(machine, configurations, scope, snapshot).run(event, enabled);
+    return step.run(event, enabled);
   };
   machine.transition = byPlan as never;
   const beginByXState = machine.getInitialSnapshot as unknown as Begin;
@@ -109,21 +111,20 @@ class Macrostep {
     const { maxIterations } = this.#machine.options as { maxIterations: number };
     let event = first;
     let isEventlessDue = true;
-    for (let iterations = 1; actions.snapshot.status === 'active'; iterations += 1) {
+    for (let iterations = 1; actions.status === 'active'; iterations += 1) {
       if (iterations > maxIterations) {
         throw endless(maxIterations);
       }
       let enabled: readonly Transition[] = isEventlessDue ? this.#selectEventless(event) : NONE;
-      const before: AnyMachineSnapshot | undefined =
-        enabled.length > 0 ? actions.snapshot : undefined;
+      const before = enabled.length > 0 ? actions.changes : undefined;
       if (enabled.length === 0) {
         const raised = actions.raised.shift();
         if (raised === undefined) break;
         event = raised;
-        enabled = select(this.#machine, this.#configuration, actions.snapshot, event);
+        enabled = this.select(event);
       }
       if (enabled.length > 0) this.#microstep(enabled, event);
-      isEventlessDue = actions.snapshot !== before;
+      isEventlessDue = actions.changes !== before;
     }
     const { snapshot } = actions;
     if (snapshot.status !== 'active') this.#stopChildren(event);
@@ -132,7 +133,7 @@ class Macrostep {
   }
 
   get #configuration(): Configuration {
-    return this.#configurations.of(this.#actions.snapshot);
+    return this.#configurations.of(this.#actions.nodes);
   }
 
   #microstep(transitions: readonly Transition[], event: EventObject): void {
@@ -150,7 +151,7 @@ class Macrostep {
       actions.perform(entry.actions as readonly Action[], event, entry.invokeIds);
       if (entry.isFinal) this.#complete(entry, event);
     }
-    if (actions.snapshot.status === 'done') {
+    if (actions.status === 'done') {
       actions.perform(plan.next.exitActions as readonly Action[], event);
     }
   }
@@ -178,14 +179,53 @@ class Macrostep {
   }
 
   #selectEventless(event: EventObject): readonly Transition[] {
+    const actions = this.#actions;
     const { eventless } = this.#configuration;
     if (eventless.length === 0) return NONE;
-    const enabled = new Set<Transition>();
+    const args = { context: actions.context, event };
+    let enabled = NONE;
     for (const candidates of eventless) {
-      const found = candidates.find(({ guard }) => holds(guard, this.#actions.snapshot, event));
-      if (found !== undefined) enabled.add(found);
+      for (const candidate of candidates) {
+        if (!holds(candidate.guard, this.#machine, args, actions)) continue;
+        if (!enabled.includes(candidate)) enabled = [...enabled, candidate];
+        break;
+      }
     }
-    return [...enabled];
+    return enabled;
+  }
+
+  /** The transitions that an event enables, in XState's order: regions of a parallel state as its value names them. */
+  select(event: EventObject): readonly Transition[] {
+    const { type } = event;
+    const actions = this.#actions;
+    const configuration = this.#configuration;
+    // A value of XState's own may name regions in another order.
+    if (actions.value === configuration.value && !type.startsWith('xstate.done.state.')) {
+      const choice = configuration.choice(type);
+      if (choice === undefined) return NONE;
+      try {
+        return this.#enabledIn(choice, { context: actions.context, event });
+      } catch {
+        // XState asks again and says in which state which guard threw.
+      }
+    }
+    const { snapshot } = actions;
+    return this.#machine.getTransitionData(
+      snapshot,
+      event as never,
+    ) as unknown as readonly Transition[];
+  }
+
+  #enabledIn({ inside, own }: Choice, args: GuardArgs): readonly Transition[] {
+    let enabled = NONE;
+    for (const choice of inside) {
+      const more = this.#enabledIn(choice, args);
+      if (more.length > 0) enabled = enabled.length === 0 ? more : [...enabled, ...more];
+    }
+    if (enabled.length > 0) return enabled;
+    for (const { guard, alone } of own)
+      if (holds(guard, this.#machine, args, this.#actions)) return alone;
+    return NONE;
   }
 }
 
@@ -202,49 +242,3 @@ function endless(maxIterations: number): Error {
 function doneState(id: string, output: unknown): EventObject {
   return { type: `xstate.done.state.${id}`, output } as EventObject;
 }
-
-/** The transitions that an event enables, in XState's order: regions of a parallel state as its value names them. */
-function select(
-  machine: AnyStateMachine,
-  configuration: Configuration,
-  snapshot: AnyMachineSnapshot,
-  event: EventObject,
-): readonly Transition[] {
-  const { type } = event;
-  // A value of XState's own may name regions in another order.
-  if (snapshot.value === configuration.value && !type.startsWith('xstate.done.state.')) {
-    const choice = configuration.choice(type);
-    if (choice === undefined) return NONE;
-    try {
-      return enabledIn(choice, snapshot, event);
-    } catch {
-      // XState asks again and says in which state which guard threw.
-    }
-  }
-  return machine.getTransitionData(snapshot, event as never) as unknown as readonly Transition[];
-}
-
-function enabledIn(
-  { inside, own }: Choice,
-  snapshot: AnyMachineSnapshot,
-  event: EventObject,
-): readonly Transition[] {
-  let enabled = NONE;
-  for (const choice of inside) {
-    const more = enabledIn(choice, snapshot, event);
-    if (more.length > 0) enabled = enabled.length === 0 ? more : [...enabled, ...more];
-  }
-  if (enabled.length > 0) return enabled;
-  return own.find(({ guard }) => holds(guard, snapshot, event))?.alone ?? NONE;
-}
-
-type Check = (snapshot: unknown, args: object, params: object) => boolean;
-
-/** Guards are evaluated by XState: an `and` of one is the public way to its evaluation. */
-function holds(guard: unknown, snapshot: AnyMachineSnapshot, event: EventObject): boolean {
-  if (guard === undefined) return true;
-  const { check } = ONE_GUARD as unknown as { check: Check };
-  return check(snapshot, { context: snapshot.context, event }, { guards: [guard] });
-}
-
-const ONE_GUARD = and?.([]);

@@ -7,7 +7,7 @@
  */
 
 import { knob } from '../../../runtime/base/knob.ts';
-import type { Table } from '../../../runtime/machine.ts';
+import { Table } from '../../../runtime/machine.ts';
 import { operationParts } from '../addresses.ts';
 import {
   type AttemptReport,
@@ -57,7 +57,7 @@ const HEARTBEAT_ENTRIES = knob('heartbeatEntries', PAGE_ENTRIES_MAX);
 const HEARTBEAT_LIST_MAX = knob('heartbeatListMax', 100);
 /** Attempts held at once; more are refused. Those that run are bounded by the cores. */
 const ATTEMPTS_MAX = knob('attemptsHeldMax', 4_096);
-/** Attempts remembered after they are over. */
+/** Attempts remembered after they are over; up to twice as many are. */
 const PAST_MAX = knob('attemptsRememberedMax', 256);
 
 const NOTHING_HEARD = { pagesHeard: [], listed: [] } as const;
@@ -71,7 +71,8 @@ export interface DispatchView {
   readonly handlers: readonly string[];
   readonly attempts: HeldAttempts;
   readonly coresHeld: number;
-  readonly past: readonly string[];
+  readonly past: Past;
+  readonly pastBefore: Past;
   readonly unseen: readonly string[];
 }
 
@@ -82,16 +83,32 @@ export function judgeDispatch(
 ): 'new' | 'known' | DispatchRefusal {
   const operationId = `${asked.jobId}/${asked.attemptId}`;
   if (asked.term < view.term) return 'staleTerm';
-  if (view.attempts.has(operationId) || view.past.includes(operationId)) return 'known';
+  if (view.attempts.has(operationId) || isPast(view, operationId)) return 'known';
   if (asked.datacenter !== view.datacenter || view.unseen.includes(operationId)) return 'refused';
   if (!view.handlers.includes(asked.handler)) return 'unknownHandler';
   if (asked.cores > view.coresTotal - view.coresHeld) return 'noCores';
   return view.attempts.size < ATTEMPTS_MAX.value ? 'new' : 'refused';
 }
 
+/** Operation ids of attempts that are over. */
+export type Past = Table<true>;
+
+type BothPasts = Pick<DispatchView, 'past' | 'pastBefore'>;
+
+export const isPast = ({ past, pastBefore }: BothPasts, operationId: string): boolean =>
+  past.has(operationId) || pastBefore.has(operationId);
+
+/** The past with one more; what is full takes the place of the one before it, so that nothing long is written anew. */
+export function withPast(pasts: BothPasts, operationId: string): BothPasts {
+  if (isPast(pasts, operationId)) return pasts;
+  const past = pasts.past.with(operationId, true);
+  const isFull = past.size >= PAST_MAX.value;
+  return isFull ? { past: Table.of(), pastBefore: past } : { past, pastBefore: pasts.pastBefore };
+}
+
 /** The last ones of a list, with one more. */
-export function remembered(past: readonly string[], operationId: string): readonly string[] {
-  return past.includes(operationId) ? past : [...past, operationId].slice(-PAST_MAX.value);
+export function remembered(list: readonly string[], operationId: string): readonly string[] {
+  return list.includes(operationId) ? list : [...list, operationId].slice(-PAST_MAX.value);
 }
 
 const ALL: KeyRange = { from: '', to: null };

@@ -21,6 +21,7 @@ import {
   type Announcement,
   type HeldAttempt,
   type HeldAttempts,
+  type Past,
   type ProgressByOperation,
   pagesOf,
   reportsOf,
@@ -73,8 +74,10 @@ export interface WorkerContext extends WorkerInput {
   readonly attempts: HeldAttempts;
   /** The sum of the cores that these take up. */
   readonly coresHeld: number;
-  /** Attempts that were held, and those that were cancelled before they were dispatched. */
-  readonly past: readonly string[];
+  /** Attempts that were held last, and those before them. */
+  readonly past: Past;
+  readonly pastBefore: Past;
+  /** Those that were cancelled before they were dispatched. */
   readonly unseen: readonly string[];
   readonly announcement: Announcement | null;
   readonly stopLimitMs: number;
@@ -103,7 +106,8 @@ export function initialWorker({
     registerTries: 0,
     attempts: Table.of(),
     coresHeld: 0,
-    past: [],
+    past: Table.of(),
+    pastBefore: Table.of(),
     unseen: [],
     announcement: null,
     stopLimitMs: 0,

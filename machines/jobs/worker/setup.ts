@@ -23,7 +23,7 @@ import type {
   DispatchRefusal,
   RegisterAnswered,
 } from '../messages/worker.ts';
-import { judgeDispatch, remembered, unlisted, withPage } from './attempts.ts';
+import { isPast, judgeDispatch, remembered, unlisted, withPage, withPast } from './attempts.ts';
 import {
   heartbeatOf,
   registrationOf,
@@ -182,7 +182,7 @@ export const workerSetup = setup({
     }),
     endAttempt: assign(({ context }, { operationId }: { operationId: string }) => ({
       ...withAttempt(context, operationId, undefined),
-      past: remembered(context.past, operationId),
+      ...withPast(context, operationId),
     })),
     /** Closing: a worker without handlers is given nothing. */
     closeDown: assign((_, { limitMs }: { limitMs: number }) => ({
@@ -221,7 +221,7 @@ export const workerSetup = setup({
       if (event.type !== 'cancel.ordered' || event.term < context.term) return false;
       const operationId = operationIdOf(event.jobId, event.attemptId);
       const isHeld = context.attempts.has(operationId);
-      return ![...context.past, ...context.unseen].includes(operationId) && !isHeld;
+      return !isHeld && !isPast(context, operationId) && !context.unseen.includes(operationId);
     },
     holdsNothing: ({ context }) => context.attempts.size === 0,
   },

@@ -67,7 +67,7 @@ export const workerPlan: PathPlan = {
   key: ({ term, attempts, past, unseen }: WorkerContext) => [
     term === 0,
     [...attempts.values()].map(({ isFinished }) => isFinished),
-    past.length > 0,
+    past.size > 0,
     unseen.length > 0,
   ],
 };
