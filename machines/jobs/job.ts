@@ -6,8 +6,10 @@
  * ├─ active (parallel)
  * │  ├─ hearing    takes what is told, and decides nothing; a gate that has no such job is given it
  * │  ├─ decisions  of the gate, and of those who cancel: refused for the first reason that holds, or obeyed ──▶ ending
- * │  ├─ phase      submitted ──first workflow DISPATCHED──▶ running
- * │  │             awaitingGate (its submission was late) ──acknowledged by its gate──▶ submitted
+ * │  ├─ phase      submitted ──acknowledged by its gate──▶ expected
+ * │  │             submitted, expected ──first workflow DISPATCHED──▶ running
+ * │  │             awaitingGate (its submission was late) ──acknowledged by its gate──▶ expected
+ * │  │             submitted ──a new leader──▶ awaitingGate
  * │  ├─ authority
  * │  │     leading.localAuthority.tracking  ──▶ overallDue | stuckDue ──▶ ending.timedOut
  * │  │     leading.gateCoordinated.tracking ──▶ overallDue | stuckDue ──▶ reported
@@ -31,7 +33,8 @@
  *
  * What a gate has given up must not begin. Its submission says by this datacenter's own clock until when
  * the job may begin by itself; one that was on its way for longer begins no work before the gate has
- * acknowledged a report of it and so counts on this datacenter. Its time runs all the same.
+ * acknowledged a report of it and so counts on this datacenter. A leader that takes it over cannot know whether
+ * it is still in time, and holds back what has not begun. Its time runs all the same.
  *
  * The two strategies stand side by side below. The first end counts, later ones are logged. What an
  * event says is taken by `hearing`, the first region; the deadlines are armed again only where it may
@@ -144,8 +147,10 @@ export const jobMachine = jobSetup.createMachine({
               ],
             },
             awaitingGate: {
+              // It had begun, and the word of it was under way.
+              always: { guard: 'isRunning', target: 'running' },
               on: {
-                'ack.received': { guard: 'isCountedOn', target: 'submitted', actions: 'release' },
+                'ack.received': { guard: 'isCountedOn', target: 'expected', actions: 'release' },
                 'message.refused': {
                   guard: 'isGateJobOver',
                   target: ending('cancelled'),
@@ -153,7 +158,18 @@ export const jobMachine = jobSetup.createMachine({
                 },
               },
             },
-            submitted: { always: { guard: 'isRunning', target: 'running' } },
+            submitted: {
+              always: { guard: 'isRunning', target: 'running' },
+              on: {
+                'ack.received': { guard: 'isCountedOn', target: 'expected' },
+                'leadership.acquired': {
+                  guard: 'mayBeLate',
+                  target: 'awaitingGate',
+                  actions: ['holdBack', 'announce'],
+                },
+              },
+            },
+            expected: { always: { guard: 'isRunning', target: 'running' } },
             running: {},
           },
         },

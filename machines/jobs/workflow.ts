@@ -12,7 +12,7 @@
  *                     ▲
  *                     └── cancel ── DISPATCHED, RUNNING
  *
- *   PENDING     waiting ──workflow.ready, or spawned so──▶ queued, for cores
+ *   PENDING     waiting ──workflow.ready, or spawned so──▶ queued, for cores ──workflow.held──▶ waiting
  *   DISPATCHED  answerLimit armed ──after answerLimit──▶ FAILED · sending once ──▶ twice ──▶ thrice
  *   FAILED_READY_FOR_RETRY  pausing ──after dispatchPause──▶ PENDING.queued
  *   CANCELLING  awaitingAnswer ──cancel.answered──▶ confirming ──after confirmLimit──▶ CANCELLED, unconfirmed
@@ -75,6 +75,8 @@ export const workflowMachine = workflowSetup.createMachine({
   on: {
     'clock.wentBack': {},
     'workflow.ready': refused,
+    // It has begun.
+    'workflow.held': {},
     'parent.failed': refused,
     'shards.merged': refused,
     'slot.granted': { actions: 'giveBack' },
@@ -117,6 +119,7 @@ export const workflowMachine = workflowSetup.createMachine({
               actions: ['takeSlot', moved('PENDING', 'DISPATCHED')],
             },
             'slot.renew': { target: 'queued', reenter: true },
+            'workflow.held': { target: 'waiting', actions: 'withdrawRequest' },
             'workflow.cancel': {
               ...stopping('PENDING', 'CANCELLING'),
               actions: ['withdrawRequest', ...stopping('PENDING', 'CANCELLING').actions],

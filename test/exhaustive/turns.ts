@@ -126,5 +126,6 @@ export const senderOf = (lane: number): number => (lane < 2 ? GATE : lane - 2);
 /** A workflow hears its job at once, see work.ts. */
 function hear(site: Site, event: PlayedEvent): void {
   if (event.type === 'workflow.ready') site.work = WORK.ready;
+  if (event.type === 'workflow.held' && site.work === WORK.ready) site.work = WORK.waiting;
   if (event.type === 'workflow.cancel' && site.work !== WORK.over) site.work = WORK.stopping;
 }

@@ -85,4 +85,17 @@ export const gatePlants: readonly Plant[] = [
       },
     ],
   },
+  {
+    id: 'P327',
+    area: 'gate',
+    says: 'A gate takes back a timeout by its rule of no progress while it catches up with a datacenter that has made none.',
+    edits: [
+      {
+        file: 'machines/jobs/gate-job/rules.ts',
+        find: 'isNothingMoving(context, isKnown)',
+        replace: 'isNothingMoving(context)',
+      },
+    ],
+    plan: '2019812-GA-2.json',
+  },
 ];

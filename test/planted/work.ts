@@ -109,4 +109,17 @@ export const workPlants: readonly Plant[] = [
     ],
     suite: 'test/jobs/worker/runs.test.ts',
   },
+  {
+    id: 'P326',
+    area: 'work',
+    says: 'A leader that takes a job over begins it, although its gate may have given it up while the leader before stood still.',
+    edits: [
+      {
+        file: 'machines/jobs/job/setup.ts',
+        find: "event.type === 'leadership.acquired' && event.fence > context.term && !isLocal(context),",
+        replace: "event.type === 'leadership.acquired' && context.term < 0,",
+      },
+    ],
+    plan: '2019773-OUT-4.json',
+  },
 ];

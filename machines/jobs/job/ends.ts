@@ -8,6 +8,7 @@ import type {
   ClockWentBack,
   ParentFailed,
   WorkflowCancel,
+  WorkflowHeld,
   WorkflowReady,
 } from '../messages/local.ts';
 import { answering, type Saying } from '../step.ts';
@@ -27,7 +28,7 @@ import { failedParentOf, hasSucceeded, letStop } from './workflows.ts';
 export const toWorkflow = (
   { jobId, datacenter }: JobContext,
   workflowId: string,
-  event: WorkflowReady | WorkflowCancel | ParentFailed | ClockWentBack,
+  event: WorkflowReady | WorkflowHeld | WorkflowCancel | ParentFailed | ClockWentBack,
 ): Saying => ({ to: workflowAddress(jobId, workflowId, datacenter), event });
 
 /** That it is over, each of them hears: because the job has ended, or a parent has failed. */

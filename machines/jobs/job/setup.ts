@@ -79,6 +79,9 @@ export const jobSetup = setup({
     spawnWaiting: enqueueActions(({ context, event, enqueue }) => {
       carryOut(enqueue, { says: spawnsOf(context, spawnsIn(event)) });
     }),
+    holdBack: enqueueActions(({ context, enqueue }) => {
+      carryOut(enqueue, steps.holdBack(context));
+    }),
     giveUp: at(ends.giveUp),
     /** A job that is not accepted yet has nothing to say to anybody. */
     learnLeader: keep('leadership.acquired', ({ context, event }) => {
@@ -162,6 +165,9 @@ export const jobSetup = setup({
     /** Its submission was not long on its way, by the clock of the leader that its gate has in mind. */
     isInTime: ({ context: { beginsBefore, term }, event }) =>
       beginsBefore === undefined || (beginsBefore.term === term && event.at < beginsBefore.at),
+    /** The leader before may have stood still since it took the job, for longer than the gate waits for an answer. */
+    mayBeLate: ({ context, event }) =>
+      event.type === 'leadership.acquired' && event.fence > context.term && !isLocal(context),
     /** The gate has taken a report: it knows that the job is here, and waits for its end. */
     isCountedOn: ({ event }) => event.type === 'ack.received' && event.accepted,
     /** The gate has lost its memory: there is no such job for it. */

@@ -21,6 +21,7 @@ import {
   failureOf,
   letAsk,
   letStop,
+  letWait,
   withChange,
   withDoomed,
   withShortLimits,
@@ -44,6 +45,15 @@ export function release(context: JobContext, unspawned?: WorkflowSpawns): JobSte
     ? spawnsOf(context, unspawned, new Set(ready))
     : ready.map((id) => toWorkflow(context, id, { type: 'workflow.ready' }));
   return { next: { table }, says };
+}
+
+/** Its workflows ask for workers no more, until it is released again. */
+export function holdBack(context: JobContext): JobStep {
+  const { table, held } = letWait(context.table);
+  return {
+    next: { table },
+    says: held.map((id) => toWorkflow(context, id, { type: 'workflow.held' })),
+  };
 }
 
 /** A workflow has come to rest in a state: that is progress, and others may be ready now. */

@@ -139,6 +139,16 @@ export const tallyOf = (table: WorkflowTable) => ({
   workflowsFailed: viewOf(table).count(FAILED),
 });
 
+/** Workflows that ask before their first run, and are to wait again. */
+export function letWait(table: WorkflowTable): {
+  readonly table: WorkflowTable;
+  readonly held: readonly string[];
+} {
+  const view = viewOf(table);
+  const asking = foundIn(view.standing, /a/g, view.standing.length);
+  return { table: view.with(table, asking, () => WAITING), held: idsOf(table, asking) };
+}
+
 /**
  * Workflows that may ask for a worker now, the first in the submission first: at most `readyMax` of each
  * lane before their first run. Those that ask again hold back nobody: a workflow that waits for one worker

@@ -36,6 +36,11 @@ export interface WorkflowReady {
   readonly type: 'workflow.ready';
 }
 
+/** `job` → `workflow`: it is not to begin before the job is told that its gate counts on it. */
+export interface WorkflowHeld {
+  readonly type: 'workflow.held';
+}
+
 /** `job` → `workflow`: the job has ended or is cancelled. */
 export interface WorkflowCancel {
   readonly type: 'workflow.cancel';

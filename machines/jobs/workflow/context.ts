@@ -15,6 +15,7 @@ import type {
   SlotRequested,
   WorkerLost,
   WorkflowCancel,
+  WorkflowHeld,
   WorkflowReady,
 } from '../messages/local.ts';
 import type {
@@ -29,6 +30,7 @@ import type { WorkflowRules } from '../rules.ts';
 
 export type WorkflowEvent = Timed<
   | WorkflowReady
+  | WorkflowHeld
   | WorkflowCancel
   | ClockWentBack
   | ParentFailed

@@ -68,6 +68,7 @@ export const workflowPlan: PathPlan = {
   },
   events: (context: WorkflowContext) => [
     { type: 'workflow.ready' },
+    { type: 'workflow.held' },
     { type: 'workflow.cancel', cause: 'cancelled' },
     { type: 'parent.failed', workflowId: 'w0' },
     { type: 'slot.renew' },
