@@ -99,18 +99,22 @@ function isDeferred(
 }
 
 /** Rule 3. A datacenter that has not reported yet, is not heard or only queues speaks against it. */
-export function isNothingMoving({ datacenters, rules }: RuledContext): boolean {
+export function isNothingMoving(
+  { datacenters, rules }: RuledContext,
+  isKnown = isCaughtUp,
+): boolean {
   const awaited = Object.values(datacenters).filter(
     ({ run }) => isUnderWay(run) || run === 'asked',
   );
   return (
     awaited.some(({ run }) => isUnderWay(run)) &&
     awaited.every(
-      ({ sinceProgressMs, queued, contact }) =>
-        sinceProgressMs !== null &&
-        sinceProgressMs > rules.allStuckThresholdMs &&
-        !queued &&
-        contact === 'heard',
+      (record) =>
+        record.sinceProgressMs !== null &&
+        record.sinceProgressMs > rules.allStuckThresholdMs &&
+        !record.queued &&
+        record.contact !== 'silent' &&
+        isKnown(record),
     )
   );
 }
@@ -118,10 +122,11 @@ export function isNothingMoving({ datacenters, rules }: RuledContext): boolean {
 /** Some rule is due by what is known, also of datacenters that may have more to say. */
 export function isAnyDue(context: RuledContext, at: number): boolean {
   const { datacenters, rules } = context;
+  const isKnown = (): boolean => true;
   return (
     isBudgetUsedUp(context, at) ||
-    isQuorumMet(datacenters, rules.quorum, () => true) ||
-    isNothingMoving(context)
+    isQuorumMet(datacenters, rules.quorum, isKnown) ||
+    isNothingMoving(context, isKnown)
   );
 }
 
