@@ -9,15 +9,12 @@
  */
 
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
-import * as XState from 'xstate';
 import { RuntimeError } from '../base/errors.ts';
 import { knob } from '../base/knob.ts';
+import { type Collect, enqueuing } from './xstate-enqueue.ts';
 import { type Recalled, recall } from './xstate-history.ts';
 import { followPlans } from './xstate-plans.ts';
 import { type PendingRef, takeRefs, withStoredRefs } from './xstate-refs.ts';
-
-// XState's names are taken at run time: where another version lacks one, the check of its version can still speak.
-const { assign, cancel, emit, raise, sendParent, sendTo, spawnChild, stopChild } = XState;
 
 /** The turn under way, shared by all copies that one `Statechart` made. */
 export interface Turn {
@@ -34,11 +31,6 @@ interface ActionArgs {
   readonly system: Keeper;
 }
 
-type Maker = (...made: never[]) => unknown;
-
-/** What `enqueue` makes, by the name of its method. */
-const MAKERS = { assign, cancel, emit, raise, sendTo, sendParent, spawnChild, stopChild } as const;
-
 type Expression<T> = T | ((args: ActionArgs, params: unknown) => T);
 
 /** One of XState's own actions: a function that carries its data as properties (private). */
@@ -48,7 +40,7 @@ interface BuiltIn {
   readonly event?: Expression<EventObject>;
   readonly delay?: Expression<unknown>;
   readonly id?: unknown;
-  readonly collect?: (args: { readonly enqueue: object }, params: unknown) => void;
+  readonly collect?: Collect;
 }
 
 interface Transition {
@@ -118,10 +110,7 @@ function adaptActions(copy: AnyStateMachine, turn: Turn): void {
     if (type === 'xstate.spawnChild' && id === undefined) {
       changes.id = ({ system }: ActionArgs) => system.children.nextId;
     }
-    if (type === 'xstate.enqueueActions') {
-      const gather = gathering(collect);
-      Object.assign(changes, { gather, collect: collecting(gather) });
-    }
+    if (type === 'xstate.enqueueActions') Object.assign(changes, gathering(collect));
     if (Object.keys(changes).length === 0) return action;
     return Object.assign(() => {}, action, changes);
   }
@@ -147,40 +136,7 @@ function adaptActions(copy: AnyStateMachine, turn: Turn): void {
     };
   }
 
-  /** The list that `enqueue` adds to while its function runs. */
-  let enqueued: unknown[] | undefined;
-  const enqueue = Object.assign(
-    (action: unknown) => void enqueued?.push(adapt(action)),
-    Object.fromEntries(
-      Object.entries(MAKERS).map(([name, make]) => [
-        name,
-        (...made: never[]) => void enqueued?.push(adapt((make as Maker)(...made))),
-      ]),
-    ),
-  );
-
-  /** One `enqueue` serves all calls: XState makes a function and eight closures for each. */
-  function gathering(collect: BuiltIn['collect']): (args: object, params: unknown) => unknown[] {
-    return (args, params) => {
-      const before = enqueued;
-      const gathered: unknown[] = [];
-      enqueued = gathered;
-      try {
-        collect?.({ ...args, enqueue }, params);
-        return gathered;
-      } finally {
-        enqueued = before;
-      }
-    };
-  }
-
-  /** Where XState itself resolves the action. */
-  function collecting(gather: ReturnType<typeof gathering>): BuiltIn['collect'] {
-    return (args, params) => {
-      const add = args.enqueue as (action: unknown) => void;
-      for (const action of gather(args, params)) add(action);
-    };
-  }
+  const gathering = enqueuing(adapt);
 
   for (const name of Object.keys(actions)) actions[name] = adapt(actions[name]);
   for (const node of nodesUnder(copy.root as unknown as Node)) {

@@ -3,23 +3,14 @@
  *
  * Follows XState's resolution line by line (raise-*.js, private). What a built-in action resolves
  * to is XState's own code; only `assign` is done here, because XState's makes a whole new snapshot
- * for it.
+ * for it, and `enqueueActions`, because XState's makes a function for each thing that may be enqueued.
  */
 
-import type {
-  AnyActorLogic,
-  AnyActorRef,
-  AnyMachineSnapshot,
-  AnyStateMachine,
-  EventObject,
-} from 'xstate';
-import * as XState from 'xstate';
-import { type ResolvedAction, STOPPED } from './xstate-children.ts';
+import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
+import type { ResolvedAction } from './xstate-children.ts';
 import { holds } from './xstate-guards.ts';
 import type { StateNode } from './xstate-sets.ts';
-
-// XState's names are taken at run time: where another version lacks one, the check of its version can still speak.
-const { createActor } = XState;
+import { type Spawned, spawner } from './xstate-spawner.ts';
 
 /** Part of XState's actor scope that a step needs: the root's is the host, a child's is its own. */
 export interface Scope {
@@ -247,9 +238,15 @@ export class ActionRun {
 
   #assign({ assignment }: BuiltIn, args: ActionArgs, params: unknown): void {
     const context = this.#context;
-    const spawned: { children?: Record<string, AnyActorRef> } = {};
+    const spawned: Spawned = {};
     const { event, self, system } = args;
-    const assignArgs = { context, event, spawn: this.#spawner(event, spawned), self, system };
+    const assignArgs = {
+      context,
+      event,
+      spawn: spawner(this.#scope, this, event, spawned),
+      self,
+      system,
+    };
     const next = { ...(context as object) } as Record<string, unknown>;
     if (typeof assignment === 'function') {
       Object.assign(next, assignment(assignArgs, params));
@@ -267,33 +264,6 @@ export class ActionRun {
     const { status, output, children, _nodes: nodes, value, tags } = this.#made;
     const all = { ...(children as object), ...born };
     this.#make(status, output, all, { nodes, value, tags });
-  }
-
-  /** XState's `spawn`, as `assign` hands it out. */
-  #spawner(event: EventObject, spawned: { children?: Record<string, AnyActorRef> }): unknown {
-    type Options = { id?: string; systemId?: string; syncSnapshot?: boolean; input?: unknown };
-    return (src: string | AnyActorLogic, options: Options = {}): AnyActorRef => {
-      const { self } = this.#scope;
-      const { context, machine } = this.snapshot;
-      const logic = typeof src === 'string' ? machine.implementations.actors[src] : src;
-      if (logic === undefined) {
-        throw new Error(`Actor logic '${src}' not implemented in machine '${machine.id}'`);
-      }
-      const isMapped = typeof src === 'string' && typeof options.input === 'function';
-      const input = isMapped
-        ? (options.input as (args: object) => unknown)({ context, event, self })
-        : options.input;
-      const child = createActor(
-        logic as AnyActorLogic,
-        { ...options, parent: self, input, src } as never,
-      );
-      const ref = child as unknown as AnyActorRef & { _processingStatus: number };
-      spawned.children = { ...spawned.children, [ref.id]: ref };
-      this.#scope.defer(() => {
-        if (ref._processingStatus !== STOPPED) ref.start();
-      });
-      return ref;
-    };
   }
 }
 

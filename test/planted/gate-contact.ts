@@ -70,8 +70,8 @@ export const gateContactPlants: readonly Plant[] = [
     edits: [
       {
         file: 'machines/jobs/gate-job/rules.ts',
-        find: "contact === 'heard',",
-        replace: "contact !== 'catchingUp',",
+        find: "record.contact !== 'silent' &&",
+        replace: '',
       },
     ],
     plan: 'written-GA-9.json',

@@ -98,7 +98,7 @@ type BothPasts = Pick<DispatchView, 'past' | 'pastBefore'>;
 export const isPast = ({ past, pastBefore }: BothPasts, operationId: string): boolean =>
   past.has(operationId) || pastBefore.has(operationId);
 
-/** The past with one more; what is full takes the place of the one before it, so that nothing long is written anew. */
+/** The past with one more; what is full takes the place of the one before it, so that nothing long is written again. */
 export function withPast(pasts: BothPasts, operationId: string): BothPasts {
   if (isPast(pasts, operationId)) return pasts;
   const past = pasts.past.with(operationId, true);
