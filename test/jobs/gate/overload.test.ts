@@ -45,7 +45,7 @@ describe('a gate whose datacenters are full', () => {
     await cluster.time.runFor(10_000);
     for (const datacenter of ['A', 'B'])
       expect(cluster.snapshot(`job/held@${datacenter}`).value).toMatchObject({
-        active: { phase: 'submitted' },
+        active: { phase: 'expected' },
       });
     await cluster.time.during(client.cancel('b'));
     expect(await cluster.time.during(client.submit(jobOf('next')))).toMatchObject({
