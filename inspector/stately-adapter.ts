@@ -30,6 +30,8 @@ export interface StatelyAdapterOptions {
 export interface StatelyAdapter {
   /** Messages and turns that were left out because the viewer was slow or away. */
   readonly skipped: number;
+  /** True while the viewer is there. */
+  readonly isConnected: boolean;
   /** Ends the connection. Idempotent. */
   close(): void;
 }
@@ -81,6 +83,9 @@ export function statelyAdapter(
   return {
     get skipped() {
       return viewer.skipped;
+    },
+    get isConnected() {
+      return viewer.isThere;
     },
     close,
   };

@@ -52,7 +52,7 @@ async function started(options: object = {}) {
   const url = `ws://127.0.0.1:${listener.port}`;
   const adapter = statelyAdapter(runtime as never, { url, retryMs: 20, ...options });
   cleanUp.push(() => adapter.close());
-  await eventually(() => expect(listener.sockets).toHaveLength(1));
+  await eventually(() => expect(adapter.isConnected).toBe(true));
   return { listener, adapter, runtime: runtime as unknown as Runtime<never>, url };
 }
 
@@ -105,7 +105,7 @@ describe('the Stately adapter', () => {
     });
     const again = new Listener(port);
     cleanUp.push(() => again.close());
-    await eventually(() => expect(again.sockets).toHaveLength(1));
+    await eventually(() => expect(adapter.isConnected).toBe(true));
     await pay(runtime, 'order/back');
     await eventually(() => expect(again.heard.map(({ type }) => type)).toContain('@xstate.actor'));
   });
