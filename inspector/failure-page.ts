@@ -10,9 +10,9 @@ import { linesOfTest } from './recording/failed-test.ts';
 import { type BrokenRun, linesOfFailure } from './recording/failure.ts';
 import { singleFile } from './single-file.ts';
 
-/** @throws {RuntimeError} PACKAGE_MISSING where the page is not built */
-export function failurePage(broken: BrokenRun): string {
-  return singleFile(linesOfFailure(broken));
+/** `folder`: where the built page is, if not at its usual place. @throws {RuntimeError} PACKAGE_MISSING where it is not built */
+export function failurePage(broken: BrokenRun, folder?: string): string {
+  return singleFile(linesOfFailure(broken), folder);
 }
 
 /** `lines`: recording of the whole test. @throws {RuntimeError} PACKAGE_MISSING where the page is not built */

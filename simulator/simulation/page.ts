@@ -12,12 +12,16 @@ import type { Shrunk } from './shrink.ts';
 type Machines = Readonly<Record<string, AnyStateMachine>>;
 
 /** @throws {RuntimeError} PACKAGE_MISSING where the page is not built */
-export async function pageOf({ run, passing }: Shrunk, machines: Machines): Promise<string> {
+export async function pageOf(
+  { run, passing }: Shrunk,
+  machines: Machines,
+  folder?: string,
+): Promise<string> {
   const [violation] = run.judgement.violations;
   if (violation === undefined) throw new Error('Nothing was broken in this run.');
   const { failurePage } = await import('../../inspector/failure-page.ts');
   const { plan, records, places } = run;
-  return failurePage({
+  const broken = {
     title: `${violation.invariant}, seed ${plan.seed}`,
     run: shown(run),
     violation,
@@ -25,7 +29,8 @@ export async function pageOf({ run, passing }: Shrunk, machines: Machines): Prom
     ...(passing && { passing: { ...passing, run: shown(passing.run) } }),
     replay: replayOf(plan),
     machines,
-  });
+  };
+  return failurePage(broken, folder);
 }
 
 function shown({ records, zero, places }: SimulationRun) {

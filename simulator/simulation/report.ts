@@ -76,13 +76,13 @@ export class SimulationReport {
 
   /**
    * A failure as a page of HTML that needs nothing but itself: the run in the inspector, with the nearest run
-   * that holds. @throws {RangeError} when there is no such failure @throws {RuntimeError} PACKAGE_MISSING
+   * that holds. `folder`: where the built page is, if not at its usual place. @throws {RangeError} when there is no such failure @throws {RuntimeError} PACKAGE_MISSING
    */
-  async page(index = 0): Promise<string> {
+  async page(index = 0, folder?: string): Promise<string> {
     const shrunk = this.#shrunk[index];
     if (shrunk === undefined)
       throw new RangeError(`There is no failure ${index}: there are ${this.#shrunk.length}.`);
-    return pageOf(shrunk, this.#machines);
+    return pageOf(shrunk, this.#machines, folder);
   }
 
   /** Names the file in what is told of the failures. */

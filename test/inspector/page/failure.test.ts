@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, inject, test } from 'vitest';
 import { forgetfulAccount, simulateTransfers } from '../../../examples/simulate-transfer.ts';
-import { readLines } from '../../../inspector/recording/recorded.ts';
-import { singleFile } from '../../../inspector/single-file.ts';
 import { faint, hasBrowser, overflow, Pages, seen, texts, ticked } from './opened.ts';
 import { OwnNode } from './own-node.ts';
 
@@ -16,10 +14,8 @@ const node = new OwnNode();
 /** The page with the code of this build, of a run that was simulated and shrunk. */
 async function failureFile(): Promise<string> {
   const report = await simulateTransfers(forgetfulAccount, 40);
-  const page = await report.page().catch(() => '');
-  const [, text = '""'] = /id="escapement-recording">(.*)<\/script>/.exec(page) ?? [];
   const file = join(node.folder, 'failure.html');
-  writeFileSync(file, singleFile(readLines(JSON.parse(text)), inject('pageFolder')));
+  writeFileSync(file, await report.page(0, inject('pageFolder')));
   return pathToFileURL(file).href;
 }
 
