@@ -2,7 +2,7 @@
  * Values of an attempt: what its commands find in their environment, and what their placeholders stand for.
  */
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { AgentParams } from '../../machines/mapreduce/map-agent/setup.ts';
 import { writeDurably } from '../runs.ts';
 import type { ItemPlaces } from './item-places.ts';
@@ -27,8 +27,9 @@ export function ownVariables(
   if (role === 'reduce') return { ...common, ESCAPEMENT_RESULTS_FILE: folder.resultsPath };
   if (role === 'setup') return common;
   const { itemId, value } = items.at(itemIndex);
-  const file = folder.itemFile(places.of(mark.value));
-  writeFileSync(file, JSON.stringify(value), { mode: 0o600 });
+  const place = places.of(mark.value);
+  const file = folder.itemFile(place);
+  places.write(place, file, JSON.stringify(value));
   return { ...common, ESCAPEMENT_ITEM_ID: itemId, ESCAPEMENT_ITEM_FILE: file };
 }
 

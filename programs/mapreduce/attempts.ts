@@ -1,6 +1,5 @@
 /**
- * Attempts: the processes of agents. It carries out what the machine of an agent asks for, and tells it what
- * became of that.
+ * Attempts: the processes of agents. It carries out what the machine of an agent asks for, and tells it how that went.
  *
  * Each command has a process group of its own. What an attempt starts carries a mark in its environment, by which
  * it is found again when it left its group, and by a runner that began after a crash. Nothing here decides.
@@ -83,6 +82,7 @@ export class Attempts {
   /** Called when no attempt is at work any more. */
   close(): void {
     this.#services.launcher.close();
+    this.#places.close();
   }
 
   async #prepare(params: AgentParams): Promise<void> {

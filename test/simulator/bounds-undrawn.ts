@@ -49,6 +49,7 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
       [
         'programs/mapreduce/control.ts REQUEST_LENGTH_MAX',
         'programs/mapreduce/failed-items.ts FAILED_ITEMS_MAX',
+        'programs/mapreduce/item-places.ts OPEN_MAX',
         'programs/mapreduce/items.ts ID_LENGTH_MAX',
         'programs/mapreduce/items.ts RECENT_BYTES_MAX',
         'programs/mapreduce/items.ts RECENT_MAX',
