@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Frame } from '../../../inspector/protocol.ts';
+import { eventually } from '../../kit/eventually.ts';
 import { call, type Inspected, inspected, readStream } from './inspected.ts';
 
 let node: Inspected;
@@ -13,6 +14,9 @@ describe('an inspector', () => {
   test('lists actors, filtered, sorted and in pages', async () => {
     node = await inspected();
     for (let index = 0; index < 25; index += 1) await node.runtime.spawn(`order/${index}` as never);
+    // Its turn is the latest by the clock too, and not in the millisecond of the last spawn.
+    const spawnedAt = Date.now();
+    await eventually(() => expect(Date.now()).toBeGreaterThan(spawnedAt));
     await node.runtime.actor('order/7' as never).send({ type: 'order.add' } as never);
     await node.runtime.actor('order/7' as never).send({ type: 'order.pay' } as never);
     const seen: string[] = [];
