@@ -2,15 +2,17 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Recorded, readLines } from '../../../inspector/recording/recorded.ts';
-import { findPage } from '../../../inspector/static-files.ts';
 import { testRuntime } from '../../../simulator/testing.ts';
+import { compiledProgram } from '../../kit/compiled.ts';
 import { ROOT } from '../../project-files.ts';
 import { orderMachine } from './inspected.ts';
 
 const folder = join(ROOT, 'test', '.tmp', `failing-${process.pid}`);
+/** As it is built, with the page beside it. */
+const BUILT = join(dirname(dirname(compiledProgram())), 'simulator', 'testing.js');
 const page = join(folder, 'failures', 'order.html');
 const kinds = { order: orderMachine };
 
@@ -25,11 +27,11 @@ function recordedIn(file: string): Recorded {
   return new Recorded(readLines(JSON.parse(text)));
 }
 
-test.skipIf(findPage() === undefined)('a vitest file that fails leaves its page', () => {
+test('a vitest file that fails leaves its page', () => {
   writeFileSync(
     join(folder, 'order.test.ts'),
     `import { expect, test } from 'vitest';
-import { testRuntime } from '../../../simulator/testing.ts';
+import { testRuntime } from ${JSON.stringify(BUILT)};
 import { orderMachine } from '../../inspector/server/inspected.ts';
 
 test('an order is paid for', () =>
