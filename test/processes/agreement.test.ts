@@ -77,6 +77,20 @@ describe('a comparison with the simulator', () => {
     expect(found(more)).toEqual([sentence]);
   });
 
+  test('leaves a moment for which the file has a range to the range', () => {
+    const atMs = { from: 50_000, to: 70_000 };
+    const fileExpects = new Map([
+      [
+        'jobs',
+        new Map([['j1', new Map([['datacenters', new Map([['A', new Map([['atMs', atMs]])]])]])]]),
+      ],
+    ]);
+    const real = resultWith({ atMs: 52_000, status: 'completed' });
+    expect(differences(simulated, real, toleranceOf(FACTOR), fileExpects)).toEqual([
+      'jobs.j1.datacenters.A.status: expected timedOut, got completed',
+    ]);
+  });
+
   test('allows no deadline that is early', () => {
     expect(found({ atMs: 50_000 })).toHaveLength(1);
   });

@@ -71,7 +71,7 @@ export async function playOnProcesses(options: PlayOptions): Promise<ProcessPlay
     };
     const compare = (real: RealResult) => ({
       failures: unmet(expect, real, tolerance),
-      differences: differences(simulated, real, tolerance),
+      differences: differences(simulated, real, tolerance, expect),
     });
     await carryOutAfter(scene, zeroAt, scaled);
     const looksAt = looksAtMs ?? momentOfLook(plan, simulated);
