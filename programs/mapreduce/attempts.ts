@@ -40,6 +40,8 @@ export interface AttemptServices {
   /** Null: there is no enforcer. */
   readonly timers: TimerPort | null;
   readonly launcher: Launcher;
+  /** A command that ends sooner is told of once, by its end. After a crash it is found by its mark in either case. */
+  readonly spawnedToldAfterMs?: number | undefined;
   plan(runId: string): Plan;
   /** The results of the map as one JSON text. */
   results(runId: string): string;
@@ -48,7 +50,6 @@ export interface AttemptServices {
 type SignalName = Parameters<ProcessGroups['signal']>[1];
 type CleanupResult = { readonly branch: string | null; readonly patch: string | null } | null;
 
-/** A command that ends sooner is told of once, by its end. After a crash it is found by its mark in either case. */
 const SPAWNED_TOLD_AFTER_MS = 100;
 const MARK = 'ESCAPEMENT_ATTEMPT_MARK';
 
@@ -160,7 +161,8 @@ export class Attempts {
     };
     const key = keyOf(params);
     this.#running.set(key, [...(this.#running.get(key) ?? []), running]);
-    const cancelNews = clock.schedule(clock.now() + SPAWNED_TOLD_AFTER_MS, () => {
+    const { spawnedToldAfterMs = SPAWNED_TOLD_AFTER_MS } = this.#services;
+    const cancelNews = clock.schedule(clock.now() + spawnedToldAfterMs, () => {
       const { group, startTicks = null } = command;
       if (group !== undefined)
         this.#tell(params, { type: 'command.spawned', index, group, startTicks });

@@ -38,7 +38,11 @@ export interface HostOptions {
   readonly timers?: TimerPort | null | undefined;
   /** Commands after which a helper process starts them. Default 8. */
   readonly launcherAfter?: number | undefined;
+  /** A command that ends sooner than this many milliseconds is told of once, by its end. Default 100. */
+  readonly spawnedToldAfterMs?: number | undefined;
 }
+
+type OfAttempts = Pick<HostOptions, 'timers' | 'launcherAfter' | 'spawnedToldAfterMs'>;
 
 type Kinds = {
   mapreduce: typeof runMachine;
@@ -63,7 +67,7 @@ export class Host {
 
   private constructor(
     { data, clock, logger, store, runtime }: HostParts,
-    { timers, launcherAfter }: Pick<HostOptions, 'timers' | 'launcherAfter'>,
+    { timers, launcherAfter, spawnedToldAfterMs }: OfAttempts,
   ) {
     this.data = data;
     this.runtime = runtime as unknown as Runtime<Kinds>;
@@ -77,16 +81,18 @@ export class Host {
       data,
       timers: timers === undefined ? engineTimers() : timers,
       launcher: new Launcher(launcherAfter),
+      spawnedToldAfterMs,
       plan: (runId) => this.plan(runId),
       results: (runId) => this.results(runId),
     });
   }
 
   /** @throws {RuntimeError} STORE_LOCKED and what else opening a store throws */
-  static async open({ data, timers, launcherAfter, ...ports }: HostOptions): Promise<Host> {
+  static async open(given: HostOptions): Promise<Host> {
+    const { data, timers, launcherAfter, spawnedToldAfterMs, ...ports } = given;
     const options = { ...ports, directory: data, place: PLACE, limits: LIMITS };
     const opened = await openHost<Host>(options, (parts, here) => {
-      const host = new Host(parts, { timers, launcherAfter });
+      const host = new Host(parts, { timers, launcherAfter, spawnedToldAfterMs });
       host.#register(parts.runtime, here);
       return host;
     });

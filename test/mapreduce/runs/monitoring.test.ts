@@ -78,8 +78,8 @@ describe.concurrent('monitoring', () => {
 });
 
 describe.concurrent('Performance impact of timeout monitoring is measurable and minimal', () => {
-  /** A command that takes a tenth of a second is told of when it has begun, too. */
-  const TOLD_TWICE_FROM_MS = 90;
+  /** No command is so slow on a busy machine that it is told of twice, when it has begun and when it ends. */
+  const TOLD_ONCE = { spawnedToldAfterMs: 3_600_000 };
 
   /** Turns and commits of a run of forty items, whose limits are as given. */
   const workOf = async (scene: Scene, limits: Partial<Limits>) => {
@@ -87,7 +87,7 @@ describe.concurrent('Performance impact of timeout monitoring is measurable and 
       items: Array.from({ length: 40 }, (_, index) => index),
       map: AGENT_60,
     });
-    const host = await Host.open({ data: scene.data });
+    const host = await Host.open({ data: scene.data, ...TOLD_ONCE });
     const prepared = prepare(file);
     const given = { ...prepared, limits: { ...prepared.limits, ...limits } };
     const runId = await startRun(host, given, inputOf(prepared), {});
@@ -98,10 +98,7 @@ describe.concurrent('Performance impact of timeout monitoring is measurable and 
     );
     await host.close();
     expect(document.summary.done).toBe(40);
-    const slow = document.items.filter(({ attempts }) =>
-      attempts.some(({ commands }) => (commands[0]?.durationMs ?? 0) >= TOLD_TWICE_FROM_MS),
-    );
-    return { turns, armed: armed.length, slow: slow.length };
+    return { turns, armed: armed.length };
   };
 
   test('an attempt that ends in time costs no turn more than one without a limit', async ({
@@ -110,9 +107,7 @@ describe.concurrent('Performance impact of timeout monitoring is measurable and 
     const limited = await workOf(scene, {});
     const free = await workOf(scene, { agentLimitMs: null });
     expect([limited.armed, free.armed]).toEqual([40, 0]);
-    // On a busy machine some commands are slow: each of these may have been told of once more.
-    const difference = Math.abs(limited.turns - free.turns);
-    expect(difference).toBeLessThanOrEqual(limited.slow + free.slow);
+    expect(limited.turns).toBe(free.turns);
   });
 });
 
