@@ -9,8 +9,8 @@
  *
  *   active, each limit a region of its own:
  *     clock        counting ◀──▶ paused           counting ─after agentLimit─▶ timedOut
- *     activity     working ──expert.requested──▶ awaitingExpert ──expert.answered──▶ working
- *                  working ──human.asked──▶ awaitingHuman ──human.answered──▶ working
+ *     activity     working ──delegation.requested──▶ awaitingExpert ──expert.answered──▶ working
+ *                  working ──question.asked──▶ awaitingHuman ──human.answered──▶ working
  *     interval     off, ticking ◀──▶ frozen       ticking ─after checkpointInterval─▶ one more is due
  *     checkpoint   idle ──due, collected──▶ requested ──answered──▶ idle; both ──▶ suspended while it waits
  *                  requested ─after checkpointWait─▶ a miss: idle, requested again, or stalled
@@ -62,8 +62,8 @@ export const agentMachine = agentSetup.createMachine({
     'attempt.kill': {},
     'leadership.acquired': {},
     'checkpoint.reported': { actions: ['keepCheckpoint', notes.received] },
-    'expert.requested': { actions: notes.discarded('late') },
-    'human.asked': { actions: notes.discarded('late') },
+    'delegation.requested': { actions: notes.discarded('late') },
+    'question.asked': { actions: notes.discarded('late') },
     'usage.reported': { actions: ['addUsage', 'tellUsage'] },
     'quota.exhausted': { actions: notes.discarded('late') },
     'progress.made': { actions: notes.progress },
@@ -142,7 +142,7 @@ export const agentMachine = agentSetup.createMachine({
           states: {
             working: {
               on: {
-                'expert.requested': [
+                'delegation.requested': [
                   repeated,
                   { guard: 'isUnknownExpert', actions: refusing('unknownExpert') },
                   { guard: 'isAtDelegationLimit', actions: refusing('delegationLimit') },
@@ -151,7 +151,7 @@ export const agentMachine = agentSetup.createMachine({
                     actions: ['keepSeen', 'keepAction', 'delegate', 'beginDelegation'],
                   },
                 ],
-                'human.asked': [
+                'question.asked': [
                   repeated,
                   {
                     target: 'awaitingHuman',

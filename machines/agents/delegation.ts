@@ -58,8 +58,8 @@ export const delegationMachine = delegationSetup.createMachine({
     'leadership.acquired': {},
     'expert.granted': {},
     'delegator.ended': {},
-    'expert.requested': { actions: discarded },
-    'human.asked': { actions: discarded },
+    'delegation.requested': { actions: discarded },
+    'question.asked': { actions: discarded },
     // Nobody asks an expert for checkpoints.
     'checkpoint.reported': {},
     'usage.reported': { actions: ['addUsage', 'tellUsage'] },
@@ -123,8 +123,8 @@ export const delegationMachine = delegationSetup.createMachine({
           },
           { actions: ['countMalformed', malformed] },
         ],
-        'expert.requested': notAllowed,
-        'human.asked': notAllowed,
+        'delegation.requested': notAllowed,
+        'question.asked': notAllowed,
         // The run pauses, and with it the attempt that asked.
         'quota.exhausted': {
           target: 'terminating.stopping',

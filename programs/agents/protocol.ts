@@ -11,8 +11,8 @@ export type LineEvent = Extract<
   {
     readonly type:
       | 'checkpoint.reported'
-      | 'expert.requested'
-      | 'human.asked'
+      | 'delegation.requested'
+      | 'question.asked'
       | 'usage.reported'
       | 'quota.exhausted'
       | 'progress.made'
@@ -77,14 +77,14 @@ const READERS: Readonly<Record<string, (line: Fields) => LineEvent>> = {
     },
   }),
   delegate: (line) => ({
-    type: 'expert.requested',
+    type: 'delegation.requested',
     requestId: line.id('requestId'),
     expert: line.text('expert'),
     prompt: line.text('prompt'),
     data: line.any('data'),
   }),
   ask: (line) => ({
-    type: 'human.asked',
+    type: 'question.asked',
     requestId: line.id('requestId'),
     question: line.text('question'),
     ...readChoice(line),

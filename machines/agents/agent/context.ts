@@ -76,14 +76,14 @@ export type AgentEvent = Timed<
       readonly checkpoint: Omit<Checkpoint, 'at'>;
     }
   | {
-      readonly type: 'expert.requested';
+      readonly type: 'delegation.requested';
       readonly requestId: string;
       readonly expert: string;
       readonly prompt: string;
       readonly data: unknown;
     }
   | {
-      readonly type: 'human.asked';
+      readonly type: 'question.asked';
       readonly requestId: string;
       readonly question: string;
       readonly options: readonly string[] | null;
@@ -217,9 +217,9 @@ export function actionOf(event: AgentEvent): string | undefined {
       return event.message;
     case 'checkpoint.reported':
       return `checkpoint: ${event.checkpoint.status}`;
-    case 'expert.requested':
+    case 'delegation.requested':
       return `asked expert ${event.expert}`;
-    case 'human.asked':
+    case 'question.asked':
       return `asked you: ${event.question}`;
     default:
       return undefined;
@@ -247,7 +247,7 @@ export const usedUp = ({
 
 export function delegationInput(
   { runId, taskId, attemptId: delegatorId, rules, delegation }: AgentContext,
-  { expert: name, prompt, data }: EventOf<'expert.requested'>,
+  { expert: name, prompt, data }: EventOf<'delegation.requested'>,
 ): DelegationInput {
   const { delegationLimitMs: limitMs, graceMs, malformedLinesMax } = rules;
   const attemptId = delegation?.delegationId ?? '';

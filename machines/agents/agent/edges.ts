@@ -92,6 +92,6 @@ export const refusing = (reason: ExpertFailure) =>
   ['keepSeen', { type: 'refuseExpert', params: reason }, notes.refused(reason)] as const;
 
 export const waiting = {
-  'expert.requested': [repeated, { actions: refusing('busy') }],
-  'human.asked': [repeated, ...malformed],
+  'delegation.requested': [repeated, { actions: refusing('busy') }],
+  'question.asked': [repeated, ...malformed],
 } as const;

@@ -61,7 +61,7 @@ export const overLimit = noting('agent_over_limit', ({ event }) => ({
 export const refused = (reason: ExpertFailure) =>
   noting('delegation_refused', ({ event }) => ({
     reason,
-    ...(event.type === 'expert.requested' && {
+    ...(event.type === 'delegation.requested' && {
       request_id: event.requestId,
       expert: event.expert,
     }),

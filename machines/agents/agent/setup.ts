@@ -140,16 +140,16 @@ export const agentSetup = setup({
       ({ context }) => to(orchestrationAddress(context.runId)),
       ({ context }) => ({ type: 'checkpoint.collected', attemptId: context.attemptId }),
     ),
-    keepSeen: keep(['expert.requested', 'human.asked'], ({ context, event }) => ({
+    keepSeen: keep(['delegation.requested', 'question.asked'], ({ context, event }) => ({
       seen: seenWith(context, event.requestId),
     })),
-    delegate: keep('expert.requested', ({ context, event }) => {
+    delegate: keep('delegation.requested', ({ context, event }) => {
       const delegations = context.delegations + 1;
       const delegationId = `${context.attemptId}.e${delegations}`;
       return { delegations, delegation: { delegationId, requestId: event.requestId } };
     }),
     refuseExpert: enqueueActions(({ enqueue, context, event }, reason: ExpertFailure) => {
-      assertEvent(event, 'expert.requested');
+      assertEvent(event, 'delegation.requested');
       const { requestId } = event;
       enqueue(sending(context, { type: 'expert.answered', requestId, ok: false, reason }));
     }),
@@ -170,12 +170,12 @@ export const agentSetup = setup({
     })),
     forgetDelegation: assign({ delegation: null }),
     keepQuestion: assign({
-      question: ({ event }) => (event.type === 'human.asked' ? event.requestId : null),
+      question: ({ event }) => (event.type === 'question.asked' ? event.requestId : null),
     }),
     forgetQuestion: assign({ question: null }),
     tellQuestion: sendTo(
       ({ context }) => to(taskAddress(context.runId, context.taskId)),
-      given('human.asked', ({ context, event }) => {
+      given('question.asked', ({ context, event }) => {
         const { requestId, question, options, context: about, allow } = event;
         const { attemptId } = context;
         return { type: 'question.asked', attemptId, requestId, question, options, about, allow };
@@ -207,7 +207,7 @@ export const agentSetup = setup({
     noteLateResult: enqueueActions(({ enqueue }) => enqueue(notes.lateResult as never)),
     beginDelegation: sendTo(
       ({ context }) => to(delegationAddress(context.runId, context.delegation?.delegationId ?? '')),
-      given('expert.requested', ({ context, event }) => ({
+      given('delegation.requested', ({ context, event }) => ({
         type: SPAWN_EVENT,
         input: delegationInput(context, event),
       })),
@@ -265,7 +265,7 @@ export const agentSetup = setup({
     isRepeated: ({ context, event }) =>
       'requestId' in event && context.seen.includes(event.requestId ?? ''),
     isUnknownExpert: ({ context, event }) =>
-      event.type === 'expert.requested' && !context.rules.experts.includes(event.expert),
+      event.type === 'delegation.requested' && !context.rules.experts.includes(event.expert),
     isAtDelegationLimit: ({ context }) => context.delegations >= context.rules.delegationsMax,
     isOwnDelegation: ({ context, event }) =>
       event.type === 'expert.answered' && event.delegationId === context.delegation?.delegationId,

@@ -38,8 +38,8 @@ export type DelegationEvent = Timed<
   /** From the attempt that asked, which has ended. */
   | { readonly type: 'delegator.ended' }
   /** Lines that an expert may not send. */
-  | { readonly type: 'expert.requested' }
-  | { readonly type: 'human.asked' }
+  | { readonly type: 'delegation.requested' }
+  | { readonly type: 'question.asked' }
   | { readonly type: 'checkpoint.reported' }
   | {
       readonly type: 'usage.reported';

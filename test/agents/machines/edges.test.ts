@@ -69,7 +69,7 @@ test('a run that drains ends where only questions are left and it shall not wait
   await run.begin(true);
   await run.work('t/1');
   const asked = { question: 'q', options: null, context: null, allow: null };
-  await run.agent('t/1', { type: 'human.asked', requestId: 'a', ...asked });
+  await run.agent('t/1', { type: 'question.asked', requestId: 'a', ...asked });
   await run.run({ type: 'run.drain' });
   await run.rt.advance(500);
   expect(run.state).toBe('blocked');
@@ -115,7 +115,7 @@ test('a probe that asks a human shows that the quota is there', async () => {
   await run.rt.advance(500);
   await run.work('t/2');
   const asked = { question: 'q', options: null, context: null, allow: null };
-  await run.agent('t/2', { type: 'human.asked', requestId: 'a', ...asked });
+  await run.agent('t/2', { type: 'question.asked', requestId: 'a', ...asked });
   expect([run.state, run.started.slice(2)]).toEqual(['running', ['t#2', 'u#2']]);
 });
 
@@ -129,7 +129,7 @@ test('a quota that is used up during a compaction is kept, and so is one of an e
   const other = await open();
   await other.work('t/1', 'u/1');
   const asked = { requestId: 'd', expert: 'sql', prompt: 'p', data: null };
-  await other.agent('t/1', { type: 'expert.requested', ...asked });
+  await other.agent('t/1', { type: 'delegation.requested', ...asked });
   const expert = 'delegation/r/t/1.e1';
   await other.tell(expert, { type: 'process.started', group: 1, startTicks: null });
   await other.tell(expert, quota(60_000));
@@ -167,7 +167,7 @@ test('a start of which nothing is heard is given up, of an attempt and of an exp
   expect(run.eventsOf('agent_ended')).toMatchObject([{ outcome: 'failed', reason: 'spawn' }]);
   await run.work('t/2');
   const asked = { requestId: 'd', expert: 'sql', prompt: 'p', data: null };
-  await run.agent('t/2', { type: 'expert.requested', ...asked });
+  await run.agent('t/2', { type: 'delegation.requested', ...asked });
   await run.rt.advance(31_000);
   expect(run.eventsOf('delegation_unsuccessful')).toMatchObject([{ reason: 'failed' }]);
 });
@@ -177,7 +177,7 @@ test('what an expert uses counts for the task that asked, once', async () => {
   const run = await open({ task: { ...RULES.task, ...budget } }, 't');
   await run.work('t/1');
   await run.agent('t/1', {
-    ...{ type: 'expert.requested', requestId: 'd', expert: 'sql', prompt: 'p', data: null },
+    ...{ type: 'delegation.requested', requestId: 'd', expert: 'sql', prompt: 'p', data: null },
   });
   const expert = 'delegation/r/t/1.e1';
   await run.tell(expert, { type: 'process.started', group: 1, startTicks: null });

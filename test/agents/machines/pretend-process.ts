@@ -86,14 +86,14 @@ export class PretendProcess {
     else if (drawn < 0.6) {
       this.waits.push({ from: this.#around.now(), to: null });
       const expert = this.#random.next() < 0.1 ? 'nobody' : 'sql';
-      const asked = { type: 'expert.requested', requestId, expert, prompt: 'p', data: null };
+      const asked = { type: 'delegation.requested', requestId, expert, prompt: 'p', data: null };
       this.#say(asked);
       if (this.#random.next() < 0.1) this.#say(asked);
     } else if (drawn < 0.8) {
       this.waits.push({ from: this.#around.now(), to: null });
       const question = `${this.params.attemptId}?`;
       const rest = { options: null, context: null, allow: null };
-      const asked = { type: 'human.asked', requestId, question, ...rest };
+      const asked = { type: 'question.asked', requestId, question, ...rest };
       this.#say(asked);
       if (this.#random.next() < 0.1) this.#say(asked);
     } else {

@@ -19,9 +19,9 @@ export const processEvents: readonly SentEvent[] = [
   { type: 'attempt.stop', reason: 'pause' },
   { type: 'attempt.kill' },
   { type: 'leadership.acquired', fence: 2, node: 'here' },
-  { type: 'expert.requested', requestId: 'q1', expert: 'lawyer', prompt: 'Is it?', data: null },
+  { type: 'delegation.requested', requestId: 'q1', expert: 'lawyer', prompt: 'Is it?', data: null },
   {
-    ...{ type: 'human.asked', requestId: 'h1', question: 'May I?' },
+    ...{ type: 'question.asked', requestId: 'h1', question: 'May I?' },
     ...{ options: ['yes', 'no'], context: null, allow: null },
   },
   {

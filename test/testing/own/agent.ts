@@ -24,14 +24,14 @@ const checkpoint = {
 function events(context: AgentContext, at: number): SentEvent[] {
   const { request, expired, delegation, question } = context;
   const answered = { type: 'expert.answered', ok: true, answer: 'yes', reason: null };
-  const asking = { type: 'expert.requested', prompt: 'Is it?', data: null };
+  const asking = { type: 'delegation.requested', prompt: 'Is it?', data: null };
   const collecting = { type: 'checkpoint.collect', windowEndsAt: at + 4_000 };
   return [
     ...processEvents,
     { ...asking, requestId: `q${context.seen.length + 2}`, expert: 'lawyer' },
     { ...asking, requestId: `q${context.seen.length + 2}`, expert: 'nobody' },
     {
-      ...{ type: 'human.asked', requestId: `h${context.seen.length + 2}`, question: 'May I?' },
+      ...{ type: 'question.asked', requestId: `h${context.seen.length + 2}`, question: 'May I?' },
       ...{ options: null, context: null, allow: null },
     },
     { type: 'checkpoint.reported', requestId: request?.requestId ?? 'c98', checkpoint },
