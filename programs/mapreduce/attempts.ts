@@ -27,7 +27,7 @@ import { ItemPlaces } from './item-places.ts';
 import { OutputWatch } from './output-watch.ts';
 import { ValueError } from './placeholders.ts';
 import { type Plan, stepsOf } from './plan.ts';
-import type { Running } from './running-command.ts';
+import type { Running, StartParams } from './running-command.ts';
 import { refusalOf, type TimerPort } from './timer-port.ts';
 import { prepareWorktree, removeWorktree, worktreePath } from './worktrees.ts';
 
@@ -180,23 +180,23 @@ export class Attempts {
   }
 
   #ended(plan: Plan, { params, index }: Running, end: CommandEnd, isQuota: boolean): void {
-    const { exitCode, signal } = end;
+    const { exitCode, signal, startFailure: error } = end;
     const isLast = index + 1 === stepsOf(plan, params.role).length;
     const isClean =
       isLast && exitCode === 0 && plan.about.git === null && this.#hasNothingLeft(params);
     if (isClean) this.#forget(params, true);
-    const { agentId } = params;
     this.#tell(params, { type: 'command.ended', index, exitCode, signal, isClean, isQuota });
-    const { startFailure: error } = end;
     if (error !== null)
-      this.#services.logger.warn({ agentId, index, error }, 'a command could not be started');
+      this.#services.logger.warn(
+        { agentId: params.agentId, index, error },
+        'a command could not be started',
+      );
   }
 
   /** Nobody knows how it ends: the attempt begins again, once what may be left of this one is gone. */
   #lose({ params, index, command }: Running): void {
-    const { agentId } = params;
     this.#services.logger.warn(
-      { agentId, index, pid: command.group },
+      { agentId: params.agentId, index, pid: command.group },
       'the process that starts commands is gone; the attempt begins again',
     );
     this.#tell(params, { type: 'agent.cancel', cause: 'interrupted' });
@@ -219,30 +219,30 @@ export class Attempts {
       this.#tell(params, { type: 'group.emptied', killed: false });
       return;
     }
-    this.#groups.signal(group, signal);
-    this.#tell(params, { type: 'signal.sent' });
-    running.cancelWait();
-    running.cancelWait = this.#groups.whenEmpty(group, () =>
-      this.#tell(params, { type: 'group.emptied', killed: false }),
-    );
+    this.#signalGroup(running, group, signal, false);
   }
 
   async #kill(params: AgentParams): Promise<void> {
     const running = this.active(params.runId, params.agentId);
     const group = await running?.command.begun;
     if (running !== undefined && group !== undefined) {
-      running.cancelWait();
-      const killed = !this.#groups.isEmpty(group);
-      this.#groups.signal(group, 'SIGKILL');
-      this.#tell(params, { type: 'signal.sent' });
-      running.cancelWait = this.#groups.whenEmpty(group, () =>
-        this.#tell(params, { type: 'group.emptied', killed }),
-      );
+      this.#signalGroup(running, group, 'SIGKILL', !this.#groups.isEmpty(group));
       return;
     }
     // Of a runner before this one, or of none.
     const killed = await this.#groups.killMarked(this.#mark(params)).catch(() => [0]);
     this.#tell(params, { type: 'group.emptied', killed: killed.length > 0 });
+  }
+
+  /** `killed`: its processes did not end by themselves. */
+  #signalGroup(running: Running, group: number, signal: SignalName, killed: boolean): void {
+    const { params } = running;
+    running.cancelWait();
+    this.#groups.signal(group, signal);
+    this.#tell(params, { type: 'signal.sent' });
+    running.cancelWait = this.#groups.whenEmpty(group, () =>
+      this.#tell(params, { type: 'group.emptied', killed }),
+    );
   }
 
   async #cleanUp(params: AgentParams): Promise<void> {
@@ -290,13 +290,8 @@ export class Attempts {
   }
 }
 
-interface StartParams {
-  readonly index: number;
-  readonly isUntimed: boolean;
-}
-
 const keyOf = ({ runId, agentId }: Pick<AgentParams, 'runId' | 'agentId'>): string =>
   `${runId}/${agentId}`;
 
-const rulesOf = ({ rules }: Plan, role: 'map' | 'setup' | 'reduce') =>
+const rulesOf = ({ rules }: Plan, role: AgentParams['role']) =>
   role === 'map' ? rules.map : rules[role];

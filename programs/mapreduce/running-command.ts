@@ -5,6 +5,12 @@ import type { Cancel } from '../../runtime/ports/clock.ts';
 import type { Command } from '../processes.ts';
 import type { OutputWatch } from './output-watch.ts';
 
+/** Step of the attempt that a command is. `isUntimed`: the attempt's timers are not registered. */
+export interface StartParams {
+  readonly index: number;
+  readonly isUntimed: boolean;
+}
+
 /** A command at work, or the last one of an attempt. */
 export interface Running {
   readonly params: AgentParams;
