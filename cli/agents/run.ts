@@ -1,7 +1,5 @@
 /**
  * `agents run` and `agents resume`: a plan in this process, from its file or from what is stored.
- *
- * The first SIGINT or SIGTERM stops it in order, so that it can be resumed; the second skips the grace.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -15,11 +13,11 @@ import { resumeLiveRun } from '../../programs/agents/pausing.ts';
 import { readPlan } from '../../programs/agents/plan.ts';
 import { continueRun, followRun, startRun } from '../../programs/agents/run.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
-import type { Logger } from '../../runtime/base/limits.ts';
 import type { Surroundings } from '../commands/commands.ts';
 import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
 import type { ListenAddress } from '../node/listen-address.ts';
 import { listenFor, parseOwnAddress, type RunListener } from '../node/run-listener.ts';
+import { StopSignals, warningsOn } from '../node/run-process.ts';
 import { type Output, printable } from '../render/output.ts';
 import { printTable } from '../render/table.ts';
 import { MetricsFile } from './metrics-file.ts';
@@ -127,30 +125,18 @@ async function hosting(
   options: Following,
   begin: (host: Host) => Promise<string>,
 ): Promise<void> {
-  const logger = loggerOn(output);
+  const logger = warningsOn(output);
   // A file that cannot be written is told before anything begins.
   if (flags.metrics !== undefined) writeFileSync(flags.metrics, '');
   const host = await Host.open({ data: flags.data, logger });
   let listener: RunListener | undefined;
-  const stopping = new AbortController();
-  let stoppedBy: ExitCode | undefined;
   try {
-    // The first programs may run before its spawn is answered.
-    let begun: string | undefined;
-    const stop = (exitCode: ExitCode) => (): void => {
-      if (stoppedBy !== undefined && begun !== undefined)
-        void host.runtime
-          .actor(orchestrationAddress(begun))
-          .send({ type: 'run.kill' })
-          .catch(() => {});
-      stoppedBy ??= exitCode;
-      stopping.abort();
-    };
-    process?.on('SIGINT', stop(EXIT.interrupted));
-    process?.on('SIGTERM', stop(EXIT.terminated));
+    const signals = new StopSignals(process, (runId) =>
+      host.runtime.actor(orchestrationAddress(runId)).send({ type: 'run.kill' }),
+    );
     const ended = new Set(endedRuns(host));
     const runId = await begin(host);
-    begun = runId;
+    signals.begun(runId);
     const wasFinished = ended.has(runId);
     if (flags.listen !== undefined) {
       const { runtime, clock } = host;
@@ -165,11 +151,11 @@ async function hosting(
         ? undefined
         : new MetricsFile(flags.metrics, () => metricsOf(host, runId), logger);
     host.log(runId).watch(() => metrics?.keep());
-    const document = await followRun(host, runId, { ...options, signal: stopping.signal });
+    const document = await followRun(host, runId, { ...options, signal: signals.stopping });
     progress?.close();
     metrics?.keep();
     report(document, flags, output, wasFinished);
-    setExitCode(stoppedBy ?? EXIT_OF[document.status]);
+    setExitCode(signals.exitCode ?? EXIT_OF[document.status]);
   } finally {
     await listener?.close();
     await host.close();
@@ -233,10 +219,4 @@ function whyText({ state, attempts }: RunDocument['tasks'][number]): string {
   const last = attempts.at(-1);
   if (state === 'done' || last === undefined || last.outcome === null) return '';
   return [last.outcome, last.error ?? last.reason].filter((each) => each !== null).join(': ');
-}
-
-function loggerOn(output: Output): Logger {
-  const say = (level: string) => (fields: object, message: string) =>
-    output.complain(`${level}: ${message} ${JSON.stringify(fields)}\n`);
-  return { debug: () => {}, info: () => {}, warn: say('warning'), error: say('error') };
 }

@@ -1,7 +1,5 @@
 /**
  * `mapreduce run` and `mapreduce resume`: a run in this process, from its workflow or from what is stored.
- *
- * The first SIGINT or SIGTERM stops it in order, so that it can be resumed; the second skips the grace.
  */
 
 import { Command } from 'commander';
@@ -21,11 +19,11 @@ import {
   prepare,
   startRun,
 } from '../../programs/mapreduce/run.ts';
-import type { Logger } from '../../runtime/base/limits.ts';
 import type { Surroundings } from '../commands/commands.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import type { ListenAddress } from '../node/listen-address.ts';
 import { listenFor, parseOwnAddress, type RunListener } from '../node/run-listener.ts';
+import { StopSignals, warningsOn } from '../node/run-process.ts';
 import { type Output, printable } from '../render/output.ts';
 import { writeJobLog } from './job-log.ts';
 import {
@@ -155,12 +153,10 @@ export async function hosting(
   { output, host: process, setExitCode }: Surroundings,
   begin: (host: Host) => Promise<string>,
 ): Promise<RunDocument> {
-  const logger = loggerOn(output);
+  const logger = warningsOn(output);
   const host = await Host.open({ data: flags.data, logger });
   const stopControl = await serveControl(host);
   let listener: RunListener | undefined;
-  const stopping = new AbortController();
-  let stoppedBy: ExitCode | undefined;
   try {
     if (flags.events === true)
       host.monitor.attach((event) => output.complain(`${JSON.stringify(event)}\n`));
@@ -177,30 +173,20 @@ export async function hosting(
       listener = await listenFor(served, flags.listen, logger);
       if (flags.quiet !== true) output.complain(`listening on ${listener.url}\n`);
     }
-    // The first commands may run before its spawn is answered.
-    let begun: string | undefined;
-    const stop = (exitCode: ExitCode) => (): void => {
-      if (stoppedBy !== undefined && begun !== undefined)
-        void host.runtime
-          .actor(runAddress(begun))
-          .send({ type: 'run.kill' })
-          .catch(() => {});
-      stoppedBy ??= exitCode;
-      stopping.abort();
-    };
-    process?.on('SIGINT', stop(EXIT.interrupted));
-    process?.on('SIGTERM', stop(EXIT.terminated));
+    const signals = new StopSignals(process, (runId) =>
+      host.runtime.actor(runAddress(runId)).send({ type: 'run.kill' }),
+    );
     const runId = await begin(host);
-    begun = runId;
+    signals.begun(runId);
     if (flags.joblog !== undefined) writeJobLog(host, runId, flags.joblog);
     const shown = { showsEta: flags.eta === true, isJson: flags.json === true };
     const progress = flags.quiet === true ? undefined : new Progress(host, runId, output, shown);
-    const document = await followRun(host, runId, { signal: stopping.signal });
+    const document = await followRun(host, runId, { signal: signals.stopping });
     progress?.close();
     const warning = failedItemsWarning(host.stored);
     if (warning !== undefined) output.complain(`warning: ${warning}\n`);
     report(document, flags, output);
-    setExitCode(exitCodeOf(document, stoppedBy));
+    setExitCode(exitCodeOf(document, signals.exitCode));
     return document;
   } finally {
     stopControl();
@@ -244,10 +230,4 @@ function exitCodeOf({ status, summary }: RunDocument, stoppedBy?: ExitCode): Exi
   if (status === 'interrupted') return stoppedBy ?? EXIT.terminated;
   if (status === 'failed') return EXIT.broken;
   return summary.dlq > 0 ? EXIT.partial : EXIT.done;
-}
-
-function loggerOn(output: Output): Logger {
-  const say = (level: string) => (fields: object, message: string) =>
-    output.complain(`${level}: ${message} ${JSON.stringify(fields)}\n`);
-  return { debug: () => {}, info: () => {}, warn: say('warning'), error: say('error') };
 }
