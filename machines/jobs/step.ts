@@ -6,16 +6,9 @@
  * step with a pure function and carries it out in one action.
  */
 
-import {
-  type ActionArgs,
-  assertEvent,
-  type EventObject,
-  type ExtractEvent,
-  enqueueActions,
-  type MachineContext,
-  type ParameterizedObject,
-} from 'xstate';
+import type { EventObject, MachineContext } from 'xstate';
 import { hint, REPLY_EVENT, to } from '../../runtime/machine.ts';
+import { type Enqueue, stepActions as stepActionsBy } from '../given.ts';
 import type { LogEvent } from './log-events.ts';
 
 export interface Saying {
@@ -31,15 +24,6 @@ export interface Step<TContext> {
   readonly notes?: readonly LogEvent[];
 }
 
-/** The part of XState's `enqueue` that a step needs. */
-interface Enqueue<TContext> {
-  // biome-ignore lint/suspicious/noExplicitAny: a step fits any machine whose `note` is a named action.
-  (action: any): void;
-  assign(next: Partial<TContext>): void;
-  // biome-ignore lint/suspicious/noExplicitAny: targets are addresses.
-  sendTo(target: any, event: any): void;
-}
-
 export function carryOut<TContext>(
   enqueue: Enqueue<TContext>,
   { next, says = [], notes = [] }: Step<TContext>,
@@ -50,38 +34,12 @@ export function carryOut<TContext>(
   for (const params of notes) enqueue({ type: 'note', params });
 }
 
-type Params = ParameterizedObject['params'] | string;
-
-/** Actions of a machine that carry out steps; each function of a step is handed to one of them. */
-export function stepActions<
+/** Actions that carry out steps, of one event (`on`) or of any at its moment (`at`). */
+export const stepActions = <
   TContext extends MachineContext,
   TEvent extends EventObject & { readonly at: number },
->() {
-  // Without XState's markers of what else a machine has, which it would take for all there is.
-  type Carried<TParams> = (args: ActionArgs<TContext, TEvent, TEvent>, params: TParams) => void;
-  return {
-    /** Step of one event, or of one of several. @throws {Error} in the turn, for an event of another type. */
-    on: <TType extends TEvent['type'], TParams extends Params = undefined>(
-      types: TType | readonly TType[],
-      step: (
-        context: TContext,
-        event: ExtractEvent<TEvent, TType>,
-        params: TParams,
-      ) => Step<TContext>,
-    ): Carried<TParams> =>
-      enqueueActions(({ context, event, enqueue }, params) => {
-        assertEvent(event, types);
-        carryOut(enqueue, step(context, event as ExtractEvent<TEvent, TType>, params));
-      }),
-    /** Step of any event, at its moment. */
-    at: <TParams extends Params = undefined>(
-      step: (context: TContext, at: number, params: TParams) => Step<TContext>,
-    ): Carried<TParams> =>
-      enqueueActions(({ context, event, enqueue }, params) => {
-        carryOut(enqueue, step(context, event.at, params));
-      }),
-  };
-}
+>() =>
+  stepActionsBy<TContext, TEvent, Step<TContext>>((step, { enqueue }) => carryOut(enqueue, step));
 
 /** The answer to a question whose `replyTo` was kept; nobody may be there to hear it. */
 export function answering(replyTo: string | undefined, value: unknown): readonly Saying[] {

@@ -15,7 +15,7 @@
  * workers: `worker-health` tells how they are.
  */
 
-import { assertEvent, assign, enqueueActions, setup } from 'xstate';
+import { assign, enqueueActions, setup } from 'xstate';
 import { hint, type Spawned, spawnRoot, type Timed, to } from '../../runtime/machine.ts';
 import { givenEvents } from '../given.ts';
 import { workerAddress, workerHealthAddress, workflowAddress, workflowIdOf } from './addresses.ts';
@@ -102,7 +102,7 @@ const miscounted = {
   },
 } as const;
 
-const { keep } = givenEvents<WorkerPoolContext, WorkerPoolEvent>();
+const { keep, doing } = givenEvents<WorkerPoolContext, WorkerPoolEvent>();
 
 export const workerPoolMachine = setup({
   types: {
@@ -127,8 +127,7 @@ export const workerPoolMachine = setup({
       const search = sought && { ...sought, number, isOutrun: false, withdrawn: [] };
       return { search: search ?? null, searches: number };
     }),
-    register: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'worker.registered');
+    register: doing('worker.registered', ({ context, event, enqueue }) => {
       const { workerId, bootEpoch, coresTotal, handlers } = event;
       const known = context.workers[workerId];
       if (known !== undefined && known.bootEpoch > bootEpoch) {

@@ -72,7 +72,7 @@ export const workerMachine = workerSetup.createMachine({
                 'leader.announced': { guard: 'isCurrent', target: 'member' },
                 'manager.reachable': { target: '.calling', actions: 'forgetRegistrations' },
                 'registration.composed': {
-                  actions: { type: 'sendRegistration', params: ({ event }) => event },
+                  actions: 'sendRegistration',
                 },
               },
               states: {
@@ -181,7 +181,7 @@ export const workerMachine = workerSetup.createMachine({
             beating: {
               on: {
                 'heartbeat.composed': {
-                  actions: { type: 'sendHeartbeat', params: ({ event }) => event },
+                  actions: 'sendHeartbeat',
                 },
                 'manager.lost': { actions: composeHeartbeat },
                 'manager.reachable': { actions: composeHeartbeat },

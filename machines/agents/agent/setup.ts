@@ -2,7 +2,7 @@
  * Setup of an attempt: its actions, guards and delays, by name. The chart is in agent.ts.
  */
 
-import { assertEvent, assign, enqueueActions, raise, sendTo, setup } from 'xstate';
+import { assign, enqueueActions, raise, sendTo, setup } from 'xstate';
 import { SPAWN_EVENT, to } from '../../../runtime/machine.ts';
 import { givenEvents } from '../../given.ts';
 import { delegationAddress, orchestrationAddress, taskAddress } from '../addresses.ts';
@@ -41,7 +41,7 @@ export interface LineParams extends ProcessParams {
 const sending = (context: AgentContext, line: LineParams['line']): never =>
   ({ type: 'sendLine', params: { ...named({ context }), line } satisfies LineParams }) as never;
 
-const { given, keep } = givenEvents<AgentContext, AgentEvent>();
+const { given, keep, doing } = givenEvents<AgentContext, AgentEvent>();
 
 export const agentSetup = setup({
   types: {
@@ -148,20 +148,20 @@ export const agentSetup = setup({
       const delegationId = `${context.attemptId}.e${delegations}`;
       return { delegations, delegation: { delegationId, requestId: event.requestId } };
     }),
-    refuseExpert: enqueueActions(({ enqueue, context, event }, reason: ExpertFailure) => {
-      assertEvent(event, 'delegation.requested');
-      const { requestId } = event;
-      enqueue(sending(context, { type: 'expert.answered', requestId, ok: false, reason }));
-    }),
-    passExpertAnswer: enqueueActions(({ enqueue, context, event }) => {
-      assertEvent(event, 'expert.answered');
+    refuseExpert: doing(
+      'delegation.requested',
+      ({ enqueue, context, event }, reason: ExpertFailure) => {
+        const { requestId } = event;
+        enqueue(sending(context, { type: 'expert.answered', requestId, ok: false, reason }));
+      },
+    ),
+    passExpertAnswer: doing('expert.answered', ({ enqueue, context, event }) => {
       const { type, ok, answer, reason } = event;
       const requestId = context.delegation?.requestId;
       const told = ok ? { answer } : { reason };
       enqueue(sending(context, { type, requestId, ok, ...told }));
     }),
-    passHumanAnswer: enqueueActions(({ enqueue, context, event }) => {
-      assertEvent(event, 'human.answered');
+    passHumanAnswer: doing('human.answered', ({ enqueue, context, event }) => {
       const { type, requestId, questionId, answer } = event;
       enqueue(sending(context, { type, requestId, questionId, answer }));
     }),

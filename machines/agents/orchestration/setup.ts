@@ -2,9 +2,9 @@
  * Setup of an orchestration: its actions, guards and delays, by name. The chart is in orchestration.ts.
  */
 
-import { assertEvent, assign, enqueueActions, setup } from 'xstate';
+import { assign, setup } from 'xstate';
 import { type Spawned, to } from '../../../runtime/machine.ts';
-import { givenEvents } from '../../given.ts';
+import { givenEvents, stepActions } from '../../given.ts';
 import type { NoteParams } from '../notes.ts';
 import type { StopReason } from '../words.ts';
 import {
@@ -28,28 +28,6 @@ import {
   stopAll,
   takeUsage,
 } from './steps.ts';
-
-/** The part of XState's `enqueue` that a step needs. */
-interface Enqueue {
-  // biome-ignore lint/suspicious/noExplicitAny: named actions of the setup.
-  (action: any): void;
-  assign(next: Partial<OrchestrationContext>): void;
-  // biome-ignore lint/suspicious/noExplicitAny: targets are addresses.
-  sendTo(target: any, event: any): void;
-}
-
-interface Args {
-  readonly enqueue: Enqueue;
-  readonly context: OrchestrationContext;
-  readonly event: OrchestrationEvent;
-}
-
-function carryOut({ next, says = [], notes = [] }: Step, { enqueue, context, event }: Args): void {
-  enqueue.assign(next);
-  for (const said of says) enqueue.sendTo(to(said.to), said.event);
-  for (const note of notes)
-    enqueue({ type: 'note', params: { ...note, at: event.at, run_id: context.runId } });
-}
 
 const isQuiet = ({ live, delegations }: OrchestrationContext): boolean =>
   live.size === 0 && delegations.size === 0;
@@ -85,6 +63,14 @@ const isAtThreshold = (
 ): boolean => isArmed && remaining !== null && remaining <= (threshold ?? 0);
 
 const { keep } = givenEvents<OrchestrationContext, OrchestrationEvent>();
+const { on, at } = stepActions<OrchestrationContext, OrchestrationEvent, Step>(
+  ({ next, says = [], notes = [] }, { enqueue, context, event }) => {
+    enqueue.assign(next);
+    for (const said of says) enqueue.sendTo(to(said.to), said.event);
+    for (const note of notes)
+      enqueue({ type: 'note', params: { ...note, at: event.at, run_id: context.runId } });
+  },
+);
 
 export const orchestrationSetup = setup({
   types: {
@@ -99,42 +85,20 @@ export const orchestrationSetup = setup({
     compact: (_, _params: { readonly runId: string; readonly number: number }) => {},
     stopCompaction: (_, _params: { readonly runId: string; readonly number: number }) => {},
     // Done by the machine.
-    takePlan: enqueueActions((args) => {
-      assertEvent(args.event, 'run.begun');
-      carryOut(takePlan(args.context, args.event), args);
-    }),
-    takeSettled: enqueueActions((args) => {
-      assertEvent(args.event, 'task.settled');
-      carryOut(settle(args.context, args.event), args);
-    }),
-    openQuestion: enqueueActions((args) => {
-      assertEvent(args.event, 'question.opened');
-      carryOut(openQuestionOf(args.context, args.event), args);
-    }),
-    answerQuestion: enqueueActions((args) => {
-      assertEvent(args.event, 'question.answered');
-      carryOut(answer(args.context, args.event), args);
-    }),
-    withdrawQuestion: enqueueActions((args) => {
-      assertEvent(args.event, 'question.withdrawn');
-      carryOut(withdraw(args.context, args.event.taskId), args);
-    }),
+    takePlan: on('run.begun', takePlan),
+    takeSettled: on('task.settled', settle),
+    openQuestion: on('question.opened', openQuestionOf),
+    answerQuestion: on('question.answered', answer),
+    withdrawQuestion: on('question.withdrawn', (context, { taskId }) => withdraw(context, taskId)),
     takeUsage: keep('usage.reported', ({ context, event }) => takeUsage(context, event)),
-    dispatch: enqueueActions((args) =>
-      carryOut(dispatch(args.context, args.context.rules?.slots ?? 0), args),
-    ),
-    dispatchOne: enqueueActions((args) => carryOut(dispatch(args.context, 1), args)),
-    grant: enqueueActions((args) => carryOut(grant(args.context), args)),
-    queueDelegation: enqueueActions((args) => {
-      assertEvent(args.event, 'delegation.queued');
-      carryOut(queue(args.context, args.event), args);
-    }),
+    dispatch: at((context) => dispatch(context, context.rules?.slots ?? 0)),
+    dispatchOne: at((context) => dispatch(context, 1)),
+    grant: at((context) => grant(context)),
+    queueDelegation: on('delegation.queued', queue),
     endDelegation: keep('delegation.ended', ({ context, event }) => ({
       delegations: context.delegations.without(event.delegationId),
     })),
-    collect: enqueueActions((args, reason: 'compaction' | 'pause') =>
-      carryOut(collect(args.context, args.event.at, reason), args),
-    ),
+    collect: at((context, now, reason: 'compaction' | 'pause') => collect(context, now, reason)),
     takeCollected: keep('checkpoint.collected', ({ context, event }) => ({
       collecting: context.collecting.filter((each) => each !== event.attemptId),
     })),
@@ -143,10 +107,8 @@ export const orchestrationSetup = setup({
       isContextArmed: false,
       compaction: context.compaction + 1,
     })),
-    stopAll: enqueueActions((args, reason: StopReason) =>
-      carryOut(stopAll(args.context, reason), args),
-    ),
-    killAll: enqueueActions((args) => carryOut(killAll(args.context), args)),
+    stopAll: at((context, _now, reason: StopReason) => stopAll(context, reason)),
+    killAll: at((context) => killAll(context)),
     /** The first cause counts. */
     keepPause: assign(({ context }, cause: PauseCause) => ({
       pauseCause: context.pauseCause ?? cause,

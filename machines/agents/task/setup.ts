@@ -2,7 +2,7 @@
  * Setup of a task: its actions and guards, by name. The chart is in task.ts.
  */
 
-import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { SPAWN_EVENT, to } from '../../../runtime/machine.ts';
 import { givenEvents } from '../../given.ts';
 import {
@@ -50,7 +50,7 @@ const OUTCOMES = [
   'attempt.killed',
 ] as const;
 
-const { keep } = givenEvents<TaskContext, TaskEvent>();
+const { keep, doing } = givenEvents<TaskContext, TaskEvent>();
 
 export const taskSetup = setup({
   types: {
@@ -64,8 +64,7 @@ export const taskSetup = setup({
     // Done by the machine.
     noteStale: enqueueActions(({ enqueue }) => enqueue(stale as never)),
     keepPlan: keep('task.changed', ({ event }) => ({ plan: event.plan })),
-    beginAttempt: enqueueActions(({ enqueue, context, event }) => {
-      assertEvent(event, 'task.dispatched');
+    beginAttempt: doing('task.dispatched', ({ enqueue, context, event }) => {
       const { runId, taskId, plan, history, usage } = context;
       const { attempt, rules, at } = event;
       const attemptId = attemptIdOf(taskId, attempt);
@@ -101,10 +100,7 @@ export const taskSetup = setup({
       );
     }),
     /** The end of the attempt, whatever it was. */
-    keepAttempt: assign(({ context, event }) => {
-      assertEvent(event, OUTCOMES);
-      return ended(context, event);
-    }),
+    keepAttempt: keep(OUTCOMES, ({ context, event }) => ended(context, event)),
     countTimeout: assign({ timeoutCount: ({ context }) => context.timeoutCount + 1 }),
     countStall: assign({ stallCount: ({ context }) => context.stallCount + 1 }),
     countFailure: assign({ failureCount: ({ context }) => context.failureCount + 1 }),
@@ -119,8 +115,7 @@ export const taskSetup = setup({
       ({ context }) => to(orchestrationAddress(context.runId)),
       ({ context }) => ({ type: 'checkpoint.collected', attemptId: context.attemptId }),
     ),
-    openQuestion: enqueueActions(({ enqueue, context, event }) => {
-      assertEvent(event, 'question.asked');
+    openQuestion: doing('question.asked', ({ enqueue, context, event }) => {
       const { requestId, question: text, options, about, allow, attemptId } = event;
       enqueue.assign({ question: { kind: 'agent', requestId, text } });
       const { runId, taskId } = context;
@@ -153,8 +148,7 @@ export const taskSetup = setup({
         question: null,
       };
     }),
-    passAnswer: enqueueActions(({ enqueue, context, event }) => {
-      assertEvent(event, 'human.answered');
+    passAnswer: doing('human.answered', ({ enqueue, context, event }) => {
       const { runId, attemptId, question } = context;
       const { questionId, said } = event;
       const requestId = question?.requestId;

@@ -2,7 +2,7 @@
  * Setup of the gate job's statechart: its actions, guards and delays, by name. The chart is in gate-job.ts.
  */
 
-import { assertEvent, assign, enqueueActions, setup } from 'xstate';
+import { assign, enqueueActions, setup } from 'xstate';
 import type { Spawned, Timed } from '../../../runtime/machine.ts';
 import { givenEvents } from '../../given.ts';
 import type { DatacenterMessage } from '../datacenter/context.ts';
@@ -87,7 +87,7 @@ const until = (deadlineAt: number, args: Args): number =>
 
 const { on, at } = stepActions<GateJobContext, GateJobEvent>();
 
-const { keep } = givenEvents<GateJobContext, GateJobEvent>();
+const { keep, doing } = givenEvents<GateJobContext, GateJobEvent>();
 
 export const gateJobSetup = setup({
   types: {
@@ -113,16 +113,13 @@ export const gateJobSetup = setup({
     ),
     askAnew: assign(({ context, event }) => askedAnew(context, event.at)),
     closeDispatch: assign((args) => dispatchClosed(args.context, momentOf(args))),
-    dropParts: enqueueActions(({ context, enqueue }) =>
-      carryOut(enqueue, steps.dropParts(context)),
-    ),
+    dropParts: at((context) => steps.dropParts(context)),
     takeSubmissionAnswer: on('submission.answered', (context, event) =>
       steps.takeSubmissionAnswer(context, event, event.at),
     ),
     takeReport: on(REPORTS, (context, event) => steps.takeReport(context, event, event.at)),
     takeAck: on('ack.received', (context, event) => steps.takeAck(context, event, event.at)),
-    takeRefusal: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'message.refused');
+    takeRefusal: doing('message.refused', ({ context, event, enqueue }) => {
       const datacenter = steps.endedAt(event);
       if (datacenter !== '') enqueue({ type: 'findStatus', params: { datacenter } } as never);
       carryOut(enqueue, steps.takeRefusal(context, event, event.at));
@@ -150,10 +147,9 @@ export const gateJobSetup = setup({
     shadow: assign((args, reason: GateReason) => ({ shadowed: { reason, at: momentOf(args) } })),
     noteLate: assign(({ context, event }, what: string) => withLateEvent(context, what, event.at)),
     publish: assign((args) => published(args.context, momentOf(args))),
-    answerCancel: enqueueActions(({ event, enqueue }, answer: CancelAnswer) => {
-      assertEvent(event, 'cancel.requested');
-      carryOut(enqueue, { says: answering(event.replyTo, answer) });
-    }),
+    answerCancel: on('cancel.requested', (_context, event, answer: CancelAnswer) => ({
+      says: answering(event.replyTo, answer),
+    })),
     takeOffice: keep('leadership.acquired', ({ context, event }) =>
       tookOffice(context, event.fence, event.at),
     ),

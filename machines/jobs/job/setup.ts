@@ -2,7 +2,7 @@
  * Setup of the job's statechart: its actions, guards and delays, by name. The chart is in job.ts.
  */
 
-import { assertEvent, enqueueActions, setup } from 'xstate';
+import { enqueueActions, setup } from 'xstate';
 import type { Spawned } from '../../../runtime/machine.ts';
 import { givenEvents } from '../../given.ts';
 import type { LogEvent } from '../log-events.ts';
@@ -79,9 +79,7 @@ export const jobSetup = setup({
     spawnWaiting: enqueueActions(({ context, event, enqueue }) => {
       carryOut(enqueue, { says: spawnsOf(context, spawnsIn(event)) });
     }),
-    holdBack: enqueueActions(({ context, enqueue }) => {
-      carryOut(enqueue, steps.holdBack(context));
-    }),
+    holdBack: at((context) => steps.holdBack(context)),
     giveUp: at(ends.giveUp),
     /** A job that is not accepted yet has nothing to say to anybody. */
     learnLeader: keep('leadership.acquired', ({ context, event }) => {
@@ -93,33 +91,25 @@ export const jobSetup = setup({
       return { heldDecision };
     }),
     takeHeld: at(decisions.takeHeld),
-    answerUnaccepted: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, ['cancel.requested', 'job.extend']);
-      const step =
-        event.type === 'job.extend'
-          ? credit.extend(context, event, 'unknown')
-          : decisions.answerUnaccepted(event);
-      carryOut(enqueue, step);
-    }),
+    answerUnaccepted: on(['cancel.requested', 'job.extend'], (context, event) =>
+      event.type === 'job.extend'
+        ? credit.extend(context, event, 'unknown')
+        : decisions.answerUnaccepted(event),
+    ),
     abandon: at(ends.abandon),
     takeChange: on('workflow.changed', steps.takeChange),
     keepProgress: keep('workflow.progressed', ({ context, event }) =>
       steps.takeProgress(context, event),
     ),
     loseWorker: on('worker.lost', steps.loseWorker),
-    credit: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'extension.credited');
+    credit: on('extension.credited', (context, event) => {
       const isDecided = context.timeoutReportedAt !== null || context.endedAt !== null;
-      carryOut(enqueue, credit.credit(context, event, isDecided));
+      return credit.credit(context, event, isDecided);
     }),
-    extend: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'job.extend');
+    extend: on('job.extend', (context, event) => {
       const { endedAt, timeoutReportedAt } = context;
       const isReported = timeoutReportedAt !== null ? 'alreadyReported' : null;
-      carryOut(
-        enqueue,
-        credit.extend(context, event, endedAt !== null ? 'alreadyFinal' : isReported),
-      );
+      return credit.extend(context, event, endedAt !== null ? 'alreadyFinal' : isReported);
     }),
     takeOver: on('leadership.acquired', steps.takeOver),
     takeOverEnded: on('leadership.acquired', steps.takeOverEnded),
@@ -128,19 +118,12 @@ export const jobSetup = setup({
     shadow: at((context, now, { reason }: Due) => ends.shadow(context, reason, now)),
     fallBack: at(ends.fallBack),
     report: at(gate.report),
-    announce: enqueueActions(({ context, event, enqueue }) => {
-      carryOut(enqueue, gate.report(context, event.at, true));
-    }),
-    giveBack: enqueueActions(({ context, event, enqueue }) => {
-      carryOut(enqueue, { says: steps.givingBack(context, event.at) });
-    }),
-    answerStatus: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'status.requested');
-      carryOut(enqueue, {
-        next: gate.heardGate(context, event.at, null),
-        says: gate.correction(context, event.at, 'requested', null, event.nonce),
-      });
-    }),
+    announce: at((context, now) => gate.report(context, now, true)),
+    giveBack: at((context, now) => ({ says: steps.givingBack(context, now) })),
+    answerStatus: on('status.requested', (context, event) => ({
+      next: gate.heardGate(context, event.at, null),
+      says: gate.correction(context, event.at, 'requested', null, event.nonce),
+    })),
     obey: on('timeout.declared', decisions.obey),
     refuse: on(
       ['timeout.declared', 'cancel.requested'],
@@ -151,9 +134,10 @@ export const jobSetup = setup({
     refuseCancel: on('cancel.requested', decisions.refuseCancel),
     conclude: at(ends.conclude),
     windUp: at(ends.windUp),
-    answerCancelAskers: enqueueActions(({ context, enqueue }) => {
-      carryOut(enqueue, { next: { cancelAskers: [] }, says: ends.cancelled(context) });
-    }),
+    answerCancelAskers: at((context) => ({
+      next: { cancelAskers: [] },
+      says: ends.cancelled(context),
+    })),
     tellFinal: enqueueActions(({ context, event, enqueue }) => {
       if (!context.isFinalKnown) carryOut(enqueue, { says: gate.finalStatus(context, event.at) });
     }),

@@ -60,7 +60,7 @@ export const workRegion = workerSetup.createStateConfig({
         guard: 'isCurrent',
         actions: [
           { type: 'learnTerm', params: ({ event }) => event },
-          { type: 'followAnnouncement', params: ({ event }) => event },
+          'followAnnouncement',
           { type: 'answerAnnouncement', params: { accepted: true } },
         ],
       },

@@ -2,7 +2,7 @@
  * Setup of the worker's statechart: its actions, guards and delays, by name. The chart is in worker.ts.
  */
 
-import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { hint, type Spawned } from '../../../runtime/machine.ts';
 import { givenEvents } from '../../given.ts';
 import {
@@ -62,7 +62,7 @@ export const answerTo = (
   reason: refusal,
 });
 
-const { keep } = givenEvents<WorkerContext, WorkerEvent>();
+const { keep, doing } = givenEvents<WorkerContext, WorkerEvent>();
 
 export const workerSetup = setup({
   types: {
@@ -92,13 +92,11 @@ export const workerSetup = setup({
     })),
     countRegistration: assign({ registerTries: ({ context }) => context.registerTries + 1 }),
     forgetRegistrations: assign({ registerTries: 0 }),
-    sendRegistration: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'registration.composed');
+    sendRegistration: doing('registration.composed', ({ context, event, enqueue }) => {
       for (const registered of registrationOf(context, event.progress))
         enqueue.sendTo(hint(workerPoolAddress(context.datacenter)), registered);
     }),
-    sendHeartbeat: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'heartbeat.composed');
+    sendHeartbeat: doing('heartbeat.composed', ({ context, event, enqueue }) => {
       const { progress, range } = event;
       for (const beat of heartbeatOf(context, progress, range))
         enqueue.sendTo(health({ context }), beat);
@@ -141,8 +139,7 @@ export const workerSetup = setup({
         term: context.term,
       }),
     ),
-    followAnnouncement: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'leader.announced');
+    followAnnouncement: doing('leader.announced', ({ context, event, enqueue }) => {
       const announcement = withPage(context.announcement, event);
       if (announcement === context.announcement) return;
       const { isWhole } = announcement;
@@ -153,15 +150,13 @@ export const workerSetup = setup({
       if (dropped.length > 0) enqueue(droppingReports(dropped));
     }),
     /** Those that the leader does not want any more. */
-    stopListed: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, ['heartbeat.acked', 'register.answered']);
+    stopListed: doing(['heartbeat.acked', 'register.answered'], ({ context, event, enqueue }) => {
       if (event.term < context.term) return;
       for (const [attempt, stop] of stops(context, event.stopAttempts, 'unwanted'))
         enqueue.sendTo(attempt, stop);
       if (event.stopAttempts.length > 0) enqueue(droppingReports(event.stopAttempts));
     }),
-    stopCancelled: enqueueActions(({ context, event, enqueue }) => {
-      assertEvent(event, 'cancel.ordered');
+    stopCancelled: doing('cancel.ordered', ({ context, event, enqueue }) => {
       const operationId = operationIdOf(event.jobId, event.attemptId);
       for (const [attempt, stop] of stops(context, [operationId], 'cancelled'))
         enqueue.sendTo(attempt, stop);

@@ -2,11 +2,11 @@
  * Setup of a run: its actions, guards and delays, by name. The chart is in run.ts.
  */
 
-import { assertEvent, assign, enqueueActions, setup } from 'xstate';
+import { assign, setup } from 'xstate';
 import { type Spawned, to } from '../../../runtime/machine.ts';
-import { givenEvents } from '../../given.ts';
+import { givenEvents, stepActions } from '../../given.ts';
 import type { LogEvent } from '../log-events.ts';
-import type { ItemOutcome, ItemReason, StopCause } from '../words.ts';
+import type { StopCause } from '../words.ts';
 import {
   finalCount,
   hasHalted,
@@ -34,52 +34,24 @@ import {
 /** Agents from which on a rate says something. */
 const RATE_AGENTS = 10;
 
-/** The part of XState's `enqueue` that a step needs. */
-interface Enqueue {
-  // biome-ignore lint/suspicious/noExplicitAny: named actions of the setup.
-  (action: any): void;
-  assign(next: Partial<RunContext>): void;
-  // biome-ignore lint/suspicious/noExplicitAny: targets are addresses.
-  sendTo(target: any, event: any): void;
-}
+const finalLogEvent = (
+  runId: string,
+  at: number,
+  { itemIndex, outcome, reason }: NonNullable<Step['ended']>[number],
+): LogEvent => ({ event: 'ItemFinal', at, run_id: runId, item_index: itemIndex, outcome, reason });
 
-function carryOut(
-  { next, says = [], keeps = [], ended = [], retried }: Step,
-  { enqueue, context, event }: { enqueue: Enqueue; context: RunContext; event: RunEvent },
-): void {
-  enqueue.assign(next);
-  for (const said of says) enqueue.sendTo(to(said.to), said.event);
-  for (const params of keeps) enqueue({ type: 'keepFailure', params });
-  for (const { itemIndex, outcome, reason } of ended)
-    enqueue({ type: 'note', params: finalLogEvent(context, event, itemIndex, outcome, reason) });
-  if (retried !== undefined)
-    enqueue({ type: 'note', params: retriedLogEvent(context, event, retried) });
-}
-
-function finalLogEvent(
-  { runId }: RunContext,
-  { at }: RunEvent,
-  itemIndex: number,
-  outcome: ItemOutcome,
-  reason: ItemReason | null,
-): LogEvent {
-  return { event: 'ItemFinal', at, run_id: runId, item_index: itemIndex, outcome, reason };
-}
-
-function retriedLogEvent(
-  { runId }: RunContext,
-  { at }: RunEvent,
+const retriedLogEvent = (
+  runId: string,
+  at: number,
   { itemIndex, cause, retryAt }: NonNullable<Step['retried']>,
-): LogEvent {
-  return {
-    event: 'ItemRetried',
-    at,
-    run_id: runId,
-    item_index: itemIndex,
-    cause,
-    retry_at: retryAt,
-  };
-}
+): LogEvent => ({
+  event: 'ItemRetried',
+  at,
+  run_id: runId,
+  item_index: itemIndex,
+  cause,
+  retry_at: retryAt,
+});
 
 export const ratePercent = ({ agentsStarted, timeouts }: RunContext): number =>
   agentsStarted === 0 ? 0 : Math.round((timeouts / agentsStarted) * 10_000) / 100;
@@ -88,6 +60,19 @@ export const ratePercent = ({ agentsStarted, timeouts }: RunContext): number =>
 const begunAgents = ({ agentsStarted, agents }: RunContext): number => agentsStarted + agents.size;
 
 const { keep } = givenEvents<RunContext, RunEvent>();
+const { on, at } = stepActions<RunContext, RunEvent, Step>(
+  (
+    { next, says = [], keeps = [], ended = [], retried },
+    { enqueue, context: { runId }, event: { at: now } },
+  ) => {
+    enqueue.assign(next);
+    for (const said of says) enqueue.sendTo(to(said.to), said.event);
+    for (const params of keeps) enqueue({ type: 'keepFailure', params });
+    for (const item of ended) enqueue({ type: 'note', params: finalLogEvent(runId, now, item) });
+    if (retried !== undefined)
+      enqueue({ type: 'note', params: retriedLogEvent(runId, now, retried) });
+  },
+);
 
 export const runSetup = setup({
   types: {
@@ -101,28 +86,16 @@ export const runSetup = setup({
     /** Writes an item to the failed items, or takes it from them. Answered by `failure.kept`. */
     keepFailure: (_, _params: KeepParams) => {},
     // Done by the machine.
-    beginSetup: enqueueActions((args) => carryOut(beginSide(args.context, 'setup'), args)),
-    beginReduce: enqueueActions((args) => carryOut(beginSide(args.context, 'reduce'), args)),
-    beginItems: enqueueActions((args) => {
-      const { context, event } = args;
-      carryOut(begin(context, event.at, context.rules.maxParallel), args);
-    }),
+    beginSetup: at((context) => beginSide(context, 'setup')),
+    beginReduce: at((context) => beginSide(context, 'reduce')),
+    beginItems: at((context, now) => begin(context, now, context.rules.maxParallel)),
     /** One item more than run already. */
-    beginProbe: enqueueActions((args) => {
-      const { context, event } = args;
-      carryOut(begin(context, event.at, context.agents.size + 1), args);
-    }),
-    takeEnd: enqueueActions((args) => {
-      const { context, event } = args;
-      assertEvent(event, 'agent.ended');
-      carryOut(end(context, event), args);
-    }),
-    cancelAgents: enqueueActions((args, cause: StopCause) =>
-      carryOut(cancel(args.context, cause), args),
-    ),
-    killAgents: enqueueActions((args) => carryOut(kill(args.context), args)),
-    failRest: enqueueActions((args) => carryOut(failRest(args.context), args)),
-    reopen: enqueueActions((args) => carryOut(reopen(args.context, args.event.at), args)),
+    beginProbe: at((context, now) => begin(context, now, context.agents.size + 1)),
+    takeEnd: on('agent.ended', end),
+    cancelAgents: at((context, _now, cause: StopCause) => cancel(context, cause)),
+    killAgents: at((context) => kill(context)),
+    failRest: at((context) => failRest(context)),
+    reopen: at(reopen),
     forgetKept: keep('failure.kept', ({ context, event }) => ({
       recording: context.recording.without(itemKey(event.itemIndex)),
     })),
