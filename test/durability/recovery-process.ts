@@ -33,7 +33,11 @@ export interface Note {
 export interface ActorSeen<TContext> {
   readonly value: unknown;
   readonly context: TContext;
-  readonly record: { readonly effects?: readonly unknown[]; readonly outbox?: readonly unknown[] };
+  readonly record: {
+    readonly effects?: readonly unknown[];
+    readonly outbox?: readonly unknown[];
+    readonly timers?: ReadonlyArray<readonly [name: string, dueAt: number, ...more: unknown[]]>;
+  };
   readonly history: ReadonlyArray<{
     readonly event: string;
     readonly at: number;

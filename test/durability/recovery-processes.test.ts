@@ -11,17 +11,16 @@ import { eventually } from '../kit/eventually.ts';
 import type { Ring } from './recovery-machines.ts';
 import { type RecoveryProcess, RecoverySite } from './recovery-process.ts';
 
-/** Time enough for the second process to be there before. */
-const AHEAD_MS = 8_000;
-/** A deadline that began again with the second process would be later than that. */
-const LATENESS_MAX_MS = 1_000;
+/** Far beyond the end of the story. */
+const FAR_MS = 3_600_000;
 
 describe('after the first process was killed, the second', () => {
-  const site = new RecoverySite();
   const armedAt = new Map<string, number>();
+  let site: RecoverySite;
   let second: RecoveryProcess;
-  let killedAt = 0;
   let hostedAt = 0;
+  /** What the deadlines of the story are multiples of. */
+  let paceMs = 0;
 
   async function arm(on: RecoveryProcess, key: string, delayMs: number, name = 'bell') {
     await on.send(`alarm/${key}`, { type: 'alarm.arm', name, delayMs } as never);
@@ -29,10 +28,20 @@ describe('after the first process was killed, the second', () => {
     armedAt.set(key, (history.at(-1)?.at ?? 0) + delayMs);
   }
 
+  const momentOf = (key: string): number => armedAt.get(key) ?? 0;
+  /** In the order of their moments: y, z, x, but where arming took long. */
+  const missed = () => ['x', 'y', 'z'].sort((one, other) => momentOf(one) - momentOf(other));
+
   const ringsOf = async (key: string) =>
     (await second.actor<{ rings: Ring[] }>(`alarm/${key}`)).context.rings;
 
+  // Told again at half the pace where this machine was too slow for the deadlines to be ahead at the kill.
   beforeAll(async () => {
+    for (paceMs = 1_000; !(await isToldInTime()); paceMs *= 2) await site.clear();
+  });
+
+  async function isToldInTime(): Promise<boolean> {
+    site = new RecoverySite();
     const node = { node: 'here', place: 'here' };
     const first = site.start(node);
     await first.hosts();
@@ -50,40 +59,41 @@ describe('after the first process was killed, the second', () => {
     await first.send('workshop/open', { type: 'job.begin', job: 'open' } as never);
     await first.send('workshop/left', { type: 'job.begin', job: 'left' } as never);
     await first.send('workshop/left', { type: 'job.abandon' });
-    await arm(first, 'ahead', AHEAD_MS);
-    await arm(first, 'cancelled', 3_000);
-    await arm(first, 'rearmed', 3_000);
-    await arm(first, 'x', 3_200);
-    await arm(first, 'y', 3_000);
-    await arm(first, 'z', 3_100);
+    await arm(first, 'ahead', 8 * paceMs);
+    await arm(first, 'cancelled', 3 * paceMs);
+    await arm(first, 'rearmed', 3 * paceMs);
+    await arm(first, 'x', 3.2 * paceMs);
+    await arm(first, 'y', 3 * paceMs);
+    await arm(first, 'z', 3.1 * paceMs);
     await first.send('alarm/cancelled', { type: 'alarm.cancel', name: 'bell' } as never);
-    await arm(first, 'rearmed', AHEAD_MS);
+    await arm(first, 'rearmed', FAR_MS);
     await first.kill('SIGKILL');
-    killedAt = Date.now();
-    await momentAfter(armedAt.get('x') ?? 0);
+    if (Date.now() >= Math.min(...armedAt.values())) return false;
+    await momentAfter(Math.max(...missed().map(momentOf)));
     second = site.start(node);
     hostedAt = (await second.hosts()).at;
-  });
+    return true;
+  }
 
   afterAll(() => site.clear());
 
   test('lets missed deadlines come at once, in their order and with their own moments', async () => {
-    expect(killedAt).toBeLessThan(armedAt.get('y') ?? 0);
-    await eventually(async () => expect(await ringsOf('x')).toHaveLength(1));
-    const rings = await Promise.all(['y', 'z', 'x'].map(ringsOf));
-    expect(rings.map(([ring]) => ring?.dueAt)).toEqual(
-      ['y', 'z', 'x'].map((key) => armedAt.get(key)),
-    );
+    const keys = missed();
+    const last = keys.at(-1) ?? '';
+    await eventually(async () => expect(await ringsOf(last)).toHaveLength(1));
+    const rings = await Promise.all(keys.map(ringsOf));
+    expect(rings.map(([ring]) => ring?.dueAt)).toEqual(keys.map(momentOf));
     for (const [ring] of rings) {
-      expect(ring?.at).toBeGreaterThan(armedAt.get('x') ?? 0);
-      expect((ring?.at ?? 0) - hostedAt).toBeLessThan(LATENESS_MAX_MS);
+      expect(ring?.at).toBeGreaterThan(momentOf(last));
+      // One that began again with the second process would be later.
+      expect((ring?.at ?? 0) - hostedAt).toBeLessThan(3 * paceMs);
     }
     expect(
       site
         .notes('ring')
         .slice(0, 3)
         .map(({ address }) => address),
-    ).toEqual(['alarm/y@here', 'alarm/z@here', 'alarm/x@here']);
+    ).toEqual(keys.map((key) => `alarm/${key}@here`));
     const { history } = await second.actor('alarm/y');
     expect(history.at(-1)).toMatchObject({ event: 'alarm.rang', dueAt: armedAt.get('y') });
   });
@@ -115,22 +125,23 @@ describe('after the first process was killed, the second', () => {
     const { live = 0, deadlines } = await second.counts();
     // x, y, z; open, unpaid; `paid`, `left`, `printed` and `idle` stay where they are.
     expect(live).toBeLessThanOrEqual(6);
-    expect(deadlines).toBe(2);
+    const isAheadStill = (await ringsOf('ahead')).length === 0;
+    expect(deadlines).toBe(isAheadStill ? 2 : 1);
   });
 
   test('lets a deadline ahead come at its own moment, not later, and a cancelled one never', async () => {
-    await eventually(async () => {
-      expect(await ringsOf('ahead')).toHaveLength(1);
-      expect(await ringsOf('rearmed')).toHaveLength(1);
-    });
-    for (const key of ['ahead', 'rearmed']) {
-      const [ring] = await ringsOf(key);
-      expect(ring?.dueAt).toBe(armedAt.get(key));
-      expect(ring?.at).toBeGreaterThanOrEqual(armedAt.get(key) ?? 0);
-      expect((ring?.at ?? 0) - (armedAt.get(key) ?? 0)).toBeLessThan(LATENESS_MAX_MS);
-    }
+    const aheadAt = momentOf('ahead');
+    await eventually(async () => expect(await ringsOf('ahead')).toHaveLength(1));
+    const [ring] = await ringsOf('ahead');
+    expect(ring?.dueAt).toBe(aheadAt);
+    expect(ring?.at).toBeGreaterThanOrEqual(aheadAt);
+    // One that began again with the second process would be later.
+    expect(ring?.at).toBeLessThan(hostedAt + 8 * paceMs);
+    expect(await ringsOf('rearmed')).toEqual([]);
+    const { record } = await second.actor('alarm/rearmed');
+    expect(record.timers?.map(([, dueAt]) => dueAt)).toEqual([momentOf('rearmed')]);
     expect(await ringsOf('cancelled')).toEqual([]);
-    expect(site.notes('ring')).toHaveLength(5);
+    expect(site.notes('ring')).toHaveLength(4);
   });
 });
 

@@ -14,8 +14,10 @@ import type { Ring } from './recovery-machines.ts';
 import { type RecoveryProcess, RecoverySite } from './recovery-process.ts';
 import { recoveryDirectory } from './recovery-store.ts';
 
-/** A deadline that began again with its new host would be later than that. */
-const LATENESS_MAX_MS = 1_000;
+/** Later than this no deadline comes, on a machine that is busy with other things either. */
+const LATENESS_MAX_MS = 30_000;
+/** Longer than a test may take: whatever waits for it fails. */
+const LONG_MS = 3_600_000;
 
 /** A leader whose pulse beats, and others that wait. */
 async function lead(leaseMs: number, standbys: number) {
@@ -80,12 +82,10 @@ async function expectTakenOver(
 
 describe('the leader of a directory', () => {
   test('that is killed is followed at once by one of two, and deadlines keep their moments', async () => {
-    const all = await lead(60_000, 2);
+    const all = await lead(LONG_MS, 2);
     const dueAt = await arm(all.leader, 'soon', 1_500);
     await all.leader.kill('SIGKILL');
-    const killedAt = Date.now();
     const { next, fence, at } = await successor(all.waiting);
-    expect(at - killedAt).toBeLessThan(3_000);
     const ring = await ringOf(next, 'soon');
     expect(ring.dueAt).toBe(dueAt);
     expect(ring.at).toBeGreaterThanOrEqual(dueAt);
@@ -97,10 +97,10 @@ describe('the leader of a directory', () => {
   test.skipIf(process.platform !== 'linux')(
     'that is stopped is killed and never acts again; what it missed comes with its own moment',
     async () => {
-      const leaseMs = 1_000;
+      const leaseMs = 4_000;
       const all = await lead(leaseMs, 1);
       const missedAt = await arm(all.leader, 'missed', 250);
-      const aheadAt = await arm(all.leader, 'ahead', 4_000);
+      const aheadAt = await arm(all.leader, 'ahead', 8_000);
       await all.leader.kill('SIGSTOP');
       const { next, fence, at } = await successor(all.waiting);
       expect(await all.leader.exited).toBe('SIGKILL');
@@ -118,18 +118,15 @@ describe('the leader of a directory', () => {
   );
 
   test('that ends in order hands over long before its lease is over', async () => {
-    const leaseMs = 60_000;
-    const all = await lead(leaseMs, 1);
+    const all = await lead(LONG_MS, 1);
     // A performer that is still at work is waited for as long as `drainMs` says.
     await all.leader.finishCharges();
     await eventually(async () =>
       expect((await all.leader.actor('workshop/1')).record.effects).toBeUndefined(),
     );
     const dueAt = await arm(all.leader, 'soon', 1_500);
-    const askedAt = Date.now();
     await all.leader.kill('SIGTERM');
     const { next, fence, at } = await successor(all.waiting);
-    expect(at - askedAt).toBeLessThan(3_000);
     expect(await all.leader.exited).toBe(0);
     expect(fence).toBeGreaterThan(all.fence);
     const ring = await ringOf(next, 'soon');
@@ -153,12 +150,10 @@ test('a standby that comes a moment too early after a death tries again soon, ho
   await new Promise<void>((resolve) => {
     dying.listen({ path: name, exclusive: true }, resolve);
   });
-  const startedAt = performance.now();
-  const lease = directoryLease(directory, { leaseMs: 60_000 });
+  const lease = directoryLease(directory, { leaseMs: LONG_MS });
   await new Promise<void>((resolve) => {
     const claim = lease.hold('p', { acquired: () => resolve(), standsBy() {}, lost() {} });
     onTestFinished(() => claim.release());
   });
   expect(connections).toBe(3);
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
 });

@@ -23,8 +23,8 @@ import {
   writeOwner,
 } from './owner-processes.ts';
 
-/** Much longer than anything takes that does not wait for it. */
-const LONG_MS = 60_000;
+/** Longer than a test may take: whatever waits for it fails. */
+const LONG_MS = 3_600_000;
 
 function open() {
   const directory = testDirectory();
@@ -65,11 +65,9 @@ describe('a holder that ends', () => {
     const { fence = 0 } = await holder.hears('acquired');
     const standby = start(LONG_MS);
     await standby.hears('stands by');
-    const startedAt = performance.now();
     if (end === 'SIGKILL') await holder.kill(end);
     else holder.order(end);
     const next = await standby.hears('acquired');
-    expect(performance.now() - startedAt).toBeLessThan(LONG_MS / 10);
     expect(next.fence).toBeGreaterThan(fence);
     expect(holder.isAlive).toBe(end === 'release');
     expect(standby.events()).toEqual(['stands by', 'acquired']);
@@ -142,7 +140,6 @@ describe.skipIf(process.platform !== 'linux')('a holder that is stopped', () => 
     expect(told.fence).toBeGreaterThan(fence);
     // It beat last up to a third of the lease time before it was stopped.
     expect(tookMs).toBeGreaterThan((LEASE_MS * 2) / 3 - 50);
-    expect(tookMs).toBeLessThan(LEASE_MS * 2.5);
     turns();
   });
 

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { eventually } from '../kit/eventually.ts';
 import { TellingProcess } from '../kit/telling-process.ts';
 import type { ProgramOptions } from './owner-program.ts';
 
@@ -31,7 +32,8 @@ export type ProgramRole = 'lock' | 'lease' | 'idle' | 'cluster';
 /** A directory that is gone after the test. */
 export function testDirectory(): string {
   const parent = mkdtempSync(join(tmpdir(), 'escapement-owner-'));
-  onTestFinished(() => rmSync(parent, { recursive: true, force: true, maxRetries: 10 }));
+  // A lease that is released writes once more, after what it had begun.
+  onTestFinished(() => eventually(() => rmSync(parent, { recursive: true, force: true })));
   const directory = join(parent, 'data');
   mkdirSync(directory);
   return directory;
