@@ -81,8 +81,17 @@ async function measureFirstChart({ rounds, isQuick, progress }: MeasureOptions):
   return of(samples, { actors });
 }
 
-/** Frame times while `act` moves something by one step per frame, for as long as it says. */
-async function slowFrames(page: Page, forMs: number, act: string): Promise<number> {
+interface Moved {
+  readonly slowPercent: number;
+  /** CPU of the page's main thread for each frame: unlike the frames' times it says something on a busy machine too. */
+  readonly cpuMsPerFrame: number;
+}
+
+/** Frames while `act` moves something by one step per frame, for as long as it says. */
+async function slowFrames(page: Page, forMs: number, act: string): Promise<Moved> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const cpuBefore = await threadSeconds(session);
   const frames = (await page.evaluate(`new Promise((resolve) => {
     const frames = [];
     const act = ${act};
@@ -97,7 +106,28 @@ async function slowFrames(page: Page, forMs: number, act: string): Promise<numbe
     };
     requestAnimationFrame(step);
   })`)) as number[];
-  return (100 * frames.filter((ms) => ms > SLOW_MS).length) / frames.length;
+  const cpuMs = 1_000 * ((await threadSeconds(session)) - cpuBefore);
+  await session.detach();
+  return {
+    slowPercent: (100 * frames.filter((ms) => ms > SLOW_MS).length) / frames.length,
+    cpuMsPerFrame: cpuMs / frames.length,
+  };
+}
+
+async function threadSeconds(session: CDPSession): Promise<number> {
+  const { metrics } = await session.send('Performance.getMetrics');
+  return metrics.find(({ name }) => name === 'ThreadTime')?.value ?? Number.NaN;
+}
+
+function ofMoves(moves: readonly Moved[], details: Measured['details']): Measured {
+  const { value: cpuMsPerFrame } = of(
+    moves.map((move) => move.cpuMsPerFrame),
+    {},
+  );
+  return of(
+    moves.map((move) => move.slowPercent),
+    { ...details, cpuMsPerFrame },
+  );
 }
 
 const FLING_MS = 4_000;
@@ -107,7 +137,7 @@ async function measureScrolling({ rounds, isQuick, progress }: MeasureOptions): 
   const samples = await withScene(actors, async ({ page, url }) => {
     await page.goto(`${url}#/actors`);
     await page.locator('.rows .row.active').first().waitFor();
-    const shares: number[] = [];
+    const shares: Moved[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const act = `((box) => (ms) => { box.scrollTop = ${round % 2 === 0 ? 'ms * 4' : `(${FLING_MS} - ms) * 4`}; })(document.querySelector('.rows'))`;
       shares.push(await slowFrames(page, isQuick ? 1_000 : FLING_MS, act));
@@ -115,7 +145,7 @@ async function measureScrolling({ rounds, isQuick, progress }: MeasureOptions): 
     }
     return shares;
   });
-  return of(samples, { actors });
+  return ofMoves(samples, { actors });
 }
 
 const LANES = 50;
@@ -127,21 +157,21 @@ async function measureTimeline({ rounds, isQuick, progress }: MeasureOptions): P
     for (let turn = 1; turn < turns; turn += 1)
       await Promise.all(Array.from({ length: LANES }, (_, order) => send(order, 'order.add')));
     await page.goto(`${url}#/timeline`);
-    await page.locator('.lane-mark').first().waitFor();
-    const shares: number[] = [];
+    await page.locator('.lane canvas').first().waitFor();
+    const shares: Moved[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const act = `((box) => (ms) => {
         const { left, top, width } = box.getBoundingClientRect();
         const at = { clientX: left + width / 2, clientY: top + 40, bubbles: true, cancelable: true };
         box.dispatchEvent(new WheelEvent('wheel', { ...at, deltaX: 40 * Math.sin(ms / 300), deltaY: 0 }));
-        box.dispatchEvent(new WheelEvent('wheel', { ...at, deltaX: 0, deltaY: 12 * Math.cos(ms / 700) }));
+        box.dispatchEvent(new WheelEvent('wheel', { ...at, ctrlKey: true, deltaY: 12 * Math.cos(ms / 700) }));
       })(document.querySelector('.tracks'))`;
       shares.push(await slowFrames(page, isQuick ? 1_000 : FLING_MS, act));
       progress(`round ${round + 1} of ${rounds}`);
     }
     return shares;
   });
-  return of(samples, { events: LANES * turns });
+  return ofMoves(samples, { events: LANES * turns });
 }
 
 async function measureCountdown({ rounds, isQuick }: MeasureOptions): Promise<Measured> {

@@ -9,6 +9,7 @@ import type {
   ActorsPage,
   ActorsQuery,
   ChartDefinition,
+  Lane,
   LaneBar,
   MessageLine,
   MessagesAnswer,
@@ -41,7 +42,7 @@ const ALL = { min: 0, max: Number.MAX_SAFE_INTEGER };
 export async function timelineOf(lookup: Lookup, parameters: Parameters): Promise<TimelineAnswer> {
   const { from, to } = rangeOf(parameters);
   const given = listOf(parameters, 'address');
-  const page = given.length > 0 ? undefined : await lookup.actors(parameters as ActorsQuery);
+  const page = given.length > 0 ? undefined : await lookup.actors(listed(parameters));
   const addresses = page === undefined ? given : page.rows.map(({ address }) => address);
   const { found, missing } = await lookUp(lookup, addresses.slice(0, LANES_MAX));
   const lanes = found.map((evidence) => {
@@ -63,12 +64,22 @@ export async function timelineOf(lookup: Lookup, parameters: Parameters): Promis
   return {
     at: lookup.now(),
     ...lookup.cluster?.(),
-    lanes,
+    lanes: parameters.sort === undefined && page !== undefined ? newestFirst(lanes) : lanes,
     messages: messages.slice(-MESSAGES_MAX),
-    more: Math.max(0, addresses.length - LANES_MAX),
+    more: Math.max(0, (page?.total ?? addresses.length) - Math.min(addresses.length, LANES_MAX)),
+    ...(page?.isPartial !== undefined && { isPartial: page.isPartial }),
     missing: [...(page?.missing ?? []), ...missing],
   };
 }
+
+/** Where nobody asks for an order: those that took a turn last. */
+function listed(parameters: Parameters): ActorsQuery {
+  const query = { limit: String(LANES_MAX), ...parameters } as ActorsQuery;
+  return query.sort === undefined ? { ...query, sort: 'turnAt', order: 'desc' } : query;
+}
+
+const newestFirst = (lanes: readonly Lane[]): readonly Lane[] =>
+  lanes.toSorted((one, other) => other.since - one.since);
 
 export async function messagesOf(lookup: Lookup, parameters: Parameters): Promise<MessagesAnswer> {
   const { from, to } = rangeOf(parameters);

@@ -44,7 +44,7 @@ function Page() {
         {panel.value === 'actors' && <ActorsPanel />}
         {panel.value === 'actor' && <ActorPanel />}
         {panel.value === 'kind' && <KindPanel />}
-        {panel.value === 'timeline' && <TimelinePanel />}
+        {panel.value === 'timeline' && <TimelinePanel key={route.value.params.toString()} />}
         {panel.value === 'sequence' && <SequencePanel />}
         {panel.value === 'timeouts' && <TimeoutsPanel />}
         {panel.value === 'letters' && <LettersPanel />}

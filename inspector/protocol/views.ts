@@ -58,10 +58,13 @@ export interface WhyAnswer {
 
 export interface TimelineAnswer {
   readonly at: number;
+  /** In the order that was asked for; of a list without one the lane that began last is first. */
   readonly lanes: readonly Lane[];
   readonly messages: readonly MessageLine[];
   /** Lanes that were asked for and are not shown. */
   readonly more: number;
+  /** Where the actors that took a turn last are those among the first that were looked at. */
+  readonly isPartial?: { readonly why: string };
   /** Lives and leases of nodes, and faults, where a recording has them. */
   readonly nodes?: readonly Lane[];
   readonly faults?: readonly Lane[];

@@ -38,7 +38,8 @@ export const KEYS: ReadonlyArray<readonly [string, string]> = [
   ['←  →', 'previous and next turn of an actor'],
   ['space', 'stop and go on: what is shown stays as it is'],
   ['o  a  t  d  r', 'overview, actors, timeline, timeouts, runs'],
-  ['+  −  and arrows', 'zoom and move a chart that has the focus'],
+  ['+  −  and arrows', 'zoom and move a chart or a timeline that has the focus'],
+  [',  .', 'previous and next event of a lane; Enter opens its turn'],
   ['Esc', 'close what is open, back to now'],
   ['?', 'these keys'],
 ];

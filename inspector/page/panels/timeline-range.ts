@@ -1,27 +1,13 @@
 /**
- * Ranges of a timeline, its scale with idle time folded, and what of a lane is to be seen: bars in pixels, and marks,
- * those that lie on each other as one.
+ * Ranges of a timeline, and its scale: where a moment lies on the screen, with idle time folded. Pure.
  */
 
-import type { Lane, LaneBar, LaneMark, TimelineAnswer } from '../../protocol.ts';
-import { stateText } from '../core/words.ts';
+import type { Lane, LaneBar, TimelineAnswer } from '../../protocol.ts';
 
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
-
-export interface Visible {
-  readonly key: string;
-  readonly sort: LaneBar['sort'];
-  readonly x: number;
-  readonly width: number;
-  readonly label: string;
-  readonly outcome?: LaneBar['outcome'];
-}
-
-/** Pixels within which marks are shown as one. */
-const MARK_WIDTH = 4;
 
 /** All lanes of an answer. */
 const lanesOf = ({ faults = [], nodes = [], lanes }: TimelineAnswer): readonly Lane[] => [
@@ -31,33 +17,52 @@ const lanesOf = ({ faults = [], nodes = [], lanes }: TimelineAnswer): readonly L
 ];
 
 /** Bars that say what was, and not what time is left. */
-const LIVED: ReadonlySet<LaneBar['sort']> = new Set(['state', 'life', 'pause', 'lease', 'fault']);
+export const LIVED: ReadonlySet<LaneBar['sort']> = new Set([
+  'state',
+  'life',
+  'pause',
+  'lease',
+  'fault',
+]);
+
+/** First and last moment that an answer tells of. */
+export interface Bounds {
+  readonly from: number | undefined;
+  readonly last: number;
+  /** True where something lasts: then the range ends at the present. */
+  readonly isLiving: boolean;
+}
 
 /**
- * From the first moment that is known to the present, or to the last end where all have ended. Deadlines that are far
- * away make no range, nor do the lives of nodes before anything went on there: they are cut.
+ * Deadlines that are far away bound nothing, nor do the lives of nodes before anything went on there: they are cut.
  */
-export function rangeOf(answer: TimelineAnswer, present: number): Range {
+export function boundsOf(answer: TimelineAnswer): Bounds {
   const { faults = [], lanes: actors } = answer;
-  const begun = actors.length > 0 ? [...faults, ...actors] : lanesOf(answer);
-  const lanes = begun.map((lane) => ({
-    ...lane,
-    bars: lane.bars.filter(({ sort }) => LIVED.has(sort)),
-  }));
-  const starts = lanes.flatMap(({ bars, marks, since }) => [
-    ...bars.map(({ from }) => from),
-    ...marks.map(({ at }) => at),
-    ...(since === 0 ? [] : [since]),
-  ]);
-  const isOver = lanes.every(({ bars }) => bars.every(({ to }) => to !== undefined));
-  const ends = lanes.flatMap(({ bars, marks }) => [
-    ...bars.map(({ to }) => to ?? present),
-    ...marks.map(({ at }) => at),
-  ]);
-  const from = starts.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);
-  const last = ends.reduce((most, at) => Math.max(most, at), 0);
-  const to = isOver ? last : Math.max(present, last);
-  const start = Number.isFinite(from) ? from : present - 60_000;
+  const lanes = actors.length > 0 ? [...faults, ...actors] : lanesOf(answer);
+  let from = Number.POSITIVE_INFINITY;
+  let last = 0;
+  let isLiving = false;
+  const see = (at: number): void => {
+    from = Math.min(from, at);
+    last = Math.max(last, at);
+  };
+  for (const { bars, marks, since } of lanes) {
+    if (since !== 0) from = Math.min(from, since);
+    for (const { at } of marks) see(at);
+    for (const bar of bars) {
+      if (!LIVED.has(bar.sort)) continue;
+      see(bar.from);
+      if (bar.to === undefined) isLiving = true;
+      else last = Math.max(last, bar.to);
+    }
+  }
+  return { from: Number.isFinite(from) ? from : undefined, last, isLiving };
+}
+
+/** From the first moment that is known to the present, or to the last end where all have ended. */
+export function wholeRange({ from, last, isLiving }: Bounds, present: number): Range {
+  const to = isLiving ? Math.max(present, last) : last;
+  const start = from ?? present - 60_000;
   const room = Math.max(100, (to - start) * 0.02);
   return { from: start - room, to: to + room };
 }
@@ -101,8 +106,12 @@ const FOLD_SHARE = 0.12;
 const FOLD_LEAST_MS = 2_000;
 const FOLD_WIDTH = 36;
 
+/** Without moments nothing is folded. */
 export function scaleOf(range: Range, width: number, moments: readonly number[] = []): Scale {
-  const gaps = gapsIn(range, moments).slice(0, Math.floor(width / (FOLD_WIDTH * 4)));
+  const gaps =
+    moments.length === 0
+      ? []
+      : gapsIn(range, moments).slice(0, Math.floor(width / (FOLD_WIDTH * 4)));
   const folded = gaps.reduce((sum, { from, to }) => sum + to - from, 0);
   const perMs = (width - gaps.length * FOLD_WIDTH) / Math.max(1, range.to - range.from - folded);
   const pieces: Piece[] = [];
@@ -142,51 +151,31 @@ export function scaleOf(range: Range, width: number, moments: readonly number[] 
 function gapsIn({ from, to }: Range, moments: readonly number[]): Range[] {
   const least = Math.max(FOLD_LEAST_MS, (to - from) * FOLD_SHARE);
   const room = least / 6;
-  const within = [from, ...moments.filter((at) => at > from && at < to), to];
-  return within.flatMap((at, index): Range[] => {
-    const next = within[index + 1];
-    if (next === undefined || next - at < least) return [];
-    const gap = { from: index === 0 ? at : at + room, to: next === to ? next : next - room };
-    return [gap];
-  });
-}
-
-export function barsIn(lane: Lane, scale: Scale, present: number) {
-  const { range, width } = scale;
-  const bars = lane.bars.flatMap(
-    ({ sort, from, to = Math.max(present, from), label, outcome }, index): Visible[] => {
-      if (to < range.from || from > range.to) return [];
-      const start = Math.max(0, scale.x(from));
-      const end = Math.min(width, scale.x(to));
-      return [
-        {
-          key: `${sort} ${index}`,
-          sort,
-          x: start,
-          width: Math.max(1, end - start),
-          label: sort === 'state' ? stateText(label) : label,
-          ...(outcome !== undefined && { outcome }),
-        },
-      ];
-    },
-  );
-  return { bars, marks: marksIn(lane.marks, scale) };
-}
-
-function marksIn(marks: readonly LaneMark[], { range, x }: Scale) {
-  const seen: Array<{ mark: LaneMark; x: number; more: number }> = [];
-  for (const mark of marks) {
-    if (mark.at < range.from || mark.at > range.to) continue;
-    const at = x(mark.at);
-    const last = seen.at(-1);
-    if (last === undefined || at - last.x >= MARK_WIDTH) seen.push({ mark, x: at, more: 0 });
-    else {
-      last.more += 1;
-      // What stands out counts more than a turn like any other.
-      if (last.mark.sort === 'turn') last.mark = mark;
-    }
+  const gaps: Range[] = [];
+  let at = from;
+  const see = (next: number): void => {
+    if (next - at >= least)
+      gaps.push({ from: at === from ? at : at + room, to: next === to ? next : next - room });
+    at = next;
+  };
+  for (let index = firstAfter(moments, from); index < moments.length; index += 1) {
+    const moment = moments[index] as number;
+    if (moment >= to) break;
+    see(moment);
   }
-  return seen;
+  see(to);
+  return gaps;
+}
+
+/** Index of the first of these moments, which are in order, that is later than `at`. */
+function firstAfter(moments: readonly number[], at: number): number {
+  let [low, high] = [0, moments.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((moments[middle] as number) <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 const STEPS = [

@@ -28,7 +28,13 @@ describe.skipIf(!hasBrowser)('the page of a failure', () => {
     // Time is that of the run.
     await seen(page, '.chain time', /^00:00:\d\d\.\d{3}$/);
     await seen(page, '.lane.fault', 'crashLoop');
-    await seen(page, '.lane.node .lane-bar.life', 'life 2');
+    await page.locator('.tracks').focus();
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('ArrowDown');
+        return page.locator('.lane-said').textContent();
+      })
+      .toContain('life 2');
     await seen(page, '.moment', 'no money is made');
     await page.getByRole('button', { name: 'Both' }).click();
     await seen(page, '.moment', 'parts');
