@@ -60,7 +60,8 @@ export async function timelineOf(lookup: Lookup, parameters: Parameters): Promis
       marks: lane.marks.filter(({ at }) => at >= from && at <= to),
     };
   });
-  const messages = within(messagesAmong(lookup, found), from, to);
+  const shown = found.map(({ address }) => address);
+  const messages = within(messagesAmong(lookup, shown, found), from, to);
   return {
     at: lookup.now(),
     ...lookup.cluster?.(),
@@ -91,14 +92,21 @@ export async function messagesOf(lookup: Lookup, parameters: Parameters): Promis
   });
   const addresses = listOf(parameters, 'address').slice(0, LANES_MAX);
   const { found, missing } = await lookUp(lookup, addresses);
-  const all = within(messagesAmong(lookup, found), from, to);
+  const all = within(messagesAmong(lookup, addresses, found), from, to);
   return { at: lookup.now(), messages: all.slice(-limit), isCut: all.length > limit, missing };
 }
 
-function messagesAmong(lookup: Lookup, found: readonly Evidence[]): readonly MessageLine[] {
+function messagesAmong(
+  lookup: Lookup,
+  addresses: readonly string[],
+  found: readonly Evidence[],
+): readonly MessageLine[] {
   return (
-    lookup.messages?.(found.map(({ address }) => address)) ??
-    messagesBetween(found.flatMap(({ turns }) => turns))
+    lookup.messages?.(addresses) ??
+    messagesBetween(
+      found.flatMap(({ turns }) => turns),
+      found.flatMap(({ fenced = [] }) => fenced),
+    )
   );
 }
 
@@ -157,8 +165,8 @@ function rangeOf(parameters: Parameters): { from: number; to: number } {
 }
 
 function within(messages: readonly MessageLine[], from: number, to: number): MessageLine[] {
-  return messages.filter(({ sentAt, takenAt }) => {
-    const at = takenAt ?? sentAt ?? 0;
+  return messages.filter(({ sentAt, takenAt, fencedAt }) => {
+    const at = takenAt ?? sentAt ?? fencedAt ?? 0;
     return at >= from && at <= to;
   });
 }

@@ -196,6 +196,18 @@ export function lastTransitions(
 /** `send order.paid to mail/42@A`, `3 × send …`, `hint …`. */
 const SENT = /^(?:(\d+) × )?(send|hint|answer) (\S+) to (\S+)$/;
 
+/** A message that a fence kept out. */
+export interface FencedMessage {
+  readonly at: number;
+  readonly from: string;
+  readonly counter: number;
+  readonly to: string;
+  readonly type: string;
+}
+
+/** Why a message of a former host is refused. */
+export const FENCED = 'refused by a fence: another node had taken over from its sender';
+
 interface Sent {
   readonly line: MessageLine;
 }
@@ -204,7 +216,10 @@ interface Sent {
  * Messages between actors, from both of their histories: a turn says what it sent, a turn says by whose message
  * it was caused. Messages of one sender to one receiver stay in order, so they are paired in order.
  */
-export function messagesBetween(turns: readonly TurnLine[]): MessageLine[] {
+export function messagesBetween(
+  turns: readonly TurnLine[],
+  fenced: readonly FencedMessage[] = [],
+): MessageLine[] {
   const sent = new Map<string, Sent[]>();
   const known = new Set(turns.map(({ address }) => address));
   for (const { address, at, turn, did = [] } of turns)
@@ -242,12 +257,37 @@ export function messagesBetween(turns: readonly TurnLine[]): MessageLine[] {
       ...(error !== undefined && { why: error.message }),
     });
   }
+  for (const one of fenced) addFenced(messages, sent, one);
   for (const lane of sent.values())
     for (const { line } of lane)
       messages.push({ ...line, outcome: known.has(line.to) ? 'underWay' : 'unknown' });
   return messages.sort((one, other) => timeOf(one) - timeOf(other));
 }
 
-const timeOf = ({ sentAt, takenAt }: MessageLine): number => sentAt ?? takenAt ?? 0;
+/** A message that was kept out, and sent again by the next host of its sender or not. */
+function addFenced(
+  messages: MessageLine[],
+  sent: ReadonlyMap<string, Sent[]>,
+  { at, from, counter, to, type }: FencedMessage,
+): void {
+  const index = messages.findIndex(
+    (each) => counter > 0 && each.counter === counter && each.from === from && each.to === to,
+  );
+  const taken = messages[index];
+  // Sent again to no avail.
+  if (taken?.outcome === 'fenced') return;
+  if (taken !== undefined) {
+    messages[index] = { ...taken, outcome: 'repeated', fencedAt: at, why: FENCED };
+    return;
+  }
+  const pair = sent.get(laneKey(from, to, type))?.shift();
+  const base = pair?.line ?? { from, to, type, sort: counter > 0 ? 'tell' : 'hint' };
+  const known = counter > 0 ? { counter } : {};
+  messages.push({ ...base, ...known, outcome: 'fenced', fencedAt: at, why: FENCED });
+}
+
+/** When a message was sent, or the first that is known of it. */
+export const timeOf = ({ sentAt, takenAt, fencedAt }: MessageLine): number =>
+  sentAt ?? takenAt ?? fencedAt ?? 0;
 const laneKey = (from: string, to: string, type: string): string =>
   JSON.stringify([from, to, type]);

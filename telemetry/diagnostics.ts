@@ -26,6 +26,7 @@ const CHANNELS: Readonly<Record<InspectionRecord['type'], Channel>> = {
   turn: TURN,
   question: QUESTION,
   messageSent: MESSAGE,
+  messageFenced: MESSAGE,
   timers: TIMER,
   actor: ACTOR,
   undelivered: UNDELIVERED,

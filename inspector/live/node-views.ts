@@ -19,6 +19,7 @@ import { SHADOW_KINDS, shadowLines } from '../shadows.ts';
 import { redacted, show } from '../shown.ts';
 import { actorHere, canHere } from './actor-view.ts';
 import { actorsHere } from './actors-view.ts';
+import { FencedMessages } from './fenced.ts';
 import { Histories } from './histories.ts';
 import { IndexScan, PENDING_MS } from './index-scan.ts';
 import type { LiveContext } from './live-context.ts';
@@ -34,12 +35,14 @@ export class NodeViews {
   readonly scan: IndexScan;
   readonly rates: Rates;
   readonly histories: Histories;
+  readonly fenced: FencedMessages;
 
   constructor(context: LiveContext) {
     this.context = context;
     this.scan = new IndexScan(context);
     this.rates = new Rates(context);
     this.histories = new Histories(context);
+    this.fenced = new FencedMessages(context.runtime);
   }
 
   start(): void {
@@ -51,6 +54,7 @@ export class NodeViews {
     this.scan.stop();
     this.rates.stop();
     this.histories.clear();
+    this.fenced.stop();
   }
 
   /** @throws {RuntimeError} OPTION_INVALID and what the runtime throws */
@@ -98,8 +102,8 @@ const VIEWS: Readonly<Record<string, View>> = {
     return histories.fleet(kind, windowOf(parameters, '5m'), scan.result?.kinds.get(kind));
   },
   turns: turnsHere,
-  evidence: ({ context }, parameters) => ({
-    evidence: evidenceHere(context, addressOf(parameters)),
+  evidence: (views, parameters) => ({
+    evidence: evidenceHere(views, addressOf(parameters)),
   }),
   usual: ({ histories }, parameters) => ({
     states: histories.fleet(textOf(parameters, 'kind') ?? '', 86_400_000, undefined).states,

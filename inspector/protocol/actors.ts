@@ -169,8 +169,20 @@ export interface MessageLine {
   readonly sentTurn?: number;
   readonly takenAt?: number;
   readonly takenTurn?: number;
+  /** When a fence kept it out. */
+  readonly fencedAt?: number;
   /** `unknown`: only one end was seen within the window. */
-  readonly outcome: 'taken' | 'underWay' | 'repeated' | 'late' | 'refused' | 'lost' | 'unknown';
+  readonly outcome:
+    | 'taken'
+    | 'underWay'
+    | 'repeated'
+    | 'late'
+    /** Its receiver's machine failed at it. */
+    | 'refused'
+    /** A fence kept it out: its sender's node no longer hosted the place. */
+    | 'fenced'
+    | 'lost'
+    | 'unknown';
   readonly why?: string;
 }
 

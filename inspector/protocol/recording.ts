@@ -107,13 +107,15 @@ export type RecordedLine = { readonly at: number; readonly node: string } & (
       readonly event: string;
       readonly sort: 'tell' | 'hint' | 'answer';
     }
-  /** What befell a message on its way between two nodes. */
+  /** What befell a message on its way between two nodes; `fenced`: it was refused, because another node hosts its sender. */
   | {
       readonly type: 'fate';
       readonly from: string;
       readonly counter: number;
       readonly to: string;
-      readonly fate: 'lost' | 'repeated' | 'held' | 'damaged';
+      /** Its type, where the message itself may be recorded elsewhere. */
+      readonly event?: string;
+      readonly fate: 'lost' | 'repeated' | 'held' | 'damaged' | 'fenced';
     }
   | {
       readonly type: 'timers';

@@ -14,6 +14,7 @@ type FactOf<TType extends InspectionRecord['type']> = Omit<
 
 export type PlainFact =
   | FactOf<'messageSent'>
+  | FactOf<'messageFenced'>
   | FactOf<'timers'>
   | FactOf<'actor'>
   | FactOf<'undelivered'>
@@ -24,6 +25,10 @@ export function lineOf(fact: PlainFact, at: number, node: string): RecordedLine 
     case 'messageSent': {
       const { from, counter, to, event } = fact;
       return { type: 'message', at, node, from, counter, to, event: event.type, sort: 'tell' };
+    }
+    case 'messageFenced': {
+      const { from, counter, to, event } = fact;
+      return { type: 'fate', at, node, from, counter, to, event: event.type, fate: 'fenced' };
     }
     case 'timers':
       return { type: 'timers', at, node, address: fact.address, timers: fact.timers };

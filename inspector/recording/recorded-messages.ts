@@ -4,6 +4,7 @@
  */
 
 import type { MessageLine, RecordedLine } from '../protocol.ts';
+import { FENCED, timeOf } from '../turn-lines.ts';
 
 type Of<TType extends RecordedLine['type']> = Extract<RecordedLine, { type: TType }>;
 type Fate = Of<'fate'>['fate'];
@@ -13,11 +14,13 @@ const WORDS: Readonly<Record<Fate, string>> = {
   repeated: 'delivered twice',
   held: 'held up',
   damaged: 'damaged',
+  fenced: FENCED,
 };
 
 export class RecordedMessages {
   readonly #messages = new Map<string, MessageLine>();
   readonly #fates = new Map<string, Map<Fate, number>>();
+  readonly #fencedAt = new Map<string, number>();
   #hasSent = false;
 
   /** False where the recording says nothing of what was sent: then turns alone tell. */
@@ -53,8 +56,22 @@ export class RecordedMessages {
     });
   }
 
-  befell({ from, counter, fate }: Of<'fate'>): void {
+  befell({ from, counter, to, fate, at, event }: Of<'fate'>): void {
     const key = keyOf(from, counter);
+    if (fate === 'fenced') this.#fencedAt.set(key, at);
+    // Its sender is at another node, which may not be recorded.
+    if (event !== undefined && !this.#messages.has(key)) {
+      this.#hasSent = true;
+      const message = {
+        from,
+        to,
+        counter,
+        type: event,
+        sort: 'tell',
+        outcome: 'underWay',
+      } as const;
+      this.#messages.set(key, message);
+    }
     const fates = this.#fates.get(key) ?? new Map<Fate, number>();
     this.#fates.set(key, fates);
     fates.set(fate, (fates.get(fate) ?? 0) + 1);
@@ -67,9 +84,7 @@ export class RecordedMessages {
       if (!addresses.has(message.from) && !addresses.has(message.to)) continue;
       found.push(this.#told(key, message));
     }
-    return found.sort(
-      (one, other) => (one.sentAt ?? one.takenAt ?? 0) - (other.sentAt ?? other.takenAt ?? 0),
-    );
+    return found.sort((one, other) => timeOf(one) - timeOf(other));
   }
 
   #told(key: string, message: MessageLine): MessageLine {
@@ -79,10 +94,16 @@ export class RecordedMessages {
       .map(([fate, times]) => (times === 1 ? WORDS[fate] : `${WORDS[fate]} ${times} times`))
       .join(', ');
     const isGone = fates.has('lost') || fates.has('damaged');
+    if (message.outcome === 'underWay' && fates.has('fenced'))
+      return { ...message, outcome: 'fenced', why, fencedAt: this.#fencedAt.get(key) ?? 0 };
     if (message.outcome === 'underWay')
       return isGone ? { ...message, outcome: 'lost', why } : { ...message, why };
     // What was lost and taken all the same was sent again.
-    return { ...message, outcome: isGone || fates.has('repeated') ? 'repeated' : 'late', why };
+    return {
+      ...message,
+      outcome: isGone || fates.has('repeated') || fates.has('fenced') ? 'repeated' : 'late',
+      why,
+    };
   }
 }
 

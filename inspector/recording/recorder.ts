@@ -71,6 +71,7 @@ export class Recorder {
         if (this.#isWanted(record.address)) this.#turn(record);
         return;
       case 'messageSent':
+      case 'messageFenced':
         if (this.#isWanted(record.from) || this.#isWanted(record.to))
           this.#keep(lineOf(record, at, node));
         return;
@@ -221,7 +222,8 @@ export class Recorder {
 
 function isAbout(line: RecordedLine, wanted: ReadonlySet<string>): boolean {
   if ('address' in line) return wanted.has(line.address);
-  if (line.type === 'message') return wanted.has(line.from) || wanted.has(line.to);
+  if (line.type === 'message' || line.type === 'fate')
+    return wanted.has(line.from) || wanted.has(line.to);
   if (line.type === 'undelivered') return wanted.has(line.to);
   return true;
 }

@@ -7,8 +7,9 @@
  */
 
 import type { AnyStateMachine } from 'xstate';
+import { placeOf } from '../../runtime/base/address.ts';
 import type { HistoryRecord } from '../../simulator/history.ts';
-import { openFrame } from '../../simulator/invariants.ts';
+import { openFrame, refusalOf } from '../../simulator/invariants.ts';
 import { RECORDING_VERSION, type RecordedHeader, type RecordedLine } from '../protocol.ts';
 import { ownVersion } from '../version.ts';
 import { ContextLines } from './context-lines.ts';
@@ -68,9 +69,11 @@ export function headerOf(title: string, { zero, places }: SimulatedRun): Recorde
 export function factsOf({ records, zero }: SimulatedRun, window = ALL): RecordedLine[] {
   const contexts = new ContextLines();
   const faults = faultsIn(records, zero);
+  const fences = new Fences();
   return records.flatMap((record): RecordedLine[] => {
     const at = zero + record.atMs;
     const { node } = record;
+    if (record.type === 'lease') fences.note(record);
     switch (record.type) {
       case 'fault':
         return record.change === 'began' ? (faults.get(record.id) ?? []) : [];
@@ -92,7 +95,7 @@ export function factsOf({ records, zero }: SimulatedRun, window = ALL): Recorded
       case 'undelivered':
         return [plainLineOf(record, at, node)];
       case 'frame':
-        return fatesOf(record, at);
+        return fatesOf(record, at, fences);
       default:
         return [];
     }
@@ -122,8 +125,18 @@ function turnOf(record: RecordOf<'turn'>, at: number, contexts: ContextLines): R
 }
 
 /** Frames that went no straight way, by the messages in them. */
-function fatesOf({ change, frame, node }: RecordOf<'frame'>, at: number): RecordedLine[] {
-  if (change === 'sent' || change === 'delivered') return [];
+function fatesOf(
+  { change, frame, node, to: peer }: RecordOf<'frame'>,
+  at: number,
+  fences: Fences,
+): RecordedLine[] {
+  if (change === 'delivered') return [];
+  if (change === 'sent')
+    return openFrame(frame).receipts.flatMap((receipt): RecordedLine[] => {
+      const { from, counter, to } = receipt;
+      const isFenced = refusalOf(receipt) === 'NOT_HOSTED' && fences.isOutranked(peer, from);
+      return isFenced ? [{ type: 'fate', at, node, from, counter, to, fate: 'fenced' }] : [];
+    });
   return openFrame(frame).envelopes.map(({ from, counter, to }) => ({
     type: 'fate',
     at,
@@ -133,6 +146,25 @@ function fatesOf({ change, frame, node }: RecordOf<'frame'>, at: number): Record
     to,
     fate: change,
   }));
+}
+
+/** Fences that nodes acquired so far, by place. */
+class Fences {
+  readonly #own = new Map<string, number>();
+  readonly #highest = new Map<string, number>();
+
+  note({ node, place, change, fence }: RecordOf<'lease'>): void {
+    if (change !== 'acquired') return;
+    this.#own.set(`${place} ${node}`, fence);
+    this.#highest.set(place, Math.max(fence, this.#highest.get(place) ?? 0));
+  }
+
+  /** True when another node acquired the place of this actor after `node` did. */
+  isOutranked(node: string, address: string): boolean {
+    const place = placeOf(address);
+    const own = this.#own.get(`${place} ${node}`);
+    return own !== undefined && own < (this.#highest.get(place) ?? 0);
+  }
 }
 
 function faultsIn(

@@ -4,6 +4,7 @@
  */
 
 import type { ActorExit, Deadline, TurnLine } from '../protocol.ts';
+import type { FencedMessage } from '../turn-lines.ts';
 
 export interface Evidence {
   readonly address: string;
@@ -19,6 +20,8 @@ export interface Evidence {
   readonly exits: readonly ActorExit[];
   /** Turns that are still known, oldest first. */
   readonly turns: readonly TurnLine[];
+  /** Messages to it that a fence kept out, as far as somebody listened. */
+  readonly fenced?: readonly FencedMessage[];
   /** When the active states were entered, by path. */
   readonly enteredAt?: Readonly<Record<string, number>>;
 }

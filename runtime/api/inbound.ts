@@ -20,6 +20,7 @@ import {
   RuntimeError,
   withoutStacks,
 } from '../base/errors.ts';
+import type { Inspection } from '../base/inspection.ts';
 import type { Logger, RuntimeLimits } from '../base/limits.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { Bucket } from '../base/token-bucket.ts';
@@ -58,6 +59,7 @@ export interface ArrivalServices {
   readonly hints: Hints;
   readonly peers: Peers;
   readonly asks: Asks;
+  readonly inspection: Inspection;
   readonly questions: Questions;
   readonly logger: Logger;
   /** A peer knows a greater fence of our place. */
@@ -183,8 +185,10 @@ export class Arrivals {
     const { shard, asks, watches, peers } = this.#services;
     const { to, from, counter, after, ageMs, event } = envelope;
     const isOurs = to.endsWith(this.#ending);
-    if (peers.isOutranked(peer, placeOf(from)))
+    if (peers.isOutranked(peer, placeOf(from))) {
+      this.#tellFenced(envelope);
       throw new RuntimeError('NOT_HOSTED', `Another node has hosted "${placeOf(from)}" since.`);
+    }
     if (event.type === REPLY_EVENT) {
       const { value, error } = event as { value?: unknown; error?: unknown };
       if (watches.owns(to)) watches.answered(to, from, peer, value, error);
@@ -208,6 +212,12 @@ export class Arrivals {
         shard.accept(to, message(event, { from, counter, after, ageMs, settle }), 'sender', proved);
       else settle(this.#services.routes.notHosted(placeOf(to)));
     }
+  }
+
+  #tellFenced({ from, counter, to, event: { type } }: Envelope): void {
+    const { inspection } = this.#services;
+    if (inspection.hasReaders)
+      inspection.tell({ type: 'messageFenced', from, counter, to, event: { type } });
   }
 
   /** Tells the sender of a refused hint so where it asked, or where the kind of an actor that is not there answers. */

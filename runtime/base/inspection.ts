@@ -32,6 +32,14 @@ export type InspectionFact =
       readonly to: string;
       readonly event: { readonly type: string };
     }
+  /** A message of a node that no longer hosts the place of `from`: a fence kept it out. Counter 0 is a hint's. */
+  | {
+      readonly type: 'messageFenced';
+      readonly from: string;
+      readonly counter: number;
+      readonly to: string;
+      readonly event: { readonly type: string };
+    }
   /** A turn is durable. `from` and `counter` name the message that caused it. */
   | {
       readonly type: 'turn';

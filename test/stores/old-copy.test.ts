@@ -5,6 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createRuntime, inProcessNetwork, lmdbStore, type Transport } from '../../index.ts';
+import { ClusterViews } from '../../inspector/live/cluster.ts';
+import { LiveContext } from '../../inspector/live/live-context.ts';
+import { NodeViews } from '../../inspector/live/node-views.ts';
+import type { MessagesAnswer } from '../../inspector/protocol.ts';
+import { Recorded } from '../../inspector/recording/recorded.ts';
+import { recordedView } from '../../inspector/recording/recorded-views.ts';
+import { Recorder } from '../../inspector/recording/recorder.ts';
 import { listener, speaker } from '../delivery/talkers.ts';
 import { until } from '../kit/eventually.ts';
 
@@ -37,6 +44,7 @@ async function world() {
     return context.heard;
   };
   return {
+    hub,
     said,
     shop,
     heard,
@@ -115,6 +123,54 @@ test('what it says under its old fence is refused, and taken once when it has a 
   await until(() => Object.keys(heard()).length > 0);
   expect(heard()).toEqual({ 'speaker/1@shop': [1, 2] });
   expect(log).toEqual(['lost 2', 'acquired 4']);
+  await runtime.stop();
+  await close();
+});
+
+test('the inspector marks what a fence kept out, live and recorded, and what was sent again', async () => {
+  const { hub, said, shop, heard, keep, close } = await world();
+  const views = new NodeViews(new LiveContext(hub as never, { bytesMax: 10_000 }));
+  const recorder = new Recorder(
+    {
+      now: () => 0,
+      definition: () => undefined,
+      node: 'hub',
+      place: 'hub',
+      version: '0',
+    },
+    { turnsMax: 1_000, bytesMax: 1_000_000 },
+  );
+  hub.inspect(recorder.read);
+  const parameters = { address: 'listener/1@hub' };
+  const live = async () =>
+    ((await new ClusterViews(views, false).query('messages', parameters)) as MessagesAnswer)
+      .messages;
+  const recorded = async () => {
+    const lines = recorder.lines();
+    return ((await recordedView(new Recorded(lines), 'messages', parameters)) as MessagesAnswer)
+      .messages;
+  };
+  expect(await live()).toEqual([]);
+  const first = (await shop('data')).runtime;
+  await first.spawn('speaker/1', { input: { self: 'speaker/1@shop' } });
+  await first.stop();
+  await keep();
+  for (let round = 0; round < 2; round += 1) await (await shop('data')).runtime.stop();
+
+  said.isSilent = true;
+  const { runtime } = await shop('copy');
+  await runtime.actor('speaker/1').send({ type: 'speak', to: ['listener/1@hub'], count: 1 });
+  await until(() => said.refused >= 2);
+  const fenced = { from: 'speaker/1@shop', to: 'listener/1@hub', outcome: 'fenced' };
+  expect((await live()).at(-1)).toMatchObject({ ...fenced, why: expect.stringMatching(/fence/) });
+  expect((await live()).filter(({ outcome }) => outcome === 'fenced')).toHaveLength(1);
+  expect((await recorded()).at(-1)).toMatchObject(fenced);
+  said.isSilent = false;
+  await until(() => Object.keys(heard()).length > 0);
+  const again = { ...fenced, outcome: 'repeated', why: expect.stringMatching(/fence/) };
+  expect((await live()).filter(({ counter }) => counter !== undefined)).toMatchObject([again]);
+  expect((await recorded()).at(-1)).toMatchObject(again);
+  views.stop();
   await runtime.stop();
   await close();
 });

@@ -74,6 +74,7 @@ test('the documents list every channel, and no other', () => {
     commit: true,
     commitRefused: true,
     lease: true,
+    messageFenced: true,
     messageSent: true,
     peer: true,
     question: true,

@@ -8,6 +8,7 @@ import { generation, isPaused } from '../core/live.ts';
 import { actorHref, route } from '../core/route.ts';
 import { addressParts, duration, moment, plain, timeOfDay } from '../core/words.ts';
 import { Empty, MissingNodes, Note } from '../parts/marks.tsx';
+import { OUTCOMES } from './timeline-words.ts';
 
 const ACTORS_MAX = 8;
 const COLUMN = 150;
@@ -140,9 +141,10 @@ function Arrow({
   y: number;
   x: (address: string) => number;
 }) {
-  const { from, to, type, sort, sentAt, takenAt, sentTurn, takenTurn, outcome, why } = message;
+  const { from, to, type, sort, sentAt, takenAt, sentTurn, takenTurn, fencedAt, outcome, why } =
+    message;
   const [start, end] = [x(from), x(to)];
-  const at = sentAt ?? takenAt;
+  const at = sentAt ?? takenAt ?? fencedAt;
   const way = end >= start ? 1 : -1;
   const onItsWay =
     sentAt !== undefined && takenAt !== undefined ? duration(takenAt - sentAt) : undefined;
@@ -153,16 +155,13 @@ function Arrow({
     sentTurn !== undefined
       ? `${actorHref(from, 'turns')}&turn=${sentTurn}`
       : `${actorHref(to, 'turns')}${takenTurn === undefined ? '' : `&turn=${takenTurn}`}`;
-  const words =
-    outcome === 'taken' || outcome === 'unknown'
-      ? ''
-      : ` (${outcome === 'underWay' ? 'under way' : outcome})`;
+  const words = outcome === 'taken' ? '' : OUTCOMES[outcome];
   return (
     <a href={link} class={`arrow ${sort} ${outcome}`}>
       <title>
         {[
           plain(type),
-          `${sort}, ${outcome}`,
+          [sort, OUTCOMES[outcome]].filter(Boolean).join(', '),
           onItsWay && `${onItsWay} on its way`,
           why && plain(why),
           at !== undefined && moment(at),
@@ -181,7 +180,7 @@ function Arrow({
         class={start === end ? 'what self' : 'what'}
       >
         {short(type)}
-        {words}
+        {words === '' ? '' : ` (${words})`}
       </text>
     </a>
   );

@@ -51,9 +51,11 @@ const MARKS: Readonly<Record<MarkShape['mark']['sort'], string>> = {
 const LINES: Readonly<Record<string, string>> = {
   lost: 'failed',
   refused: 'failed',
+  fenced: 'failed',
   late: 'late',
   repeated: 'late',
 };
+const BARRED: ReadonlySet<string> = new Set(['refused', 'fenced']);
 const DASHED: ReadonlySet<string> = new Set(['lost', 'repeated']);
 
 /** The canvas in its size, emptied, with one unit for each pixel of the page. */
@@ -222,7 +224,7 @@ function drawMessages(
     path.moveTo(x, y - top);
     path.lineTo(toX, toY - top);
     if (message.outcome === 'lost') cross(path, toX, toY - top);
-    else if (message.outcome === 'refused') bar(path, shape, top);
+    else if (BARRED.has(message.outcome)) bar(path, shape, top);
   }
   to.globalAlpha = 0.7;
   to.lineWidth = 1;

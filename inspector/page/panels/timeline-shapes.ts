@@ -120,7 +120,8 @@ export function messagesIn(
   const { range, x } = scale;
   const shapes: MessageShape[] = [];
   for (const message of messages) {
-    const { from, to, sentAt, takenAt, outcome } = message;
+    const { from, to, fencedAt, outcome } = message;
+    const [sentAt, takenAt] = [message.sentAt ?? fencedAt, message.takenAt ?? fencedAt];
     const [y, end] = [ends.get(from), ends.get(to)];
     if (y === undefined || end === undefined || from === to || sentAt === undefined) continue;
     if ((takenAt ?? sentAt) < range.from || sentAt > range.to) continue;

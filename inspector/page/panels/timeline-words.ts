@@ -90,6 +90,7 @@ export const OUTCOMES: Readonly<Record<MessageLine['outcome'], string>> = {
   repeated: 'repeated',
   late: 'late',
   refused: 'refused',
+  fenced: 'refused by a fence',
   lost: 'lost',
   unknown: '',
 };
