@@ -31,7 +31,7 @@ export const COMMAND_SENDER = 'request:inspector:';
 
 export function turnLine(address: string, row: HistoryLike): TurnLine {
   const { turn, at, event, dueAt, from, counter, state, did, error } = row;
-  const by = from?.startsWith(COMMAND_SENDER) === true ? whoOf(from) : undefined;
+  const by = commanderOf(from);
   return {
     address,
     turn,
@@ -47,8 +47,9 @@ export function turnLine(address: string, row: HistoryLike): TurnLine {
   };
 }
 
-/** Name of who sent a command: `request:inspector:alice:…`. */
-function whoOf(from: string): string {
+/** Name of who sent a command: `request:inspector:alice:…`; undefined for other senders. */
+export function commanderOf(from: string | undefined): string | undefined {
+  if (from?.startsWith(COMMAND_SENDER) !== true) return undefined;
   return from.slice(COMMAND_SENDER.length).split(':')[0] ?? '';
 }
 

@@ -15,10 +15,11 @@ import {
   type RecordedLine,
 } from '../protocol.ts';
 import { redacted } from '../shown.ts';
-import { COMMAND_SENDER } from '../turn-lines.ts';
+import { commanderOf } from '../turn-lines.ts';
 import { ContextLines } from './context-lines.ts';
 import { lineOf } from './line-of.ts';
 import { patched } from './patch.ts';
+import { type TurnOfLine, turnLineOf } from './turn-line.ts';
 
 export interface RecorderRules {
   readonly kinds?: readonly string[] | undefined;
@@ -34,8 +35,6 @@ export interface RecorderParts {
   readonly place: string;
   readonly version: string;
 }
-
-type TurnOfLine = Extract<RecordedLine, { type: 'turn' }>;
 
 export class Recorder {
   readonly #parts: RecorderParts;
@@ -164,28 +163,12 @@ export class Recorder {
 
   #turn(record: Extract<InspectionRecord, { type: 'turn' }>): void {
     const { redact } = this.#rules;
-    const { address, at, node, turn, takenAt, from, counter, state, error } = record;
+    const { address, from } = record;
     const event = redacted(record.event, redact) as TurnOfLine['event'];
-    const { dueAt } = record.event as { dueAt?: unknown };
-    const by =
-      from?.startsWith(COMMAND_SENDER) === true
-        ? from.slice(COMMAND_SENDER.length).split(':')[0]
-        : undefined;
+    const { dueAt } = record.event as { dueAt?: number };
     this.#keep({
-      type: 'turn',
-      at,
-      node,
-      address,
-      turn,
-      takenAt,
-      event,
-      ...(from !== undefined && { from }),
-      ...(counter !== undefined && { counter }),
-      ...(typeof dueAt === 'number' && { dueAt }),
-      state,
+      ...turnLineOf({ ...record, event, dueAt, by: commanderOf(from) }),
       ...this.#contexts.of(address, record.context, redact),
-      ...(error !== undefined && { error: { code: error.code, message: error.message } }),
-      ...(by !== undefined && { by }),
     });
     this.#turns += 1;
     while (this.#turns > this.#rules.turnsMax) this.#drop();

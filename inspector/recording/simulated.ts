@@ -15,6 +15,7 @@ import { ownVersion } from '../version.ts';
 import { ContextLines } from './context-lines.ts';
 import { lineOf as plainLineOf } from './line-of.ts';
 import { OWN_KINDS, withDefinitions } from './own-kinds.ts';
+import { turnLineOf } from './turn-line.ts';
 
 export interface SimulatedRun {
   readonly records: readonly HistoryRecord[];
@@ -87,7 +88,9 @@ export function factsOf({ records, zero }: SimulatedRun, window = ALL): Recorded
     if (record.index < window.first || record.index > window.last) return [];
     switch (record.type) {
       case 'turn':
-        return [turnOf(record, at, contexts)];
+        return [
+          { ...turnLineOf({ ...record, at }), ...contexts.of(record.address, record.context) },
+        ];
       case 'sent':
         return [plainLineOf({ ...record, type: 'messageSent' }, at, node)];
       case 'timers':
@@ -103,26 +106,6 @@ export function factsOf({ records, zero }: SimulatedRun, window = ALL): Recorded
 }
 
 type RecordOf<TType extends HistoryRecord['type']> = Extract<HistoryRecord, { type: TType }>;
-
-function turnOf(record: RecordOf<'turn'>, at: number, contexts: ContextLines): RecordedLine {
-  const { node, address, turn, takenAt, event, from, counter, state, context, error } = record;
-  const { dueAt } = event as { dueAt?: unknown };
-  return {
-    type: 'turn',
-    at,
-    node,
-    address,
-    turn,
-    takenAt,
-    event,
-    ...(typeof dueAt === 'number' && { dueAt }),
-    ...(from !== undefined && { from }),
-    ...(counter !== undefined && { counter }),
-    state,
-    ...contexts.of(address, context),
-    ...(error !== undefined && { error: { code: error.code, message: error.message } }),
-  };
-}
 
 /** Frames that went no straight way, by the messages in them. */
 function fatesOf(

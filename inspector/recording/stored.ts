@@ -8,6 +8,7 @@ import { redacted } from '../shown.ts';
 import type { HistoryLike } from '../turn-lines.ts';
 import { ownVersion } from '../version.ts';
 import { withDefinitions } from './own-kinds.ts';
+import { turnLineOf } from './turn-line.ts';
 
 /** Part of the stored data that is read. */
 export interface StoredSource {
@@ -80,22 +81,16 @@ function linesOf(
   const turns = histories.map((row, index): RecordedLine => {
     state = row.state ?? state;
     const isLast = index === histories.length - 1;
-    const { turn, at, event, dueAt, from, counter, did, error } = row;
     return {
-      type: 'turn',
-      at,
-      node,
-      address,
-      turn,
-      takenAt: at,
-      event: { type: event },
-      ...(dueAt !== undefined && { dueAt }),
-      ...(from !== undefined && { from }),
-      ...(counter !== undefined && { counter }),
-      state: isLast ? entry.state : state,
-      ...(did !== undefined && { did }),
+      ...turnLineOf({
+        ...row,
+        node,
+        address,
+        takenAt: row.at,
+        event: { type: row.event },
+        state: isLast ? entry.state : state,
+      }),
       ...(isLast && { context: redacted(stored.snapshot?.context) }),
-      ...(error !== undefined && { error: { code: error.code, message: error.message } }),
     };
   });
   const timers = (stored.timers ?? []).map(([id, dueAt]) => ({ id, dueAt }));

@@ -12,8 +12,7 @@ import type { RecordedHeader, RecordedLine } from '../protocol.ts';
 import { REDACTED } from '../shown.ts';
 import type { SourceFile } from '../source.ts';
 import { stateValue } from '../state-paths.ts';
-
-type TurnOfLine = Extract<RecordedLine, { type: 'turn' }>;
+import type { TurnOfLine } from './turn-line.ts';
 
 /** `turn`: that which went wrong; default the last. @throws {RuntimeError} ACTOR_UNKNOWN, OPTION_INVALID */
 export function testFileOf(

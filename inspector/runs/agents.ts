@@ -29,7 +29,7 @@ import type {
 import {
   byNeed,
   countsOf,
-  ENDED_MAX,
+  newestRuns,
   PARTS_MAX,
   type RunsSource,
   type RunsTold,
@@ -63,12 +63,10 @@ export function agentRuns(host: Pick<Host, 'stored' | 'folder'>): RunsSource {
 
 export function agentsView(stored: StoredRuns, now: number, show: Show): RunsTold {
   const all = stored.runs().map((run) => ({ run, status: statusOf(run) }));
-  const isLive = ({ status }: { status: string }) => !ENDED.has(status);
-  const ended = all.filter((each) => !isLive(each)).reverse();
-  const told = [...all.filter(isLive).reverse(), ...ended.slice(0, ENDED_MAX)];
+  const { told, more } = newestRuns(all, ({ status }) => !ENDED.has(status));
   return {
     runs: told.map(({ run, status }) => runLine(stored, run, status, now, show)),
-    more: all.length - told.length,
+    more,
   };
 }
 

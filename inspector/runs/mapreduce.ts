@@ -20,7 +20,7 @@ import type { PartLine, RunLine, WorkerLine } from '../protocol.ts';
 import {
   byNeed,
   countsOf,
-  ENDED_MAX,
+  newestRuns,
   PARTS_MAX,
   type RunsSource,
   type RunsTold,
@@ -37,13 +37,11 @@ export interface MapReduceRecords {
 }
 
 export function mapReduceView(records: MapReduceRecords, now: number): RunsTold {
-  const all = records.stored.runs();
   const isLive = (run: StoredRun) => statusOf(run) === 'running';
-  const ended = all.filter((run) => !isLive(run)).reverse();
-  const told = [...all.filter(isLive).reverse(), ...ended.slice(0, ENDED_MAX)];
+  const { told, more } = newestRuns(records.stored.runs(), isLive);
   return {
     runs: told.map((run) => runLine(records, run, now)),
-    more: all.length - told.length,
+    more,
   };
 }
 

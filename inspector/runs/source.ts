@@ -26,9 +26,19 @@ export interface RunsSource {
 }
 
 /** Ended runs that are told. */
-export const ENDED_MAX = 20;
+const ENDED_MAX = 20;
 /** Tasks or items of one run that are told. */
 export const PARTS_MAX = 200;
+
+/** Runs to tell, the newest first: all that are live, then the last that have ended. */
+export function newestRuns<TRun>(
+  all: readonly TRun[],
+  isLive: (run: TRun) => boolean,
+): { readonly told: readonly TRun[]; readonly more: number } {
+  const ended = all.filter((run) => !isLive(run)).reverse();
+  const told = [...all.filter(isLive).reverse(), ...ended.slice(0, ENDED_MAX)];
+  return { told, more: all.length - told.length };
+}
 
 /** Numbers of a state in the order in which they are given, without those that are 0. */
 export function countsOf(

@@ -64,3 +64,23 @@ export interface NoteParams {
   readonly message?: string;
   readonly [field: string]: unknown;
 }
+
+/** Makes the notes of one machine: `fieldsOf` tells whose they are, and `fields` what each says. */
+export const notingFor =
+  <TContext extends { readonly runId: string }, TEvent extends { readonly at: number }>(
+    fieldsOf: (context: TContext) => Partial<NoteParams>,
+  ) =>
+  (
+    event: NoteEvent,
+    fields: (args: { readonly context: TContext; readonly event: TEvent }) => object = () => ({}),
+  ) =>
+    ({
+      type: 'note',
+      params: (args: { readonly context: TContext; readonly event: TEvent }): NoteParams => ({
+        event,
+        at: args.event.at,
+        run_id: args.context.runId,
+        ...fieldsOf(args.context),
+        ...fields(args),
+      }),
+    }) as const;

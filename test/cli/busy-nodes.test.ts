@@ -1,33 +1,8 @@
 /** Commands and a node that is busy, or not ready: how long it is waited for, and what is said of it. */
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { escapement } from './command-line.ts';
-
-const closing: Array<() => void> = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
-
-type Take = (request: IncomingMessage, response: ServerResponse) => void;
-
-async function serve(take: Take): Promise<string> {
-  const server = createServer(take);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const answer =
-  (status: number, body: unknown, headers: Record<string, string> = {}): Take =>
-  (_request, response) => {
-    response.writeHead(status, headers);
-    response.end(JSON.stringify(body));
-  };
+import { answer, serve, type Take } from './pretend-node.ts';
 
 describe('a node that has too much to do', () => {
   const full = (times: number): { readonly take: Take; readonly asked: string[] } => {

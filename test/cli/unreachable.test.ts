@@ -1,30 +1,14 @@
 /** Commands and what is at the other end of the line: nobody, somebody else, somebody slow or lost. */
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createRawServer, type Socket } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { Connection } from '../../cli/api/connection.ts';
 import { watchJob } from '../../cli/api/watch.ts';
 import { CommandFailure } from '../../cli/exit.ts';
 import type { JobView } from '../../machines/jobs/messages/client.ts';
 import { escapement } from './command-line.ts';
-
-const closing: Array<() => void> = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
-
-type Take = (request: IncomingMessage, response: ServerResponse) => void;
-
-async function serve(take: Take): Promise<string> {
-  const server = createServer(take);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+import { answer, serve } from './pretend-node.ts';
 
 /** A client that connects gets these bytes, and the end of the line. */
 async function serveBytes(bytes: string): Promise<string> {
@@ -35,19 +19,13 @@ async function serveBytes(bytes: string): Promise<string> {
     socket.on('data', () => socket.end(bytes));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => {
+  onTestFinished(() => {
     server.close();
     for (const socket of sockets) socket.destroy();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const answer =
-  (status: number, body: unknown, headers: Record<string, string> = {}): Take =>
-  (_request, response) => {
-    response.writeHead(status, headers);
-    response.end(typeof body === 'string' ? body : JSON.stringify(body));
-  };
 const refused = (status: number, code: string, message = 'No') =>
   answer(status, { error: { code, message } });
 

@@ -6,6 +6,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FENCE_MAX } from '../../runtime/base/fence.ts';
 import type { Lease, LeaseClaim } from '../../runtime/ports/lease.ts';
+import { newTelling } from '../kit/telling.ts';
 
 export interface LeaseContenders {
   readonly one: Lease;
@@ -188,13 +189,8 @@ interface Claim extends LeaseClaim {
 }
 
 function claimOf(lease: Lease, name: string): Claim {
-  const log: string[] = [];
-  const waiting = new Set<() => void>();
+  const { log, tell, until } = newTelling();
   let fence = Number.NaN;
-  const tell = (line: string) => {
-    log.push(line);
-    for (const look of waiting) look();
-  };
   const claim = lease.hold(name, {
     acquired: (acquiredFence) => {
       fence = acquiredFence;
@@ -209,15 +205,6 @@ function claimOf(lease: Lease, name: string): Claim {
     isHeld: () => claim.isHeld(),
     raise: (to) => claim.raise(to),
     release: () => claim.release(),
-    until: (isTrue) =>
-      new Promise((resolve) => {
-        const look = () => {
-          if (!isTrue()) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-      }),
+    until,
   };
 }

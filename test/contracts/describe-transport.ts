@@ -5,6 +5,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Transport, TransportListener } from '../../runtime/ports/transport.ts';
+import { newTelling } from '../kit/telling.ts';
 
 /** A network in which each node that joins is meant to connect to all others. */
 export interface TransportNetwork {
@@ -199,13 +200,8 @@ interface Told {
 }
 
 function recordTold(): Told {
-  const log: string[] = [];
+  const { log, tell, until } = newTelling();
   const frames: Array<readonly [node: string, frame: string]> = [];
-  const waiting = new Set<() => void>();
-  const tell = (line: string) => {
-    log.push(line);
-    for (const look of waiting) look();
-  };
   return {
     log,
     listener: {
@@ -218,15 +214,6 @@ function recordTold(): Told {
     },
     upCount: () => log.filter((line) => line.startsWith('up ')).length,
     frames: (node) => frames.filter(([from]) => from === node).map(([, frame]) => frame),
-    until: (isTrue) =>
-      new Promise((resolve) => {
-        const look = () => {
-          if (!isTrue()) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-      }),
+    until,
   };
 }

@@ -5,7 +5,7 @@ import type { ForeignMessage } from '../../runtime/actor/kind.ts';
 import type { RuntimeLimits } from '../../runtime/base/limits.ts';
 import { type MessageRefused, spawnRoot, type Timed, to } from '../../runtime/machine.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
-import { memoryStore } from '../../stores/memory.ts';
+import { holdableStore } from './held-commits.ts';
 import { LossyNetwork } from './lossy-network.ts';
 import { listener } from './talkers.ts';
 
@@ -91,13 +91,7 @@ export const KINDS = { careful, careless, listener };
 export async function twoNodes(limits: Partial<RuntimeLimits> = {}) {
   const clock = new SimulatedClock();
   const network = new LossyNetwork(clock, 1);
-  const store = memoryStore();
-  const commit = store.commit.bind(store);
-  let held: Array<() => void> | undefined;
-  store.commit = (group, settle) => {
-    if (held === undefined) commit(group, settle);
-    else held.push(() => commit(group, settle));
-  };
+  const { store, hold, release } = holdableStore();
   const options = { listener: { admit: refusalOf } };
   const shared = { kinds: KINDS, options, clock, limits };
   const a = await testRuntime({
@@ -123,14 +117,8 @@ export async function twoNodes(limits: Partial<RuntimeLimits> = {}) {
     refused: (): readonly Heard[] => sender.getSnapshot().context.refused,
     heardBy: (address: 'listener/l' | 'listener/near') =>
       (address === 'listener/l' ? b : a).actor(address).getSnapshot().context.heard,
-    hold: () => {
-      held = [];
-    },
-    release: (isLost = false) => {
-      const waiting = held ?? [];
-      held = undefined;
-      if (!isLost) for (const go of waiting) go();
-    },
+    hold,
+    release,
   };
 }
 

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { Mailbox, message } from '../../runtime/actor/mailbox.ts';
 import { SimulatedClock, testRuntime } from '../../simulator/testing.ts';
-import { memoryStore } from '../../stores/memory.ts';
+import { holdableStore } from './held-commits.ts';
 import { LossyNetwork } from './lossy-network.ts';
 import { listener, speaker, upTo } from './talkers.ts';
 
@@ -13,13 +13,7 @@ const KINDS = { speaker, listener };
 async function slowSender() {
   const clock = new SimulatedClock();
   const network = new LossyNetwork(clock, 1);
-  const store = memoryStore();
-  const commit = store.commit.bind(store);
-  let held: Array<() => void> | undefined;
-  store.commit = (group, settle) => {
-    if (held === undefined) commit(group, settle);
-    else held.push(() => commit(group, settle));
-  };
+  const { store, hold, release } = holdableStore();
   const a = await testRuntime({
     kinds: KINDS,
     node: 'a',
@@ -41,14 +35,6 @@ async function slowSender() {
       .actor('speaker/s')
       .send({ type: 'speakOf', to: 'listener/l@b', saying } as never)
       .catch(() => {});
-  const hold = () => {
-    held = [];
-  };
-  const release = (isLost: boolean = false) => {
-    const waiting = held ?? [];
-    held = undefined;
-    if (!isLost) for (const go of waiting) go();
-  };
   return { a, b, network, heard, tell, hold, release };
 }
 

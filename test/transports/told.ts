@@ -7,6 +7,7 @@ import {
   type WebSocketTransport,
   websocketTransport,
 } from '../../transports/websocket.ts';
+import { newTelling } from '../kit/telling.ts';
 import { SECRET } from './socket-network.ts';
 
 export interface Told {
@@ -19,13 +20,8 @@ export interface Told {
 }
 
 function recordTold(): Told {
-  const log: string[] = [];
+  const { log, tell, until } = newTelling();
   const identities = new Map<string, PeerIdentity | undefined>();
-  const waiting = new Set<() => void>();
-  const tell = (line: string) => {
-    log.push(line);
-    for (const look of [...waiting]) look();
-  };
   return {
     log,
     identities,
@@ -38,16 +34,7 @@ function recordTold(): Told {
       frameReceived: (node, frame) => tell(`frame ${node} ${frame}`),
     },
     count: (line) => log.filter((told) => told === line).length,
-    until: (isTrue) =>
-      new Promise((resolve) => {
-        const look = () => {
-          if (!isTrue()) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-      }),
+    until,
   };
 }
 

@@ -9,13 +9,8 @@ import { href, route, setParams } from '../core/route.ts';
 import { count, duration, plain } from '../core/words.ts';
 import { Chart } from '../parts/chart.tsx';
 import { ActorLink, Ago, Empty, MissingNodes, Note } from '../parts/marks.tsx';
+import { Windows } from '../parts/windows.tsx';
 import { useDefinition } from './actor.tsx';
-
-const WINDOWS = [
-  ['5m', '5 min'],
-  ['1h', '1 hour'],
-  ['24h', '24 hours'],
-] as const;
 
 export function KindPanel() {
   const kind = route.value.subject;
@@ -39,18 +34,7 @@ export function KindPanel() {
         <h2>{plain(kind)}</h2>
         <p class="actor-state">
           <a href={href('actors', '', { kind })}>List its actors</a>
-          <span class="segments">
-            {WINDOWS.map(([value, label]) => (
-              <button
-                type="button"
-                key={value}
-                aria-pressed={window === value}
-                onClick={() => setParams({ window: value })}
-              >
-                {label}
-              </button>
-            ))}
-          </span>
+          <Windows shown={window} />
         </p>
       </header>
       <MissingNodes missing={answer?.missing} />

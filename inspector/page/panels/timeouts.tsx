@@ -5,7 +5,7 @@
 import type { ShadowLine, TimeoutsView } from '../../protocol.ts';
 import { useAnswer } from '../core/api.ts';
 import { generation } from '../core/live.ts';
-import { href, route, setParams } from '../core/route.ts';
+import { href, route } from '../core/route.ts';
 import { count, counted, duration, plain } from '../core/words.ts';
 import {
   ActorLink,
@@ -18,12 +18,7 @@ import {
   State,
 } from '../parts/marks.tsx';
 import { Plot } from '../parts/plot.tsx';
-
-const WINDOWS = [
-  ['5m', '5 min'],
-  ['1h', '1 hour'],
-  ['24h', '24 hours'],
-] as const;
+import { Windows } from '../parts/windows.tsx';
 
 export function TimeoutsPanel() {
   const window = route.value.params.get('window') ?? '1h';
@@ -44,18 +39,7 @@ export function TimeoutsPanel() {
     <div class="panel timeouts">
       <h2 class="hidden">Timeouts</h2>
       <p class="actor-state">
-        <span class="segments">
-          {WINDOWS.map(([value, label]) => (
-            <button
-              type="button"
-              key={value}
-              aria-pressed={window === value}
-              onClick={() => setParams({ window: value })}
-            >
-              {label}
-            </button>
-          ))}
-        </span>
+        <Windows shown={window} />
         <span class="soft">
           counted since <Ago at={answer.since} />
         </span>

@@ -2,24 +2,14 @@
  * Notes of an attempt: the records that its chart writes by the action `note`.
  */
 
-import type { NoteParams } from '../notes.ts';
+import { notingFor } from '../notes.ts';
 import type { ExpertFailure } from '../words.ts';
 import { type AgentContext, type AgentEvent, activeMsAt } from './context.ts';
 
-export type Args = { readonly context: AgentContext; readonly event: AgentEvent };
-
-const noting = (event: NoteParams['event'], fields: (args: Args) => object = () => ({})) =>
-  ({
-    type: 'note',
-    params: (args: Args): NoteParams => ({
-      event,
-      at: args.event.at,
-      run_id: args.context.runId,
-      agent_id: args.context.attemptId,
-      task_id: args.context.taskId,
-      ...fields(args),
-    }),
-  }) as const;
+const noting = notingFor<AgentContext, AgentEvent>(({ attemptId, taskId }) => ({
+  agent_id: attemptId,
+  task_id: taskId,
+}));
 
 export const started = noting('agent_started', ({ context: { name, rules, group } }) => ({
   agent: name,

@@ -6,7 +6,7 @@ import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { to } from '../../../runtime/machine.ts';
 import { givenEvents } from '../../given.ts';
 import { agentAddress, orchestrationAddress, taskAddress } from '../addresses.ts';
-import type { NoteParams } from '../notes.ts';
+import { type NoteParams, notingFor } from '../notes.ts';
 import {
   CLEANUP_LIMIT_MS,
   KILL_LIMIT_MS,
@@ -16,22 +16,14 @@ import {
 import { addUsage, type ExpertFailure, type StopReason } from '../words.ts';
 import type { DelegationContext, DelegationEvent, DelegationInput } from './context.ts';
 
-type Args = { readonly context: DelegationContext; readonly event: DelegationEvent };
-
-export const noting = (event: NoteParams['event'], fields: (args: Args) => object = () => ({})) =>
-  ({
-    type: 'note',
-    params: (args: Args): NoteParams => ({
-      event,
-      at: args.event.at,
-      run_id: args.context.runId,
-      agent_id: args.context.delegatorId,
-      task_id: args.context.taskId,
-      delegation_id: args.context.attemptId,
-      expert: args.context.name,
-      ...fields(args),
-    }),
-  }) as const;
+export const noting = notingFor<DelegationContext, DelegationEvent>(
+  ({ delegatorId, taskId, attemptId, name }) => ({
+    agent_id: delegatorId,
+    task_id: taskId,
+    delegation_id: attemptId,
+    expert: name,
+  }),
+);
 
 const lateResult = noting('late_result_discarded', ({ event }) => ({
   result: event.type === 'result.reported' ? 'done' : 'failed',

@@ -2,21 +2,12 @@
  * Edges of an orchestration's chart that recur, and its notes. The chart is in orchestration.ts.
  */
 
-import type { NoteParams } from '../notes.ts';
+import { notingFor } from '../notes.ts';
 import type { OrchestrationContext, OrchestrationEvent } from './context.ts';
 
 export type Args = { readonly context: OrchestrationContext; readonly event: OrchestrationEvent };
 
-export const noting = (event: NoteParams['event'], fields: (args: Args) => object = () => ({})) =>
-  ({
-    type: 'note',
-    params: (args: Args): NoteParams => ({
-      event,
-      at: args.event.at,
-      run_id: args.context.runId,
-      ...fields(args),
-    }),
-  }) as const;
+export const noting = notingFor<OrchestrationContext, OrchestrationEvent>(() => ({}));
 
 export const granting = { guard: 'canGrant', actions: 'grant' } as const;
 

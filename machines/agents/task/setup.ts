@@ -12,7 +12,7 @@ import {
   orchestrationAddress,
 } from '../addresses.ts';
 import type { AgentInput } from '../agent/context.ts';
-import type { NoteParams } from '../notes.ts';
+import { type NoteParams, notingFor } from '../notes.ts';
 import { addUsage, ESCALATION_TEXTS, type TaskState } from '../words.ts';
 import {
   attemptKey,
@@ -24,19 +24,7 @@ import {
   type TaskInput,
 } from './context.ts';
 
-type Args = { readonly context: TaskContext; readonly event: TaskEvent };
-
-export const noting = (event: NoteParams['event'], fields: (args: Args) => object = () => ({})) =>
-  ({
-    type: 'note',
-    params: (args: Args): NoteParams => ({
-      event,
-      at: args.event.at,
-      run_id: args.context.runId,
-      task_id: args.context.taskId,
-      ...fields(args),
-    }),
-  }) as const;
+export const noting = notingFor<TaskContext, TaskEvent>(({ taskId }) => ({ task_id: taskId }));
 
 const stale = noting('late_result_discarded', ({ event }) => ({
   agent_id: 'attemptId' in event ? event.attemptId : null,

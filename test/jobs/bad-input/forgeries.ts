@@ -1,18 +1,8 @@
 /** Messages that are right in every field: from the wrong speaker they are wrong all the same. */
 
-const FIGURES = {
-  elapsedMs: 5_000,
-  timeoutMs: 600_000,
-  sinceProgressMs: 0,
-  queued: false,
-  extensionsMs: 0,
-  maxWorkerExtensionMs: 0,
-  workersWithExtensions: 0,
-  holdMs: 0,
-  locallyTimedOut: false,
-  targetDatacenters: ['A'],
-  gateId: 'gate-1',
-};
+import { FIGURES as BEGUN } from '../figures.ts';
+
+const FIGURES = { ...BEGUN, elapsedMs: 5_000 };
 const ORIGIN = { jobId: 'j1', datacenter: 'A', managerId: 'A.manager-1', leaderFence: 1 };
 export const DECLARED = {
   type: 'timeout.declared',

@@ -3,7 +3,6 @@
 import { describe, expect, test } from 'vitest';
 import { jobsPeer } from '../../../programs/jobs/peer-roles.ts';
 import type { PeerIdentity } from '../../../runtime/ports/transport.ts';
-import { type Cluster, scripted, startCluster } from '../cluster.ts';
 import { contextOf } from '../scenarios/witness.ts';
 import {
   DECLARED,
@@ -17,17 +16,7 @@ import {
   WORKFLOW,
 } from './forgeries.ts';
 import { RawPeer } from './raw-peer.ts';
-
-const TWO = { gates: 1, datacenters: { A: { workers: 1 }, B: { workers: 1 } } };
-
-async function running(): Promise<Cluster> {
-  const cluster = await startCluster(TWO);
-  const workflows = [scripted('w1', { runs: 'never', progressEvery: 'never' })];
-  const job = { jobId: 'j1', timeoutMs: 600_000, targetDatacenters: ['A'], workflows };
-  await cluster.begin('gate-1', job);
-  await cluster.runUntil(2_000);
-  return cluster;
-}
+import { running } from './running.ts';
 
 const MANAGER: PeerIdentity = jobsPeer('manager', 'B');
 const GATE: PeerIdentity = jobsPeer('gate', 'gate-2');

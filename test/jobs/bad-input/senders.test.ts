@@ -1,7 +1,7 @@
 /** Messages of nodes that should not have sent them: refused by name, and nothing changes. */
 
 import { describe, expect, test } from 'vitest';
-import { type Cluster, scripted, startCluster } from '../cluster.ts';
+import type { Cluster } from '../cluster.ts';
 import { contextOf } from '../scenarios/witness.ts';
 import {
   CANCEL,
@@ -18,17 +18,7 @@ import {
   WORKFLOW,
 } from './forgeries.ts';
 import { RawPeer } from './raw-peer.ts';
-
-const TWO = { gates: 1, datacenters: { A: { workers: 1 }, B: { workers: 1 } } };
-
-async function running(): Promise<Cluster> {
-  const cluster = await startCluster(TWO);
-  const workflows = [scripted('w1', { runs: 'never', progressEvery: 'never' })];
-  const job = { jobId: 'j1', timeoutMs: 600_000, targetDatacenters: ['A'], workflows };
-  await cluster.begin('gate-1', job);
-  await cluster.runUntil(2_000);
-  return cluster;
-}
+import { running } from './running.ts';
 
 /** Messages that a node has refused: counted, or logged where they could not even be opened. */
 const refusedAt = (cluster: Cluster, node: string): number => {

@@ -5,21 +5,10 @@
 
 import { describe, expect, test } from 'vitest';
 import { admitNobody, admitToGateJob } from '../../../programs/jobs/gate/admission.ts';
+import { FIGURES as BEGUN } from '../figures.ts';
 import { GateStage } from './stand-ins.ts';
 
-const FIGURES = {
-  elapsedMs: 5_000,
-  timeoutMs: 600_000,
-  sinceProgressMs: 0,
-  queued: false,
-  extensionsMs: 0,
-  maxWorkerExtensionMs: 0,
-  workersWithExtensions: 0,
-  holdMs: 0,
-  locallyTimedOut: false,
-  targetDatacenters: ['A', 'B'],
-  gateId: 'gate-1',
-};
+const FIGURES = { ...BEGUN, elapsedMs: 5_000, targetDatacenters: ['A', 'B'] };
 const ORIGIN = { jobId: 'j1', datacenter: 'A', managerId: 'A.manager-1', leaderFence: 1 };
 const REPORT = {
   type: 'timeout.reported',

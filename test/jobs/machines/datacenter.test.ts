@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { type DatacenterRecord, UNHEARD } from '../../../machines/jobs/datacenter/context.ts';
 import { stepped } from '../../../machines/jobs/datacenter.ts';
+import { FIGURES } from '../figures.ts';
 
 const LIMITS = {
   missedAfterMs: 15_000,
@@ -11,19 +12,6 @@ const LIMITS = {
   dispatchDueAt: 10_000,
   isRebuilt: false,
   roomCharacters: 1_000,
-};
-const FIGURES = {
-  elapsedMs: 0,
-  timeoutMs: 600_000,
-  sinceProgressMs: 0,
-  queued: false,
-  extensionsMs: 0,
-  maxWorkerExtensionMs: 0,
-  workersWithExtensions: 0,
-  holdMs: 0,
-  locallyTimedOut: false,
-  targetDatacenters: ['A'],
-  gateId: 'gate-1',
 };
 const END = { reason: null, localReason: null, gateReason: null, sinceEndedMs: 0 };
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { type GateJobContext, initialGateJob } from '../../../machines/jobs/gate-job/context.ts';
 import { tookOffice } from '../../../machines/jobs/gate-job/takeover.ts';
 import type { GateJobRebuilt } from '../../../machines/jobs/messages/gate.ts';
+import { FIGURES } from '../figures.ts';
 import { gateWorld, RULES, type Saying } from './gate-world.ts';
 
 test('takes no decision before all running datacenters are heard, and then at once', async () => {
@@ -182,19 +183,7 @@ const rebuilt = (more: Saying = {}): GateJobRebuilt =>
       datacenter: 'A',
       managerId: 'A.manager-1',
       leaderFence: 1,
-      figures: {
-        elapsedMs: 200_000,
-        timeoutMs: 600_000,
-        sinceProgressMs: 0,
-        queued: false,
-        extensionsMs: 0,
-        maxWorkerExtensionMs: 0,
-        workersWithExtensions: 0,
-        holdMs: 0,
-        locallyTimedOut: false,
-        targetDatacenters: ['A', 'B'],
-        gateId: 'gate-1',
-      },
+      figures: { ...FIGURES, elapsedMs: 200_000, targetDatacenters: ['A', 'B'] },
       terms: { timeoutMs: 600_000 },
       digest: 'd1',
       workflowsTotal: 3,

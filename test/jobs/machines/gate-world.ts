@@ -12,6 +12,7 @@ import type { GateJobRebuilt } from '../../../machines/jobs/messages/gate.ts';
 import type { GateRules } from '../../../machines/jobs/rules.ts';
 import { SimulatedClock, testRuntime } from '../../../simulator/testing.ts';
 import { type InProcessNetwork, inProcessNetwork } from '../../../transports/in-process.ts';
+import { FIGURES } from '../figures.ts';
 import { type Heard, jobStandIn } from './job-stand-in.ts';
 
 export const RULES: GateRules = {
@@ -245,17 +246,9 @@ export class GateWorld {
   async say(datacenter: string, type: string, saying: Saying, isHint = false): Promise<void> {
     const { leaderFence = 1, ...rest } = saying;
     const figures: Record<string, unknown> = {
+      ...FIGURES,
       elapsedMs: this.now,
-      timeoutMs: 600_000,
-      sinceProgressMs: 0,
-      queued: false,
-      extensionsMs: 0,
-      maxWorkerExtensionMs: 0,
-      workersWithExtensions: 0,
-      holdMs: 0,
-      locallyTimedOut: false,
       targetDatacenters: ['A', 'B'],
-      gateId: 'gate-1',
     };
     const others: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(rest))

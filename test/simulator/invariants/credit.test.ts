@@ -1,35 +1,15 @@
 /** Credit: what extensions do to the deadline of a job. */
 
 import { describe } from 'vitest';
-import type { JobContext } from '../../../machines/jobs/job.ts';
 import {
   deadlineOnlyFallsForLostWorkers,
   grantIsCreditedFirst,
   waitsForWhatItWasTold,
 } from '../../../simulator/jobs/invariants/credit.ts';
 import { sent, timers, turn } from './builders.ts';
-import { ACQUIRED, accepted, ended, JOB, moment, TIMER, takenOver } from './tale.ts';
+import { credit, credited, extended, overdue } from './credit-tale.ts';
+import { ACQUIRED, accepted, JOB, moment, TIMER, takenOver } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
-
-const credited = (creditId: string, grantMs: number, workerId = 'W') => ({
-  type: 'extension.credited',
-  creditId,
-  workerId,
-  grantMs,
-});
-
-const credit =
-  (atMs: number, creditId: string, grantMs: number) =>
-  ({ creditByWorker, creditIds }: JobContext): Partial<JobContext> => ({
-    creditByWorker: { ...creditByWorker, W: (creditByWorker['W'] ?? 0) + grantMs },
-    creditIds: [...creditIds, creditId],
-    lastProgressAt: moment(atMs),
-    seenAt: moment(atMs),
-  });
-
-const overdue = (atMs: number, skewMs = 0) => ended(moment(atMs) + skewMs, 'timedOut', 'overall');
-const extended = () =>
-  accepted().turn(20_000, credited('c1', 30_000), credit(20_000, 'c1', 30_000));
 
 describe('credit', () => {
   const health = (answers: readonly object[], number: number) =>

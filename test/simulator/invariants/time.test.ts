@@ -12,31 +12,13 @@ import {
   reasonIsTrue,
   stuckMeansNoProgress,
 } from '../../../simulator/jobs/invariants/time.ts';
+import { credit, credited, extended, overdue } from './credit-tale.ts';
 import { decided, G1, gate, said } from './gate-tale.ts';
 import { standingAt } from './standing-at.ts';
 import { ACQUIRED, accepted, ended, GATE_JOB, input, moment, TIMER, takenOver } from './tale.ts';
 import { testVerdicts } from './verdicts.ts';
 
-const credited = (creditId: string, grantMs: number, workerId = 'W') => ({
-  type: 'extension.credited',
-  creditId,
-  workerId,
-  grantMs,
-});
-
-const credit =
-  (atMs: number, creditId: string, grantMs: number) =>
-  ({ creditByWorker, creditIds }: JobContext): Partial<JobContext> => ({
-    creditByWorker: { ...creditByWorker, W: (creditByWorker['W'] ?? 0) + grantMs },
-    creditIds: [...creditIds, creditId],
-    lastProgressAt: moment(atMs),
-    seenAt: moment(atMs),
-  });
-
-const overdue = (atMs: number, skewMs = 0) => ended(moment(atMs) + skewMs, 'timedOut', 'overall');
 const stuck = (atMs: number) => ended(moment(atMs), 'timedOut', 'stuck');
-const extended = () =>
-  accepted().turn(20_000, credited('c1', 30_000), credit(20_000, 'c1', 30_000));
 const NODE = { type: 'node', life: 1, driftPpm: 0, change: 'started' } as const;
 
 describe('the time budget', () => {

@@ -9,6 +9,7 @@ import type {
   DatacenterEvent,
 } from '../../../machines/jobs/datacenter/context.ts';
 import { datacenterMachine } from '../../../machines/jobs/datacenter.ts';
+import { FIGURES } from '../../jobs/figures.ts';
 import type { PathPlan } from '../../paths/plan.ts';
 
 const SILENT_AFTER_MS = 30_000;
@@ -20,19 +21,7 @@ const limits = {
   isRebuilt: false,
   roomCharacters: 1_000,
 };
-const figures = {
-  elapsedMs: 0,
-  timeoutMs: 45_000,
-  sinceProgressMs: 0,
-  queued: false,
-  extensionsMs: 0,
-  maxWorkerExtensionMs: 0,
-  workersWithExtensions: 0,
-  holdMs: 0,
-  locallyTimedOut: false,
-  targetDatacenters: ['A'],
-  gateId: 'gate-1',
-};
+const figures = { ...FIGURES, timeoutMs: 45_000 };
 const origin = { jobId: 'j1', datacenter: 'A', managerId: 'A.manager-1' };
 const tally = { workflowsTotal: 1, workflowsCompleted: 0, workflowsFailed: 0 };
 const end = { reason: null, localReason: null, gateReason: null, sinceEndedMs: 0 };

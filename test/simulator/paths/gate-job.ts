@@ -7,6 +7,7 @@
 import type { GateJobContext } from '../../../machines/jobs/gate-job/context.ts';
 import { overallDueAt } from '../../../machines/jobs/gate-job/rules.ts';
 import { gateJobMachine } from '../../../machines/jobs/gate-job.ts';
+import { FIGURES } from '../../jobs/figures.ts';
 import type { PathPlan } from '../../paths/plan.ts';
 
 const TIMEOUT_MS = 45_000;
@@ -31,19 +32,7 @@ const submitted = {
   workflowsTotal: 1,
   pages: 1,
 };
-const figures = {
-  elapsedMs: 0,
-  timeoutMs: TIMEOUT_MS,
-  sinceProgressMs: 0,
-  queued: false,
-  extensionsMs: 0,
-  maxWorkerExtensionMs: 0,
-  workersWithExtensions: 0,
-  holdMs: 0,
-  locallyTimedOut: false,
-  targetDatacenters,
-  gateId: 'gate-1',
-};
+const figures = { ...FIGURES, timeoutMs: TIMEOUT_MS, targetDatacenters };
 const tally = { workflowsTotal: 1, workflowsCompleted: 0, workflowsFailed: 0 };
 const origin = { jobId: 'j1', datacenter: 'A', managerId: 'A.manager-1', leaderFence: 1 };
 const rebuilt = {

@@ -6,6 +6,7 @@
 import { viewOf } from '../../../machines/jobs/job/table.ts';
 import type { JobContext } from '../../../machines/jobs/job.ts';
 import { jobMachine } from '../../../machines/jobs/job.ts';
+import { acked } from '../../jobs/machines/job-scenes.ts';
 import type { PathPlan } from '../../paths/plan.ts';
 
 const alone = {
@@ -93,21 +94,6 @@ function decisions({
       : [declared, cancel].map((event) => ({ ...event, leaderFence, decisionEpoch: obeyed }))),
   ];
 }
-
-const acked = (ackOf: string) => ({
-  type: 'ack.received',
-  jobId: 'j1',
-  datacenter: 'A',
-  ackOf,
-  accepted: true,
-  duplicate: false,
-  reason: null,
-  leaderFence: 1,
-  gateBoot: 1,
-  highestDecisionEpoch: null,
-  decisionEpoch: null,
-  reportSeq: null,
-});
 
 export const jobPlan: PathPlan = {
   machine: jobMachine,
