@@ -39,7 +39,13 @@ import type { HealthRules } from './rules.ts';
 import { type Lanes, withoutEmpty } from './worker-pool/lanes.ts';
 import type { Placement, PooledWorker, Workers } from './worker-pool/placement.ts';
 import { type Known, nextSearch, type Search } from './worker-pool/searching.ts';
-import { offeredHandlers, overdrawn, settled, withWorker } from './worker-pool/steps.ts';
+import {
+  isToldAlready,
+  offeredHandlers,
+  overdrawn,
+  settled,
+  withWorker,
+} from './worker-pool/steps.ts';
 
 export type WorkerPoolEvent = Timed<
   | WorkerRegistered
@@ -148,10 +154,10 @@ export const workerPoolMachine = setup({
       const registration = isAgain ? known.registration : context.registrations + 1;
       // One that comes again keeps what it had, but may have begun to stop: then it has no handlers any more.
       const worker: PooledWorker = isAgain
-        ? { ...known, handlers }
+        ? { ...known, handlers, isTold: true }
         : {
             ...{ registration, bootEpoch, coresTotal, handlers },
-            ...{ coresReserved: 0, state: 'healthy', heard: false },
+            ...{ coresReserved: 0, state: 'healthy', heard: false, isTold: true },
           };
       enqueue.assign({
         ...withWorker(context, workerId, worker),
@@ -173,7 +179,7 @@ export const workerPoolMachine = setup({
     }),
     takeOver: keep('leadership.acquired', ({ context, event }) => {
       const unheard = Object.entries(context.workers).map(
-        ([workerId, worker]) => [workerId, { ...worker, heard: false }] as const,
+        ([workerId, worker]) => [workerId, { ...worker, heard: false, isTold: false }] as const,
       );
       const workers = Object.fromEntries(unheard);
       return { term: event.fence, workers, search: null, unexplored: offeredHandlers(workers) };
@@ -181,6 +187,8 @@ export const workerPoolMachine = setup({
     keepLimits: keep('limits.told', ({ event }) => ({ queueMax: event.queueMax })),
   },
   guards: {
+    isToldAlready: ({ context, event }) =>
+      event.type === 'worker.registered' && isToldAlready(context, event),
     isFirstPart: ({ event }) => event.type === 'worker.registered' && event.page === 1,
     isAnswer: ({ context, event }) => isAnswer(context, event),
     isMiscounted: ({ context, event }) => overdrawn(context, event) !== undefined,
@@ -212,7 +220,11 @@ export const workerPoolMachine = setup({
         placing: {
           initial: 'waiting',
           on: {
-            'worker.registered': { guard: 'isFirstPart', target: '.placing', actions: 'register' },
+            'worker.registered': [
+              // While its health has not answered there is nothing to tell again.
+              { guard: 'isToldAlready' },
+              { guard: 'isFirstPart', target: '.placing', actions: 'register' },
+            ],
             'lanes.found': { guard: 'isAnswer', target: '.placing' },
             'waiting.found': { guard: 'isAnswer', target: '.placing' },
             'limits.told': { actions: 'keepLimits' },

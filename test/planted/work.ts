@@ -122,4 +122,17 @@ export const workPlants: readonly Plant[] = [
     ],
     plan: '2019773-OUT-4.json',
   },
+  {
+    id: 'P328',
+    area: 'work',
+    says: 'A worker that registers again, while the disk of its datacenter stands still, fills the outbox of the pool.',
+    edits: [
+      {
+        file: 'machines/jobs/worker-pool.ts',
+        find: "{ guard: 'isToldAlready' },",
+        replace: '',
+      },
+    ],
+    plan: '2023803-RT-4.json',
+  },
 ];

@@ -18,6 +18,8 @@ export interface PooledWorker {
   readonly state: WorkerState;
   /** It has been heard since this leader took over: nothing is placed on one that was not. */
   readonly heard: boolean;
+  /** Its health was told of the registration and has not answered yet: one that comes again adds nothing. */
+  readonly isTold?: boolean;
 }
 
 /** Workers by id. */

@@ -3,7 +3,14 @@
  * statechart is in worker-pool.ts.
  */
 
-import type { SlotReleased, SlotRequested, WorkerChanged, WorkerLost } from '../messages/local.ts';
+import type {
+  RegistrationTold,
+  SlotReleased,
+  SlotRequested,
+  WorkerChanged,
+  WorkerLost,
+} from '../messages/local.ts';
+import type { WorkerRegistered } from '../messages/worker.ts';
 import { laneName } from '../ranks.ts';
 import type { WorkerPoolContext, WorkerPoolEvent } from '../worker-pool.ts';
 import {
@@ -64,7 +71,7 @@ export function settled(context: WorkerPoolContext, event: WorkerPoolEvent): Set
     case 'slot.released':
     case 'message.refused': {
       const given = givenBack(event);
-      return given === undefined ? NOTHING : released(context, given);
+      return given === undefined ? untold(context, event) : released(context, given);
     }
     case 'worker.changed':
       return changed(context, event);
@@ -161,8 +168,29 @@ function changed({ workers, lanes, term: ours }: WorkerPoolContext, event: Worke
   if (worker?.registration !== registration) return NOTHING;
   // What was heard by a leader before this one does not count.
   const isHeard = worker.heard || (heard && term >= ours);
-  const now = { ...workers, [workerId]: { ...worker, state, heard: isHeard } };
-  return place(now, lanes, workerId);
+  const known = { ...worker, state, heard: isHeard, isTold: false };
+  return place({ ...workers, [workerId]: known }, lanes, workerId);
+}
+
+/** A registration that comes again before its health has answered; one with other handlers is news. */
+export function isToldAlready({ workers }: WorkerPoolContext, event: WorkerRegistered): boolean {
+  const known = workers[event.workerId];
+  if (known?.bootEpoch !== event.bootEpoch || known.isTold !== true) return false;
+  const { handlers } = event;
+  return (
+    known.handlers.length === handlers.length &&
+    handlers.every((one) => known.handlers.includes(one))
+  );
+}
+
+/** A registration that its health did not take: the next one that comes is told again. */
+function untold({ workers }: WorkerPoolContext, event: WorkerPoolEvent): Settled {
+  if (event.type !== 'message.refused' || event.event.type !== 'registration.told') return NOTHING;
+  const { registration } = event.event as unknown as RegistrationTold;
+  const found = Object.entries(workers).find(([, worker]) => worker.registration === registration);
+  if (found === undefined) return NOTHING;
+  const [workerId, worker] = found;
+  return { workers: { ...workers, [workerId]: { ...worker, isTold: false } } };
 }
 
 function lost({ workers, lanes, search }: WorkerPoolContext, event: WorkerLost): Settled {

@@ -90,6 +90,38 @@ describe('registrations', () => {
     expect(workerOf(pool, 'W1').registration).toBe(2);
   });
 
+  test('that come again before their health has answered are told once, unless they offer others', () => {
+    const pool = newPool();
+    const told = () => pool.said('registration.told').length;
+    pool.take(registered('W1'));
+    expect(told()).toBe(1);
+    for (let again = 0; again < 100; again += 1) pool.take(registered('W1'));
+    expect(told()).toBe(0);
+    pool.take(registered('W1', { handlers: [] }));
+    pool.take(registered('W1', { handlers: [] }));
+    expect(told()).toBe(1);
+    pool.take(changed(pool, 'W1'));
+    pool.take(registered('W1', { handlers: [] }));
+    expect(told()).toBe(1);
+    pool.take({ type: 'leadership.acquired', fence: TERM + 1 });
+    pool.take(registered('W1', { handlers: [] }));
+    expect(told()).toBe(1);
+  });
+
+  test('that their health did not take are told again', () => {
+    const pool = newPool();
+    pool.take(registered('W1'));
+    const [refused] = pool.said('registration.told');
+    pool.take({
+      type: 'message.refused',
+      to: 'worker-health/W1@A',
+      event: refused,
+      reason: 'ended',
+    } as never);
+    pool.take(registered('W1'));
+    expect(pool.said('registration.told')).toHaveLength(1);
+  });
+
   test('are made with their first page', () => {
     const pool = newPool();
     pool.take(registered('W1', { page: 2, pages: 2 }));
