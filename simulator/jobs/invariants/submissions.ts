@@ -50,10 +50,7 @@ interface Acknowledged {
   endedAtMs: number | undefined;
 }
 
-/**
- * Submissions that were in the store when its disk was lost, before their client heard: the answer
- * that is on its way speaks of that disk.
- */
+/** Submissions whose job, or its disk, went before their client heard: the answer on its way speaks of what was. */
 class LostOnTheWay {
   readonly #isWhole: (call: CallRecord) => boolean;
   readonly #open = new Map<string, CallRecord>();
@@ -75,9 +72,10 @@ class LostOnTheWay {
       if (record.to === place && !this.#whole.has(call)) this.#look(record);
   }
 
-  forget(place: string): void {
+  forget(isGone: (asked: CallRecord) => boolean): void {
     for (const call of this.#whole) {
-      if (this.#open.get(call)?.to !== place) continue;
+      const asked = this.#open.get(call);
+      if (asked === undefined || !isGone(asked)) continue;
       this.#whole.delete(call);
       this.#lost.add(call);
     }
@@ -150,7 +148,7 @@ export const acceptedJobsSurvive: JobsInvariant = {
       ended(record.address, after.outcome !== null, record.atMs);
     const forget = (place: string): void => {
       forgetPlace(known, place);
-      lost.forget(place);
+      lost.forget(({ to }) => to === place);
     };
     const call = (record: CallRecord): void => {
       calls.call(record);
@@ -211,8 +209,12 @@ export const oneJobPerId: JobsInvariant = {
     const jobs = jobsOf(facts);
     const calls = new Calls();
     const accepted = new Map<string, string>();
+    const isStored = (address: string): boolean =>
+      jobs.gateJobs.isStored(address) || jobs.jobs.isStored(address);
+    const lost = new LostOnTheWay((asked) => isStored(addressOf(facts, asked)));
     const answer = (record: AnswerRecord): void => {
       const asked = calls.answer(record);
+      if (lost.answer(record)) return;
       if (asked?.request !== 'submit' || record.outcome === 'unknown') return;
       const address = addressOf(facts, asked);
       const body = canonical(asked.body);
@@ -228,12 +230,22 @@ export const oneJobPerId: JobsInvariant = {
       if (isAccepted) accepted.set(address, before ?? body);
     };
     const commit = (record: CommitRecord): void => {
-      if (isWritten(record))
-        for (const { address, record: text } of record.writes)
-          if (text === null) accepted.delete(address);
+      if (!isWritten(record)) return;
+      for (const { address, record: text } of record.writes) {
+        if (text !== null) continue;
+        accepted.delete(address);
+        lost.forget((asked) => addressOf(facts, asked) === address);
+      }
+      lost.commit(record.place);
     };
-    const forget = (place: string): void => forgetPlace(accepted, place);
-    const call = (record: CallRecord): void => calls.call(record);
+    const forget = (place: string): void => {
+      forgetPlace(accepted, place);
+      lost.forget(({ to }) => to === place);
+    };
+    const call = (record: CallRecord): void => {
+      calls.call(record);
+      lost.call(record);
+    };
     return watching(jobs, { commit, forget }, { call, answer });
   },
 };

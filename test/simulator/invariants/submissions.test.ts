@@ -106,12 +106,28 @@ describe('submissions', () => {
   const again = (about: unknown, outcome: 'ok' | 'refused', told: unknown = {}) =>
     submitted().at(20, 'client-1', call('c2', 'submit', about), answer('c2', outcome, told));
 
+  /** The job of the first answer is not there any more. */
+  const answeredAfter = (gone: 'diskLost' | 'deleted') => {
+    const asked = stored().at(10, 'client-1', call('c1', 'submit', body()));
+    const after =
+      gone === 'diskLost'
+        ? asked.at(11, '', diskLost())
+        : asked.at(11, 'A.manager-1', commit('A', 1, { [JOB]: null }));
+    return after.at(12, 'client-1', answer('c1', 'ok'));
+  };
+  const another = () =>
+    ['c2', 'c3'].flatMap((name) => [call(name, 'submit', body(61_000)), answer(name, 'ok')]);
+
   testVerdicts(oneJobPerId, {
     good: {
       'the same again': () => again(body(), 'ok'),
       'the same in other words': () =>
         again({ workflows: [{ id: 'w1', cores: 1, dependsOn: [] }], timeoutMs: 60_000 }, 'ok'),
       'another one is refused': () => again(body(61_000), 'refused', { reason: 'conflict' }),
+      'the disk was lost while the answer to the first was on the way': () =>
+        answeredAfter('diskLost').at(20, 'client-1', ...another()),
+      'the first was deleted while its answer was on the way': () =>
+        answeredAfter('deleted').at(20, 'client-1', ...another()),
     },
     bad: {
       'another one is accepted': () => again(body(61_000), 'ok'),
