@@ -6,11 +6,12 @@
  */
 
 import type { AnyStateMachine } from 'xstate';
+import { messageOf } from '../../runtime/base/errors.ts';
 import { type Graph, type GraphBounds, graphOf } from './graph.ts';
 import { atomicIn } from './kinds.ts';
 import { hit, MEASURES, type Measure, notingCopy } from './noting.ts';
 import type { Samples } from './samples.ts';
-import type { TestCase } from './step.ts';
+import { type TestCase, wordsOf } from './step.ts';
 import { Subject } from './subject.ts';
 
 export interface Share {
@@ -27,6 +28,8 @@ export type Unreachable = Readonly<Record<string, string>>;
 
 export interface Coverage {
   readonly shares: Readonly<Record<Measure, Share>>;
+  /** Steps in which the machine threw, each once, with what it said. */
+  readonly threw: readonly string[];
   /** What was said to be unreachable, and was reached or does not exist. */
   readonly idleExcuses: readonly string[];
   /** How often each state was entered and each transition taken. */
@@ -43,13 +46,21 @@ export function coverageOf(
   for (const state of restingStates(machine))
     for (const type of samples.eventTypes) found.wanted.pairs.add(`${state} × ${type}`);
   const subject = new Subject(noting);
+  const threw = new Set<string>();
+  const noteThrown = (word: string): void => {
+    const { thrown } = subject;
+    if (thrown !== undefined) threw.add(`${word}: ${messageOf(thrown)}`);
+  };
   for (const { input, steps } of cases) {
     subject.begin(samples.inputs[input]);
+    noteThrown(`spawned with "${input}"`);
     for (const step of steps) {
+      if (subject.thrown !== undefined) break;
       if (step.type === 'send' && subject.isActive)
         for (const state of atomicIn(subject.snapshot))
           hit(found.hits, `${state} × ${step.event.type}`);
       subject.perform(step);
+      noteThrown(wordsOf(step));
     }
   }
   const excuses = Object.keys(unreachable);
@@ -70,7 +81,7 @@ export function coverageOf(
       return [measure, { reached, all: wanted.length, missing, excused: excused.size }];
     }),
   ) as unknown as Coverage['shares'];
-  return { shares, hits: found.hits, idleExcuses: [...idle] };
+  return { shares, hits: found.hits, threw: [...threw], idleExcuses: [...idle] };
 }
 
 /** True of the name itself, of all in the state and all that begins there, and of all that an event type does. */

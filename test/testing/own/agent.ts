@@ -23,7 +23,7 @@ const checkpoint = {
 
 function events(context: AgentContext, at: number): SentEvent[] {
   const { request, expired, delegation, question } = context;
-  const answered = { type: 'expert.answered', ok: true, answer: 'yes', reason: null };
+  const answered = { type: 'expert.answered', ok: true, answer: 'yes', reason: null, usage: {} };
   const asking = { type: 'delegation.requested', prompt: 'Is it?', data: null };
   const collecting = { type: 'checkpoint.collect', windowEndsAt: at + 4_000 };
   return [

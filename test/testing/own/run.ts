@@ -25,6 +25,7 @@ const rules = {
   onItemFailure: 'skip',
   alertPercent: null,
   quotaResumeAfterMs: 60_000,
+  medianLimit: null,
   budget: { tokens: 10 },
   halt: null,
   resolvesFailedItems: false,
@@ -46,6 +47,7 @@ const inputs = {
     retry: { ...rules.retry, retryOn: [] },
   }),
   'alarmed by timeouts': run({ itemCount: 12, maxParallel: 12, alertPercent: 0 }),
+  'limited by the median': run({ medianLimit: { percent: 300, successesMin: 1, leastMs: 1 } }),
   'of items that failed before': run({ itemCount: 1, resolvesFailedItems: true }),
 };
 
@@ -109,6 +111,7 @@ export const runOfItems: OwnMachine = {
     key: (context: RunContext) => [
       [context.rules.itemCount, context.rules.halt?.when, context.rules.alertPercent],
       [context.rules.setup !== null, context.rules.resolvesFailedItems],
+      [context.rules.medianLimit !== null, Math.min(context.counts.done, 1)],
       [context.agents.size, context.recording.size, context.retries.size, context.next],
       Object.values(context.counts),
       [context.setup.outcome, context.reduce.outcome, context.reason],
