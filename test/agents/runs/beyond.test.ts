@@ -6,15 +6,9 @@ import { openLmdbData } from '../../../cli/loaders/lmdb-data.ts';
 import type { Driver } from '../../../programs/agents/index.ts';
 import { drainRun } from '../../../programs/agents/pausing.ts';
 import { escapement } from '../../cli/command-line.ts';
-import { eventually } from '../../kit/eventually.ts';
-import { outcomesOf, type Scene, standIn, stateOf, test } from './scene.ts';
+import { eventually, until } from '../../kit/eventually.ts';
+import { AGENT_TIMEOUT, outcomesOf, type Scene, standIn, stateOf, test } from './scene.ts';
 
-const long = {
-  AGENT_TIMEOUT: 60_000,
-  CHECKPOINT_INTERVAL: 50_000,
-  CHECKPOINT_TIMEOUT: 10_000,
-  DELEGATION_TIMEOUT: 60_000,
-};
 const node = (script: string): readonly string[] => [process.execPath, '-e', script];
 const say = (line: object) => `console.log(${JSON.stringify(JSON.stringify(line))});`;
 
@@ -33,7 +27,6 @@ describe('a quota', () => {
     const document = await scene.run({
       slots: 2,
       agents: { limited: command, asker: standIn('delegate=sql') },
-      timeouts: long,
       options: { quotaResetMs: 300, quotaPauseMinMs: 300 },
       tasks: [
         { id: 't', prompt: 'p', agent: 'limited' },
@@ -56,12 +49,19 @@ describe('a quota', () => {
 
 describe('a budget', () => {
   test('of a run pauses it, until the plan has a larger one', async ({ scene }) => {
-    const script = `${say({ type: 'usage', kind: 'agent', tokens: 60 })}setTimeout(()=>{${say({ type: 'done' })}process.exit()},400)`;
+    const uses = say({ type: 'usage', kind: 'agent', tokens: 60 });
+    const done = `${say({ type: 'done' })}process.exit();`;
     const given = (tokens: number) => ({
-      agents: { coder: node(script) },
-      timeouts: { ...long, CHECKPOINT_TIMEOUT: 100 },
+      agents: {
+        coder: node(`${uses}${done}`),
+        stays: node(`${uses}setInterval(()=>{if(require("fs").existsSync("go")){${done}}},10)`),
+      },
+      timeouts: { CHECKPOINT_TIMEOUT: 100 },
       rest: { budget: { run: { tokens } } },
-      tasks: ['t', 'u'].map((id) => ({ id, prompt: 'p', agent: 'coder' })),
+      tasks: [
+        { id: 't', prompt: 'p', agent: 'coder' },
+        { id: 'u', prompt: 'p', agent: 'stays' },
+      ],
     });
     const paused = await scene.run(given(100));
     expect(paused.status).toBe('paused');
@@ -69,6 +69,7 @@ describe('a budget', () => {
     expect(await why(scene, 'orchestration/demo')).toContain(
       'paused, because its budget is used up',
     );
+    scene.touch('go');
     const document = await scene.run(given(1_000), { resume: true });
     expect(document.status).toBe('completed');
     expect(document.tasks.every(({ timeoutCount }) => timeoutCount === 0)).toBe(true);
@@ -78,7 +79,7 @@ describe('a budget', () => {
     const script = `${say({ type: 'usage', kind: 'agent', cost: 6 })}setTimeout(()=>process.exit(1),50)`;
     const document = await scene.run({
       agents: { coder: node(script) },
-      timeouts: { ...long, TIMEOUT_ESCALATION: 1 },
+      timeouts: { TIMEOUT_ESCALATION: 1 },
       rest: { budget: { task: { cost: 10 } } },
     });
     expect(outcomesOf(document)).toEqual(['failed', 'timedOut']);
@@ -98,7 +99,7 @@ describe('a question in the form of an inbox', () => {
     async ([answer, told], { scene }) => {
       const allow = ['accept', 'edit', 'respond', 'ignore'];
       const script = `${say({ type: 'ask', requestId: 'a', question: 'Send it?', context: { to: 'all' }, allow })}process.stdin.on("data",(d)=>{const l=String(d).trim().split("\\n").map(JSON.parse).find((l)=>l.type==="human.answered");if(l){console.log(JSON.stringify({type:"done",result:l.answer}));process.exit()}})`;
-      const file = scene.write({ agents: { coder: node(script) }, timeouts: long });
+      const file = scene.write({ agents: { coder: node(script) } });
       const run = scene.run(file, { exitWhenBlocked: false });
       await eventually(() => expect(scene.eventsOf('question_asked')).toHaveLength(1));
       const agents = (...args: readonly string[]) =>
@@ -122,7 +123,7 @@ describe('a question in the form of an inbox', () => {
       allow: ['edit'],
     };
     const script = `${say(ask)}${say({ type: 'done' })}`;
-    await scene.run({ agents: { coder: node(script) }, timeouts: long });
+    await scene.run({ agents: { coder: node(script) } });
     expect(scene.eventsOf('malformed_line')).toMatchObject([
       { why: 'options and allow exclude each other' },
     ]);
@@ -131,13 +132,14 @@ describe('a question in the form of an inbox', () => {
 
 test('a drain lets what runs end and begins nothing, and is told', async ({ scene }) => {
   const file = scene.write({
-    coder: 'work=1500',
-    timeouts: long,
+    coder: 'doneWhen=go',
     tasks: ['t', 'u'].map((id) => ({ id, prompt: 'p', agent: 'coder' })),
   });
   const run = scene.run(file);
   await eventually(() => expect(scene.read('told.log')).toContain('t#1 assigned'));
   expect(await drainRun(scene.data, 'demo')).toEqual({ refusal: null, isLate: false });
+  await scene.seen('run_draining');
+  scene.touch('go');
   const document = await run;
   expect([stateOf(document), stateOf(document, 'u')]).toEqual(['done', 'available']);
   expect(scene.eventsOf('run_draining')).toMatchObject([{ cause: 'command' }]);
@@ -149,14 +151,16 @@ test('a drain lets what runs end and begins nothing, and is told', async ({ scen
 test('a hook that never ends is ended with all it has started, and the run goes on', async ({
   scene,
 }) => {
-  const document = await scene.run({
-    coder: 'answers usageAt=50 kind=context percent=9 work=1500',
-    options: {
-      compactCommand: ['sh', '-c', 'setsid sleep 600 & trap "" TERM; sleep 600; sleep 600'],
-      compactionTimeoutMs: 300,
-    },
-    timeouts: long,
+  const script = 'setsid sleep 600 & trap "" TERM; touch at-work; sleep 600; sleep 600';
+  const run = scene.run({
+    coder: 'answers usage kind=context percent=9 doneWhen=go',
+    options: { compactCommand: ['sh', '-c', script], compactionTimeoutMs: 60_000 },
   });
+  await until(() => existsSync(scene.path('at-work')));
+  scene.skip(60_000);
+  await scene.seen('compaction_failed');
+  scene.touch('go');
+  const document = await run;
   expect(document.status).toBe('completed');
   expect(scene.eventsOf('compaction_failed')).toMatchObject([{ reason: 'it took too long' }]);
   expect(scene.processesLeft()).toEqual([]);
@@ -178,21 +182,25 @@ echo "I have done it: $prompt"
   test('works by its prompt, and its text is the result', async ({ scene }) => {
     writeFileSync(scene.path('coder.sh'), CODER, { mode: 0o755 });
     const command = ['./coder.sh'];
-    const document = await scene.run({
+    const run = scene.run({
       slots: 4,
       agents: {
         piped: { command, protocol: 'plain', checkpoints: 'file' },
         argued: { command: ['./coder.sh', '{prompt}'], protocol: 'plain', prompt: 'argument' },
       },
-      timeouts: { ...long, TIMEOUT_ESCALATION: 1 },
+      timeouts: { TIMEOUT_ESCALATION: 1 },
       options: { maxFailures: 1 },
       tasks: [
         { id: 'a', prompt: 'Say "hi" & $HOME', agent: 'argued' },
         { id: 'b', prompt: 'Write\nit down', agent: 'piped' },
         { id: 'c', prompt: 'one that fails', agent: 'piped' },
-        { id: 'd', prompt: 'one that hangs', agent: 'piped', timeouts: { AGENT_TIMEOUT: 1_500 } },
+        { id: 'd', prompt: 'one that hangs', agent: 'piped' },
       ],
     });
+    await scene.seen('agent_ended', 3);
+    await scene.seen('checkpoint_received');
+    scene.skip(AGENT_TIMEOUT);
+    const document = await run;
     expect(document.tasks.map(({ state, result }) => [state, result])).toEqual([
       ['done', 'I have done it: Say "hi" & $HOME'],
       ['done', 'I have done it: Write\nit down'],
@@ -235,7 +243,6 @@ describe('a driver', () => {
     const document = await scene.run(
       {
         slots: 3,
-        timeouts: long,
         options: { maxFailures: 1, maxLineBytes: 1_000, maxOutputBytes: 10_000 },
         tasks: ['good', 'flood', 'throws'].map((agent) => ({ id: agent, prompt: 'p', agent })),
       },
@@ -259,7 +266,7 @@ describe('a driver', () => {
   test('may be an expert, and tells hundreds of lines at once without losing one', async ({
     scene,
   }) => {
-    const progress = Array.from({ length: 600 }, () => ({ type: 'checkpoint', status: 's' }));
+    const progress = Array.from({ length: 300 }, () => ({ type: 'checkpoint', status: 's' }));
     const drivers = {
       sql: lines({ type: 'done', result: 'an index' }),
       many: lines(...progress, { type: 'done' }),
@@ -267,7 +274,6 @@ describe('a driver', () => {
     const document = await scene.run(
       {
         coder: 'delegate=sql',
-        timeouts: long,
         rest: { experts: { sql: { maxActive: 2 } } },
         tasks: [
           { id: 't', prompt: 'p', agent: 'coder' },
@@ -279,7 +285,7 @@ describe('a driver', () => {
     expect(document.tasks[0]?.result).toMatchObject({ ok: true, answer: 'an index' });
     expect(scene.assigned('t#1').timeoutMs).toBe(50_000);
     expect(stateOf(document, 'u')).toBe('done');
-    expect(scene.eventsOf('checkpoint_received')).toHaveLength(600);
+    expect(scene.eventsOf('checkpoint_received')).toHaveLength(300);
   });
 });
 
@@ -288,7 +294,7 @@ test('a run whose process dies right after an attempt began, before that was sav
 }) => {
   // The agent kills the process that has started it.
   const killer = `const f=require("fs");if(f.existsSync("died")){${say({ type: 'done', result: 'again' })}}else{f.writeFileSync("died","");process.kill(process.ppid,"SIGKILL");setInterval(()=>{},999)}`;
-  const file = scene.write({ agents: { coder: node(killer) }, timeouts: long });
+  const file = scene.write({ agents: { coder: node(killer) } });
   const { ended, start } = await import('../../cli/command-line.ts');
   const first = await ended(start(['agents', 'run', file, '--data', scene.data, '--quiet']));
   expect([first.code, existsSync(scene.path('died'))]).toEqual([null, true]);

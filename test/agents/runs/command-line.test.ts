@@ -7,16 +7,12 @@ import { run as runProgram } from '../../../cli/program.ts';
 import { Output } from '../../../cli/render/output.ts';
 import { ended, escapement, start } from '../../cli/command-line.ts';
 import { eventually, until } from '../../kit/eventually.ts';
-import { type Given, type Scene, standIn, test } from './scene.ts';
+import { AGENT_TIMEOUT, type Given, type Scene, standIn, test } from './scene.ts';
 
-const long = {
-  AGENT_TIMEOUT: 60_000,
-  CHECKPOINT_INTERVAL: 50_000,
-  CHECKPOINT_TIMEOUT: 10_000,
-  DELEGATION_TIMEOUT: 60_000,
-};
+/** A pause waits no longer for checkpoints that nobody tells. */
+const timeouts = { CHECKPOINT_TIMEOUT: 100 };
 const argsOf = (scene: Scene, given: Given | string, ...args: readonly string[]) => {
-  const file = typeof given === 'string' ? given : scene.write({ timeouts: long, ...given });
+  const file = typeof given === 'string' ? given : scene.write({ timeouts, ...given });
   return ['agents', 'run', file, '--data', scene.data, ...args];
 };
 const run = (scene: Scene, given: Given | string, ...args: readonly string[]) =>
@@ -44,13 +40,20 @@ describe('the exit code', () => {
       4,
       expect.stringContaining('Go on: escapement agents resume demo'),
     ]);
-    scene.write({ coder: 'work=10', timeouts: long });
+    scene.write({ coder: 'work=10', timeouts });
     expect((await run(scene, scene.path('plan.yml'), '--resume')).code).toBe(0);
     const tasks = ['t', 'u'].map((id) => ({ id, prompt: 'p', agent: 'coder' }));
-    const running = run(scene, { coder: 'work=1500', tasks, rest: { name: 'drained' } }, '--json');
+    const running = run(
+      scene,
+      { coder: 'doneWhen=go', tasks, rest: { name: 'drained' } },
+      '--json',
+    );
     const statusOf = async () => (await agents(scene, 'status', 'drained', '--json')).out;
     await until(async () => (await statusOf()).includes('"state": "working"'));
     expect((await agents(scene, 'drain', 'drained')).out).toBe('run drained drains\n');
+    const log = 'data/agents/runs/drained/events.jsonl';
+    await until(() => scene.read(log).includes('"run_draining"'));
+    scene.touch('go');
     const drained = await running;
     const document = JSON.parse(drained.out);
     const states = document.tasks.map(({ state }: { state: string }) => state);
@@ -113,7 +116,7 @@ describe('the exit code', () => {
       runId: 'demo',
       status: 'running',
       slotsInUse: 1,
-      agents: [{ attemptId: 't#1', state: 'working', limitMs: 60_000 }],
+      agents: [{ attemptId: 't#1', state: 'working', limitMs: AGENT_TIMEOUT }],
       timeout_tracking: {
         checkpoint_misses: { 't#1': 0 },
         stalled_agents: [],
@@ -137,7 +140,7 @@ describe('the exit code', () => {
     const { code, out } = await end;
     const { status, tasks } = JSON.parse(out);
     expect([code, status, tasks[0].attempts[0].outcome]).toEqual([130, 'interrupted', 'killed']);
-    scene.write({ coder: 'work=10', timeouts: long });
+    scene.write({ coder: 'work=10', timeouts });
     const again = await run(scene, scene.path('plan.yml'), '--json');
     expect([again.code, JSON.parse(again.out).tasks[0].failureCount]).toEqual([0, 0]);
   });
@@ -154,12 +157,19 @@ describe('--set', () => {
     const set = ['--set', 'AGENT_TIMEOUT=300ms', '--set', 'TIMEOUT_ESCALATION=1'];
     const given = { coder: 'mute', slots: 2, tasks };
     expect((await run(scene, given, ...set, '--set', 'retryOnMiss=true')).code).toBe(3);
-    const limit = (id: string) => scene.assigned(`${id}#1`).timeoutMs;
-    expect([limit('t'), limit('u')]).toEqual([300, 400]);
+    const limits = () =>
+      scene
+        .read('data/agents/runs/demo/events.jsonl')
+        .split('\n')
+        .filter((line) => line.includes('"agent_started"'))
+        .map((line) => JSON.parse(line))
+        .map(({ agent_id, limit_ms }) => `${agent_id} ${limit_ms}`)
+        .sort();
+    expect(limits()).toEqual(['t#1 300', 'u#1 400']);
     await agents(scene, 'answer', 'demo-q1', 'clarify', '--text', 'so');
     await agents(scene, 'answer', 'demo-q2', 'clarify', '--text', 'so');
     expect((await agents(scene, 'resume', 'demo', '--exit-when-blocked')).code).toBe(3);
-    expect(scene.assigned('t#2')).toMatchObject({ timeoutMs: 300, clarifications: ['so'] });
+    expect(limits()).toEqual(['t#1 300', 't#2 300', 'u#1 400', 'u#2 400']);
   });
 });
 
@@ -213,7 +223,7 @@ describe('progress', () => {
   }) => {
     const file = scene.write({
       slots: 2,
-      timeouts: long,
+      timeouts,
       agents: {
         worker: [process.execPath, '-e', worker],
         asker: [process.execPath, '-e', asker],

@@ -1,9 +1,8 @@
 /** Agents that misbehave, and options about it: each hurts its own attempt and nobody else's. */
 
 import { expect } from 'vitest';
-import { outcomesOf, type Scene, standIn, stateOf, test } from './scene.ts';
-
-const long = { AGENT_TIMEOUT: 60_000, CHECKPOINT_INTERVAL: 50_000, DELEGATION_TIMEOUT: 60_000 };
+import { eventually } from '../../kit/eventually.ts';
+import { AGENT_TIMEOUT, LONG, outcomesOf, type Scene, standIn, stateOf, test } from './scene.ts';
 
 /** A program that prints these bytes, and says that it is done. */
 const printing = (bytes: string): readonly string[] => [
@@ -23,7 +22,6 @@ test('an agent that does not read fails once its queue is full', async ({ scene 
     slots: 2,
     coder: 'unread',
     agents: { finder: [process.execPath, '-e', found] },
-    timeouts: long,
     options: { maxFailures: 1 },
     tasks: [...parts, { id: 't', prompt: 'p', agent: 'coder', dependsOn: ['a', 'b', 'c'] }],
   });
@@ -37,7 +35,6 @@ test('a line that is too long is dropped up to its end', async ({ scene }) => {
   const line = `Buffer.from('{"type":"done","result":"' + 'x'.repeat(5000) + '"}')`;
   const document = await scene.run({
     agents: { coder: printing(line) },
-    timeouts: long,
     options: { maxLineBytes: 1_000 },
   });
   expect([stateOf(document), document.tasks[0]?.result]).toEqual(['done', null]);
@@ -46,7 +43,7 @@ test('a line that is too long is dropped up to its end', async ({ scene }) => {
 
 test('a line that is no UTF-8 is dropped', async ({ scene }) => {
   const line = `Buffer.from('{"type":"done","result":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')`;
-  const document = await scene.run({ agents: { coder: printing(line) }, timeouts: long });
+  const document = await scene.run({ agents: { coder: printing(line) } });
   expect([stateOf(document), document.tasks[0]?.result]).toEqual(['done', null]);
   expect(malformedOf(scene)).toEqual(['t#1']);
 });
@@ -54,32 +51,43 @@ test('a line that is no UTF-8 is dropped', async ({ scene }) => {
 test('the answer of an expert that outlives its asker is given to the next attempt', async ({
   scene,
 }) => {
-  const document = await scene.run({
-    coder: 'delegate=sql exit=1 exitAt=600',
-    experts: { sql: 'work=700' },
-    timeouts: long,
-    options: { maxFailures: 8 },
+  const run = scene.run({
+    coder: 'delegate=sql exitWhen=leave-%',
+    experts: { sql: 'doneWhen=go' },
   });
-  expect(stateOf(document)).toBe('failed');
-  const attempts = document.tasks[0]?.attempts ?? [];
-  const given = attempts.map(({ attemptId }) => scene.assigned(attemptId).expertAnswers);
-  expect(given[0]).toEqual([]);
-  expect(given.flat()).toContainEqual({ expert: 'sql', answer: 'worked' });
+  await scene.seen('delegation_started');
+  scene.touch('leave-1');
+  // The second asks as well, and waits behind the first.
+  await scene.seen('delegation_queued', 2);
+  scene.touch('go');
+  await eventually(() =>
+    expect(scene.eventsOf('delegation_answered')[0]).toMatchObject({ agent_id: 't#1' }),
+  );
+  scene.touch('leave-2');
+  await scene.told('assigned', 't#3');
+  scene.touch('leave-3');
+  expect(stateOf(await run)).toBe('failed');
+  const given = ['t#1', 't#2', 't#3'].map((id) => scene.assigned(id).expertAnswers);
+  expect(given.slice(0, 2)).toEqual([[], []]);
+  expect(given[2]).toContainEqual({ expert: 'sql', answer: 'worked' });
 });
 
 test.for([true, false])(
   'an open question stops all dispatch with blockAllOnQuestion: %s',
   async (blocks, { scene }) => {
-    const document = await scene.run({
+    const run = scene.run({
       coder: 'mute',
       agents: { good: standIn('work=50') },
-      timeouts: { ...long, AGENT_TIMEOUT: 400, TIMEOUT_ESCALATION: 1 },
+      timeouts: { CHECKPOINT_INTERVAL: LONG, TIMEOUT_ESCALATION: 1 },
       options: { blockAllOnQuestion: blocks },
       tasks: [
         { id: 't', prompt: 'p', agent: 'coder', priority: 1 },
-        { id: 'u', prompt: 'p', agent: 'good', timeouts: { AGENT_TIMEOUT: 60_000 } },
+        { id: 'u', prompt: 'p', agent: 'good' },
       ],
     });
+    await scene.seen('agent_started');
+    scene.skip(AGENT_TIMEOUT);
+    const document = await run;
     expect(document.status).toBe('blocked');
     expect(stateOf(document, 'u')).toBe(blocks ? 'available' : 'done');
   },
@@ -87,21 +95,16 @@ test.for([true, false])(
 
 test('stalls do not lead to a question where they do not count', async ({ scene }) => {
   const stopping = new AbortController();
-  const document = await scene.run(
-    {
-      coder: 'mute',
-      timeouts: { ...long, CHECKPOINT_INTERVAL: 200, STALL_THRESHOLD: 1, TIMEOUT_ESCALATION: 1 },
-      options: { stallsCountTowardEscalation: false },
-    },
-    {
-      signal: stopping.signal,
-      onEvent: (event) => {
-        scene.events.push(event);
-        if (scene.eventsOf('agent_stalled').length === 2) stopping.abort();
-      },
-    },
-  );
-  expect(outcomesOf(document).slice(0, 2)).toEqual(['stalled', 'stalled']);
-  expect(document.tasks[0]).toMatchObject({ timeoutCount: 0, question: null });
-  expect(document.tasks[0]?.stallCount).toBeGreaterThanOrEqual(2);
+  const timeouts = { STALL_THRESHOLD: 1, TIMEOUT_ESCALATION: 1 };
+  const options = { stallsCountTowardEscalation: false };
+  const run = scene.run({ coder: 'mute', timeouts, options }, { signal: stopping.signal });
+  for (const attempt of [1, 2]) {
+    await scene.seen('agent_started', attempt);
+    await scene.miss();
+  }
+  await scene.seen('agent_started', 3);
+  stopping.abort();
+  const document = await run;
+  expect(outcomesOf(document)).toEqual(['stalled', 'stalled', 'killed']);
+  expect(document.tasks[0]).toMatchObject({ timeoutCount: 0, stallCount: 2, question: null });
 });

@@ -7,22 +7,16 @@ import { openLmdbData } from '../../../cli/loaders/lmdb-data.ts';
 import type { RunOptions } from '../../../programs/agents/index.ts';
 import { openStoredData } from '../../../programs/agents/stored-runs.ts';
 import { escapement } from '../../cli/command-line.ts';
+import { compiledProgram } from '../../kit/compiled.ts';
 import { eventually } from '../../kit/eventually.ts';
-import { outcomesOf, type Scene, standIn, stateOf, test } from './scene.ts';
+import { AGENT_TIMEOUT, LONG, outcomesOf, type Scene, standIn, stateOf, test } from './scene.ts';
 
-const long = {
-  AGENT_TIMEOUT: 20_000,
-  CHECKPOINT_INTERVAL: 10_000,
-  CHECKPOINT_TIMEOUT: 5_000,
-  DELEGATION_TIMEOUT: 20_000,
-};
-const quick = { AGENT_TIMEOUT: 150, CHECKPOINT_INTERVAL: 10_000, TIMEOUT_ESCALATION: 3 };
+const quick = { AGENT_TIMEOUT: 150, TIMEOUT_ESCALATION: 3 };
 const ROOT = join(import.meta.dirname, '../../..');
 
 /** A run in a process of its own, which can be killed. */
 function runApart(scene: Scene, file: string): ChildProcess {
-  const program = join(ROOT, 'test/crash/agents-victim.ts');
-  const args = ['--import', 'tsx', program, file, scene.data, 'waits'];
+  const args = [compiledProgram('test/crash/agents-victim.ts'), file, scene.data, 'waits'];
   return spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
@@ -33,24 +27,26 @@ const killed = (child: ChildProcess): Promise<unknown> => {
 };
 
 test('12: an answer of a human has no limit', async ({ scene }) => {
-  const file = scene.write({
-    coder: 'ask=which then=100',
-    timeouts: { AGENT_TIMEOUT: 3_000, CHECKPOINT_INTERVAL: 9_000 },
-  });
-  const run = scene.run(file, { exitWhenBlocked: false });
-  await eventually(() => expect(scene.eventsOf('question_asked')).toHaveLength(1));
-  await new Promise((resolve) => setTimeout(resolve, 3_500));
+  const run = scene.run({ coder: 'ask=which' }, { exitWhenBlocked: false });
+  await scene.seen('question_asked');
+  scene.skip(1_000 * AGENT_TIMEOUT);
+  // What was due is decided before anything that comes later.
   expect(await scene.answer({ questionId: 'demo-q1', answer: 'this one' })).toEqual({
     refusal: null,
   });
   const document = await run;
   expect(outcomesOf(document)).toEqual(['done']);
   expect(document.tasks[0]?.result).toBe('this one');
+  const [{ at: begunAt } = { at: 0 }] = scene.eventsOf('agent_started');
+  const [ended] = scene.eventsOf('agent_ended');
+  expect((ended?.at ?? 0) - begunAt).toBeGreaterThan(1_000 * AGENT_TIMEOUT);
+  expect(ended?.active_ms).toBeLessThan(AGENT_TIMEOUT);
   expect(scene.eventsOf('agent_timeout')).toEqual([]);
+  expect(scene.eventsOf('checkpoint_requested')).toEqual([]);
 });
 
 test('a question that comes twice is asked once', async ({ scene }) => {
-  const document = await scene.run({ coder: 'ask=which twice', timeouts: long });
+  const document = await scene.run({ coder: 'ask=which twice' });
   expect(document.status).toBe('blocked');
   expect(scene.eventsOf('question_asked')).toHaveLength(1);
   expect(outcomesOf(document)).toEqual(['killed']);
@@ -61,7 +57,7 @@ test('a question that comes twice is asked once', async ({ scene }) => {
 });
 
 test('13: an answer survives the process that asked', async ({ scene }) => {
-  const file = scene.write({ coder: 'ask=which', timeouts: long });
+  const file = scene.write({ coder: 'ask=which' });
   const child = runApart(scene, file);
   await eventually(async () => {
     const { stored, close } = await openStoredData(scene.data);
@@ -80,11 +76,11 @@ test('13: an answer survives the process that asked', async ({ scene }) => {
 });
 
 test('14: an attempt of a process that was killed is ended before the next', async ({ scene }) => {
-  const file = scene.write({ coder: 'work=2000', timeouts: long });
+  const file = scene.write({ coder: 'mute' });
   const child = runApart(scene, file);
   await eventually(() => expect(scene.read('told.log')).toContain('t#1 assigned'));
   await killed(child);
-  scene.write({ coder: 'work=50', timeouts: long });
+  scene.write({ coder: 'work=50' });
   const document = await scene.run(file);
   expect(outcomesOf(document)).toEqual(['killed', 'done']);
   expect(document.tasks[0]).toMatchObject({ timeoutCount: 0, failureCount: 0 });
@@ -96,7 +92,7 @@ test('15: a longer limit leads to one more attempt', async ({ scene }) => {
   await scene.run(file);
   const least = await scene.answer({ questionId: 'demo-q1', answer: 'increase', timeoutMs: 150 });
   expect(least.refusal).toContain('must be greater than 150');
-  await scene.answer({ questionId: 'demo-q1', answer: '3', timeoutMs: 15_000 });
+  await scene.answer({ questionId: 'demo-q1', answer: '3', timeoutMs: 900_000 });
   const document = await scene.run(file);
   expect(outcomesOf(document)).toEqual(['timedOut', 'timedOut', 'timedOut', 'done']);
   expect(document.tasks[0]?.timeoutCount).toBe(0);
@@ -106,7 +102,7 @@ test('16: a clarification reaches the next attempt', async ({ scene }) => {
   const file = scene.write({ coder: 'mute', timeouts: quick });
   await scene.run(file);
   await scene.answer({ questionId: 'demo-q1', answer: 'clarify', texts: ['utf8'] });
-  scene.write({ coder: 'work=50', timeouts: long });
+  scene.write({ coder: 'work=50' });
   const document = await scene.run(file);
   expect(document.status).toBe('completed');
   expect(scene.assigned('t#4').clarifications).toEqual(['utf8']);
@@ -146,7 +142,7 @@ test('18: a task that is split is replaced by its parts', async ({ scene }) => {
   const file = scene.write(withDependent('mute', quick));
   await scene.run(file);
   await scene.answer({ questionId: 'demo-q1', answer: '1', texts: ['a', 'b'] });
-  scene.write(withDependent('work=20', long));
+  scene.write(withDependent('work=20', {}));
   const document = await scene.run(file);
   expect(document.tasks.map(({ id, state }) => `${id} ${state}`)).toEqual([
     't replaced',
@@ -180,7 +176,7 @@ test('a task that was attempted cannot be changed, and a finished run is told ag
     tasks: [{ id: 't', prompt: 'other', agent: 'coder' }],
   });
   await expect(scene.run(file)).rejects.toMatchObject({ code: 'AGENT_PLAN_INVALID' });
-  scene.write({ coder: 'work=20', timeouts: long });
+  scene.write({ coder: 'work=20' });
   await scene.answer({ questionId: 'demo-q1', answer: 'skip' });
   expect((await scene.run(file)).status).toBe('completed');
   expect(await scene.run(file)).toMatchObject({ runId: 'demo', status: 'completed' });
@@ -190,14 +186,14 @@ test('a task that was attempted cannot be changed, and a finished run is told ag
 });
 
 test('an aborted run stops in order and goes on later', async ({ scene }) => {
-  const file = scene.write({ coder: 'work=3000', timeouts: long });
+  const file = scene.write({ coder: 'mute' });
   const stopping = new AbortController();
   const run = scene.run(file, { signal: stopping.signal });
   await eventually(() => expect(scene.read('told.log')).toContain('assigned'));
   stopping.abort();
   expect((await run).status).toBe('interrupted');
   expect(scene.read('told.log')).toContain('stop shutdown');
-  scene.write({ coder: 'work=20', timeouts: long });
+  scene.write({ coder: 'work=20' });
   expect(outcomesOf(await scene.run(file))).toEqual(['killed', 'done']);
 });
 
@@ -218,7 +214,10 @@ test('a driver runs attempts in this process, with the limits of processes', asy
       },
     },
   };
-  const document = await scene.run({ timeouts: { AGENT_TIMEOUT: 300 } }, { drivers });
+  const run = scene.run({ timeouts: { CHECKPOINT_INTERVAL: LONG } }, { drivers });
+  await scene.seen('checkpoint_received');
+  scene.skip(AGENT_TIMEOUT);
+  const document = await run;
   expect(outcomesOf(document)).toEqual(['timedOut', 'done']);
   expect(document.tasks[0]?.result).toBe('t#2');
   expect(started).toEqual(['t#1', 't#2']);
@@ -236,14 +235,14 @@ test('code that hosts a run says what is left of its session, and pauses it so',
       await reportUsage({ contextRemainingPercent: 50, sessionRemainingPercent: 5 });
     },
   };
-  const file = scene.write({ coder: 'work=3000 answers', timeouts: long });
+  const file = scene.write({ coder: 'work=3000 answers' });
   expect((await scene.run(file, options)).status).toBe('paused');
   expect(refused).toEqual(['OPTION_INVALID']);
   expect(scene.eventsOf('session_paused')).toMatchObject([{ cause: 'threshold' }]);
 });
 
 test('timers of a run are listed under the kind agents', async ({ scene }) => {
-  const file = scene.write({ coder: 'work=60000', timeouts: long });
+  const file = scene.write({ coder: 'work=60000' });
   const stopping = new AbortController();
   const run = scene.run(file, { signal: stopping.signal });
   const from = { openStoredData: openLmdbData };

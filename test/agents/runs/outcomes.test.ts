@@ -3,15 +3,19 @@
 import { expect } from 'vitest';
 import { pauseRun } from '../../../programs/agents/pausing.ts';
 import { eventually } from '../../kit/eventually.ts';
-import { outcomesOf, type Scene, standIn, stateOf, test } from './scene.ts';
+import {
+  AGENT_TIMEOUT,
+  CHECKPOINT_TIMEOUT,
+  DELEGATION_TIMEOUT,
+  LONG,
+  outcomesOf,
+  type Scene,
+  standIn,
+  stateOf,
+  test,
+} from './scene.ts';
 
 const once = { TIMEOUT_ESCALATION: 1 };
-const long = {
-  AGENT_TIMEOUT: 20_000,
-  CHECKPOINT_INTERVAL: 10_000,
-  CHECKPOINT_TIMEOUT: 5_000,
-  DELEGATION_TIMEOUT: 20_000,
-};
 
 const told = (scene: Scene, attemptId: string): string =>
   scene
@@ -21,35 +25,44 @@ const told = (scene: Scene, attemptId: string): string =>
     .join('\n');
 
 test('9: a clock stands while an expert is at work', async ({ scene }) => {
-  const document = await scene.run({
-    coder: 'delegate=sql delegateAt=100 then=100 answers',
-    experts: { sql: 'work=4500' },
-    timeouts: { AGENT_TIMEOUT: 4_000, CHECKPOINT_INTERVAL: 9_000, DELEGATION_TIMEOUT: 20_000 },
+  const run = scene.run({
+    coder: 'delegate=sql answers',
+    experts: { sql: 'doneWhen=go' },
+    timeouts: { DELEGATION_TIMEOUT: LONG },
   });
+  await scene.seen('delegation_started');
+  scene.skip(2 * AGENT_TIMEOUT);
+  scene.touch('go');
+  const document = await run;
   expect(outcomesOf(document)).toEqual(['done']);
   expect(document.tasks[0]?.result).toMatchObject({ ok: true, answer: 'worked' });
-  expect(scene.eventsOf('agent_ended')[0]?.active_ms).toBeLessThan(4_000);
+  expect(scene.eventsOf('agent_ended')[0]?.active_ms).toBeLessThan(AGENT_TIMEOUT);
   expect(scene.eventsOf('agent_timeout')).toEqual([]);
+  expect(scene.eventsOf('checkpoint_requested')).toEqual([]);
 });
 
 test('10: an expert that never answers is ended, and its asker is told', async ({ scene }) => {
-  const document = await scene.run({
-    coder: 'delegate=sql',
-    experts: { sql: 'mute' },
-    timeouts: { ...long, DELEGATION_TIMEOUT: 800 },
-  });
+  const run = scene.run({ coder: 'delegate=sql', experts: { sql: 'mute' } });
+  await scene.seen('delegation_started');
+  scene.skip(DELEGATION_TIMEOUT);
+  const document = await run;
   expect(outcomesOf(document)).toEqual(['done']);
   expect(document.tasks[0]?.result).toMatchObject({ ok: false, reason: 'timedOut' });
 });
 
 test('11: experts have a queue, whose waiting counts for nobody', async ({ scene }) => {
-  const document = await scene.run({
+  const run = scene.run({
     slots: 2,
     coder: 'delegate=sql',
-    experts: { sql: 'work=500' },
-    timeouts: { ...long, DELEGATION_TIMEOUT: 5_000 },
+    experts: { sql: 'doneWhen=go' },
     tasks: ['t', 'u'].map((id) => ({ id, prompt: 'p', agent: 'coder' })),
   });
+  await scene.seen('delegation_queued', 2);
+  await scene.seen('delegation_started', 1);
+  // Nearly the limit of the first, and with what the second needs, more than it.
+  scene.skip(DELEGATION_TIMEOUT - 60_000);
+  scene.touch('go');
+  const document = await run;
   expect(document.tasks.map(({ result }) => (result as { ok: boolean }).ok)).toEqual([true, true]);
   const [, second] = scene.eventsOf('delegation_started');
   const [first] = scene.eventsOf('delegation_answered');
@@ -62,7 +75,6 @@ test('an expert may not delegate, and an unknown one is refused at once', async 
     agents: { lost: standIn('delegate=nobody') },
     coder: 'delegate=sql',
     experts: { sql: 'delegate=sql' },
-    timeouts: long,
     tasks: [
       { id: 't', prompt: 'p', agent: 'coder' },
       { id: 'u', prompt: 'p', agent: 'lost' },
@@ -79,7 +91,6 @@ test('20: lines that mean nothing are counted and hurt nobody', async ({ scene }
     'process.stdout.write("hello\\n{bad\\n{\\"type\\":\\"nope\\"}\\n{\\"type\\":\\"done\\"}\\n")';
   const document = await scene.run({
     agents: { odd: [process.execPath, '-e', say] },
-    timeouts: long,
     tasks: [{ id: 't', prompt: 'p', agent: 'odd' }],
   });
   expect(outcomesOf(document)).toEqual(['done']);
@@ -94,7 +105,6 @@ test('21: too many of them end the attempt', async ({ scene }) => {
   const document = await scene.run({
     coder: 'print={bad times=21',
     options: { maxFailures: 1 },
-    timeouts: long,
   });
   expect(document.status).toBe('failed');
   expect(document.tasks[0]?.attempts[0]).toMatchObject({ outcome: 'failed', reason: 'protocol' });
@@ -106,7 +116,6 @@ test('a flood ends the attempt, and nobody else', async ({ scene }) => {
     coder: 'flood=2000000',
     agents: { good: standIn('work=100') },
     options: { maxFailures: 1, maxOutputBytes: 1_000_000 },
-    timeouts: long,
     tasks: [
       { id: 't', prompt: 'p', agent: 'coder' },
       { id: 'u', prompt: 'p', agent: 'good' },
@@ -120,7 +129,6 @@ test('an exit without a result is a failure, and is tried again', async ({ scene
   const document = await scene.run({
     coder: 'exit=0',
     options: { maxFailures: 2 },
-    timeouts: long,
   });
   expect(outcomesOf(document)).toEqual(['failed', 'failed']);
   expect(document.tasks[0]).toMatchObject({ state: 'failed', failureCount: 2, timeoutCount: 0 });
@@ -129,7 +137,6 @@ test('an exit without a result is a failure, and is tried again', async ({ scene
 test('22: what most wait for is dispatched first', async ({ scene }) => {
   await scene.run({
     coder: 'work=50',
-    timeouts: long,
     tasks: [
       { id: 'b', prompt: 'p', agent: 'coder' },
       { id: 'a', prompt: 'p', agent: 'coder' },
@@ -150,38 +157,43 @@ test('23: a context that runs low is compacted once, with the checkpoints there 
 }) => {
   const script =
     'require("fs").appendFileSync("hook.log", require("fs").readFileSync(0, "utf8") + "\\n")';
-  const document = await scene.run({
+  const run = scene.run({
     slots: 2,
-    coder: 'answers usageAt=300 kind=context percent=9 work=4000',
+    coder: 'answers usage kind=context percent=9 doneWhen=go',
     agents: { mute: standIn('mute') },
     options: { compactCommand: [process.execPath, '-e', script] },
-    timeouts: {
-      ...once,
-      CHECKPOINT_INTERVAL: 9_000,
-      CHECKPOINT_TIMEOUT: 1_500,
-      AGENT_TIMEOUT: 8_000,
-    },
+    timeouts: { ...once, CHECKPOINT_INTERVAL: LONG },
     tasks: [
-      { id: 't', prompt: 'p', agent: 'coder' },
       { id: 'm', prompt: 'p', agent: 'mute' },
+      { id: 't', prompt: 'p', agent: 'coder' },
     ],
   });
+  await scene.seen('checkpoint_received');
+  expect(scene.eventsOf('compaction_completed')).toEqual([]);
+  scene.skip(CHECKPOINT_TIMEOUT);
+  await scene.seen('compaction_completed');
+  scene.touch('go');
+  await scene.seen('task_done');
+  scene.skip(AGENT_TIMEOUT);
+  const document = await run;
   const hooks = scene.read('hook.log').trim().split('\n');
   expect(hooks).toHaveLength(1);
   expect(JSON.parse(hooks[0] ?? '{}')).toMatchObject({
     runId: 'demo',
     checkpoints: [{ taskId: 't', status: 'at 1' }],
   });
-  expect(document.tasks[1]?.attempts[0]?.checkpointMisses).toBe(1);
+  expect(document.tasks[0]?.attempts[0]?.checkpointMisses).toBe(1);
   expect(scene.eventsOf('compaction_completed')).toHaveLength(1);
 });
 
 test('a hook that fails is told, and the run goes on', async ({ scene }) => {
-  const document = await scene.run({
-    coder: 'answers usageAt=50 kind=context percent=9 work=600',
+  const run = scene.run({
+    coder: 'answers usage kind=context percent=9 doneWhen=go',
     options: { compactCommand: ['false'] },
-    timeouts: long,
   });
+  await scene.seen('compaction_failed');
+  scene.touch('go');
+  const document = await run;
   expect(document.status).toBe('completed');
   expect(scene.eventsOf('compaction_failed')[0]).toMatchObject({ level: 'warn' });
 });
@@ -190,8 +202,7 @@ test('24: a session that runs low pauses the run, and it goes on with a new atte
   scene,
 }) => {
   const file = scene.write({
-    coder: 'answers usageAt=100 kind=session percent=10 work=3000',
-    timeouts: long,
+    coder: 'answers usage kind=session percent=10',
   });
   const paused = await scene.run(file);
   expect(paused.status).toBe('paused');
@@ -199,7 +210,7 @@ test('24: a session that runs low pauses the run, and it goes on with a new atte
   expect(told(scene, 't#1')).toContain('stop pause');
   expect(scene.eventsOf('session_paused')).toMatchObject([{ cause: 'threshold' }]);
   expect((await scene.run(file)).status).toBe('paused');
-  scene.write({ coder: 'work=100', timeouts: long });
+  scene.write({ coder: 'work=100' });
   const document = await scene.run(file, { resume: true });
   expect(document.status).toBe('completed');
   expect(document.tasks[0]).toMatchObject({ timeoutCount: 0, failureCount: 0 });
@@ -208,7 +219,7 @@ test('24: a session that runs low pauses the run, and it goes on with a new atte
 });
 
 test('29: a pause by command is applied once', async ({ scene }) => {
-  const file = scene.write({ coder: 'answers work=3000', timeouts: long });
+  const file = scene.write({ coder: 'answers' });
   const run = scene.run(file);
   await eventually(() => expect(told(scene, 't#1')).toContain('assigned'));
   const first = await pauseRun(scene.data, 'demo');
@@ -216,7 +227,7 @@ test('29: a pause by command is applied once', async ({ scene }) => {
   expect([first.refusal, second.refusal]).toEqual([null, null]);
   expect((await run).status).toBe('paused');
   expect(scene.eventsOf('session_paused')).toMatchObject([{ cause: 'command' }]);
-  scene.write({ coder: 'work=100', timeouts: long });
+  scene.write({ coder: 'work=100' });
   const document = await scene.run(file, { resume: true });
   expect(outcomesOf(document)).toEqual(['killed', 'done']);
   expect(scene.assigned('t#2').lastCheckpoint).toMatchObject({ status: 'at 1' });
@@ -229,7 +240,6 @@ test('a quota that is used up pauses all, and one attempt tries again', async ({
     'const f=require("fs");if(!f.existsSync("q")){f.writeFileSync("q","");console.log(JSON.stringify({type:"quota",resetsInMs:300}));setTimeout(()=>process.exit(1),20)}else console.log(JSON.stringify({type:"done"}))';
   const document = await scene.run({
     agents: { coder: [process.execPath, '-e', script] },
-    timeouts: long,
   });
   expect(outcomesOf(document)).toEqual(['killed', 'done']);
   expect(document.tasks[0]).toMatchObject({ failureCount: 0, timeoutCount: 0 });
@@ -241,7 +251,7 @@ test('a budget that is used up ends the attempt as a timeout does', async ({ sce
     'console.log(JSON.stringify({type:"usage",kind:"agent",tokens:11}));setTimeout(()=>{},9999)';
   const document = await scene.run({
     agents: { coder: [process.execPath, '-e', script] },
-    timeouts: { ...long, ...once },
+    timeouts: once,
     rest: { budget: { task: { tokens: 10 } } },
   });
   expect(document.tasks[0]?.attempts[0]).toMatchObject({ outcome: 'timedOut', reason: 'budget' });

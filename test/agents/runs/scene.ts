@@ -1,6 +1,9 @@
 /**
- * A run with real processes, for tests: a folder of its own, a plan, answers of a human, and a look at what is left
- * after it.
+ * A run with real processes, for tests: a folder of its own, a plan, a clock that can be put forward, answers of a
+ * human, and a look at what is left after it.
+ *
+ * Limits are those of the product unless a test says otherwise: minutes, which no machine is too slow for. A test
+ * waits for what happens and then skips to the next deadline.
  */
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,16 +13,19 @@ import { test as base, expect } from 'vitest';
 import { type Answered, answerQuestion } from '../../../programs/agents/answering.ts';
 import type { EventRecord, RunDocument, RunOptions } from '../../../programs/agents/index.ts';
 import { runAgents } from '../../../programs/agents/index.ts';
+import { eventually } from '../../kit/eventually.ts';
+import { skippingClock } from '../../kit/skipping-clock.ts';
 
 const STAND_IN = join(import.meta.dirname, 'stand-in.mjs');
 
-/** Short limits of the scenarios. */
-const BASE = {
-  AGENT_TIMEOUT: 1_500,
-  CHECKPOINT_INTERVAL: 500,
-  CHECKPOINT_TIMEOUT: 100,
-  DELEGATION_TIMEOUT: 1_000,
-};
+const MINUTE = 60_000;
+/** Defaults of a plan. */
+export const AGENT_TIMEOUT = 15 * MINUTE;
+export const CHECKPOINT_INTERVAL = 5 * MINUTE;
+export const CHECKPOINT_TIMEOUT = MINUTE / 2;
+export const DELEGATION_TIMEOUT = 10 * MINUTE;
+/** Out of reach of all that a test skips. */
+export const LONG = 1_000 * MINUTE;
 
 export interface Given {
   /** Arguments of the stand-in of agent `coder`; others by name. */
@@ -45,7 +51,7 @@ export const test = base.extend<{ readonly scene: Scene }>({
     const scene = new Scene();
     await use(scene);
     expect(scene.processesLeft()).toEqual([]);
-    rmSync(scene.folder, { recursive: true, force: true });
+    scene.close();
   },
 });
 
@@ -53,6 +59,7 @@ export class Scene {
   readonly folder = mkdtempSync(join(tmpdir(), 'escapement-agents-'));
   readonly data = join(this.folder, 'data');
   readonly events: EventRecord[] = [];
+  readonly #time = skippingClock();
 
   path(name: string): string {
     return join(this.folder, name);
@@ -72,7 +79,7 @@ export class Scene {
     const plan = {
       name: 'demo',
       slots: given.slots ?? 1,
-      timeouts: { ...BASE, ...given.timeouts },
+      timeouts: { ...given.timeouts },
       options: { terminationGraceMs: 300, ...given.options },
       agents: { coder: standIn(coder), ...agents },
       experts: Object.fromEntries(
@@ -85,12 +92,52 @@ export class Scene {
     return this.path('plan.yml');
   }
 
+  /** Lets stand-ins go on that wait for this file. */
+  touch(name: string): void {
+    writeFileSync(this.path(name), '');
+  }
+
+  /** Puts the clock of its runs forward. */
+  skip(ms: number): void {
+    this.#time.skip(ms);
+  }
+
+  close(): void {
+    this.#time.clock.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Waits until there are that many events of a type, or more. */
+  seen(event: EventRecord['event'], count = 1): Promise<void> {
+    return eventually(() => expect(this.eventsOf(event).length).toBeGreaterThanOrEqual(count));
+  }
+
+  /** Waits until a stand-in has noted it: `assigned`, `requested 1`, `stop timedOut`. */
+  told(what: string, attemptId = 't#1'): Promise<void> {
+    return eventually(() =>
+      expect(this.read('told.log').split('\n')).toContain(`${attemptId} ${what}`),
+    );
+  }
+
+  /** The next request of a checkpoint, which nobody answers. `inMs`: until it is due. */
+  async miss(inMs = CHECKPOINT_INTERVAL): Promise<void> {
+    const count = this.eventsOf('checkpoint_timeout').length + 1;
+    const requests = this.eventsOf('checkpoint_requested').length;
+    if (inMs > 0) {
+      this.skip(inMs);
+      await this.seen('checkpoint_requested', requests + 1);
+    }
+    this.skip(CHECKPOINT_TIMEOUT);
+    await this.seen('checkpoint_timeout', count);
+  }
+
   /** Ends when nothing but questions is left, unless told otherwise. */
   run(given: Given | string = {}, options: RunOptions = {}): Promise<RunDocument> {
     const file = typeof given === 'string' ? given : this.write(given);
     return runAgents(file, {
       data: this.data,
       exitWhenBlocked: true,
+      clock: this.#time.clock,
       onEvent: (event) => this.events.push(event),
       ...options,
     });

@@ -2,13 +2,14 @@
  * Stand-in for an agent or an expert: does what its arguments say, one after another, over JSON Lines.
  *
  *   node stand-in.mjs work=200 answers · mute · deaf · delegate=sql delegateAt=200 then=300 · ask=TEXT · print=TEXT
- *   times=21 · exit=1 · doneOn=2 then=300 (after the second request of a checkpoint)
+ *   times=21 · exit=1 · doneWhen=FILE, exitWhen=FILE, answersWhen=FILE (once it is there; `%` is the number of the
+ *   attempt, or of the request)
  *
  * It takes an exclusive lock on its task while it runs, and writes a collision down where there is one.
  */
 
 import { spawn } from 'node:child_process';
-import { appendFileSync, closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const {
@@ -63,6 +64,13 @@ const finish = (result) => {
   leave(0);
 };
 const after = (ms, then) => setTimeout(then, ms);
+/** Once the file is there that a step names. */
+const when = (name, number, then) => {
+  const file = named(name)?.replace('%', String(number));
+  if (file === undefined) return;
+  const look = () => (existsSync(file) ? then() : setTimeout(look, 10));
+  look();
+};
 let requests = 0;
 const onLine = {
   'task.assigned': (line) => {
@@ -75,6 +83,8 @@ const onLine = {
         say({ type: 'usage', kind: named('kind'), remainingPercent: Number(named('percent')) }),
       );
     if (named('work') !== undefined) after(Number(named('work')), () => finish('worked'));
+    when('doneWhen', line.attempt, () => finish('worked'));
+    when('exitWhen', line.attempt, () => leave(1));
     if (named('exit') !== undefined)
       after(Number(named('exitAt') ?? 0), () => leave(Number(named('exit'))));
     if (named('fail') !== undefined)
@@ -94,13 +104,16 @@ const onLine = {
   'checkpoint.requested': ({ requestId }) => {
     requests += 1;
     note(`requested ${requests}`);
-    if (String(requests) === named('doneOn')) after(Number(named('then')), () => finish('worked'));
     const only = named('answersOnly');
-    if (!has('answers') && String(requests) !== only) return;
-    after(Number(named('answerIn') ?? 0), () => {
-      say({ type: 'checkpoint', requestId, status: `at ${requests}` });
+    const answers = has('answers') || named('answersWhen') !== undefined;
+    if (only === undefined ? !answers : String(requests) !== only) return;
+    const number = requests;
+    const answer = () => {
+      say({ type: 'checkpoint', requestId, status: `at ${number}` });
       if (has('answersTwice')) say({ type: 'checkpoint', requestId, status: 'twice' });
-    });
+    };
+    if (named('answersWhen') === undefined) answer();
+    else when('answersWhen', number, answer);
   },
   'expert.answered': (line) => {
     note(`expert ${JSON.stringify(line)}`);
