@@ -1,5 +1,6 @@
 /** All suites, by name. */
 
+import { agents } from './agents.ts';
 import { cluster } from './cluster.ts';
 import { engine } from './engine.ts';
 import { imports } from './imports.ts';
@@ -19,6 +20,7 @@ export const SUITES: readonly Suite[] = [
   simulator,
   imports,
   mapreduce,
+  agents,
   inspector,
   modelTests,
 ];
