@@ -11,6 +11,7 @@ import type { Group, Settle } from '../../runtime/ports/store.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { inProcessNetwork } from '../../transports/in-process.ts';
 import { StartedNode } from '../cli/started-node.ts';
+import { eventually } from '../kit/eventually.ts';
 import { StoreInFront } from '../store-in-front.ts';
 import { close, listen, until } from './served.ts';
 
