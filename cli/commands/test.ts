@@ -16,6 +16,7 @@ export interface TestOptions {
   readonly steps: number;
   readonly seed: number;
   readonly coverage?: string | true;
+  readonly picture?: string | true;
   readonly mutants?: boolean;
   readonly suite?: string;
   readonly sample?: number;
@@ -35,6 +36,7 @@ Examples:
   $ escapement test order.js
   $ escapement test order.js --coverage --min 100
   $ escapement test order.js --coverage states,transitions --json
+  $ escapement test order.js --picture docs
   $ escapement test order.js --mutants
   $ escapement test order.js --suite "npx vitest run" --sample 40 --min 90
   $ escapement test order.js --driver shop-driver.js --steps 500
@@ -54,6 +56,7 @@ export function testCommand(output: Output, setExitCode: (code: ExitCode) => voi
       '--coverage [measures]',
       'print what was covered: states,transitions,pairs,guards,timers',
     )
+    .option('--picture [dir]', 'write the chart with how often each transition was taken, as SVG')
     .option('--mutants', 'print which changed machines the tests find, and tests for the others')
     .option('--suite <command>', 'run your own tests against the mutants: "npx vitest run"')
     .option('--sample <n>', 'try this number of mutants, evenly from all', parseCount)

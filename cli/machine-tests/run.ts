@@ -30,6 +30,8 @@ interface Result {
   readonly failures: readonly LiveFailure[];
   readonly files: readonly string[];
   readonly coverage: Coverage | undefined;
+  /** Path of the chart with counts. */
+  readonly picture: string | undefined;
   readonly score: Scored | undefined;
 }
 
@@ -56,8 +58,12 @@ export async function runTests(
   const source = { module: path, driver: options.driver, machine: module.name };
   const files = failures.length === 0 ? [] : writeFailures(options.out ?? FOLDER, source, failures);
   const coverage =
-    measures.length > 0
+    measures.length > 0 || options.picture !== undefined
       ? coverageOf(module.machine, suite.samples, cases, module.unreachable)
+      : undefined;
+  const picture =
+    coverage !== undefined && options.picture !== undefined
+      ? await drawn(module, coverage, options.picture, output)
       : undefined;
   const score =
     options.mutants === true || options.suite !== undefined
@@ -76,6 +82,7 @@ export async function runTests(
     failures,
     files,
     coverage,
+    picture,
     score,
   };
   if (options.json === true) output.line(JSON.stringify(asJson(result), null, 2));
@@ -122,6 +129,17 @@ async function play(
     if (failures.length > 0) return failures;
   }
   return [];
+}
+
+async function drawn(
+  { machine, name }: MachineModule,
+  coverage: Coverage,
+  folder: string | true,
+  output: Output,
+): Promise<string> {
+  output.progress(`${name}: drawing`);
+  const { writePicture } = await import('./coverage-picture.ts');
+  return writePicture(folder === true ? '.' : folder, name, machine, coverage);
 }
 
 /** By the tests that were made, or by those of the team. */
@@ -203,6 +221,7 @@ function print(result: Result, measures: readonly Measure[], output: Output): vo
     output.line(
       `  payloads guessed for ${printable(result.learned.join(', '))}; export samples to give better ones`,
     );
-  if (coverage !== undefined) printCoverage(coverage, measures, output);
+  if (coverage !== undefined && measures.length > 0) printCoverage(coverage, measures, output);
+  if (result.picture !== undefined) output.line(`picture: ${printable(result.picture)}`);
   if (score !== undefined) printScore(score, output);
 }

@@ -30,6 +30,8 @@ export const CHART_STYLE = `
 .chart .deadline text,.chart .line.after text{fill:var(--late)}
 .chart .edge.deadline .path{stroke:var(--late)}
 .chart .edge.deadline .head{fill:var(--late)}
+.chart .row.untaken text,.chart .line.untaken text{fill:var(--failed)}
+.chart .untaken>.box{stroke:var(--failed);stroke-dasharray:2 3}
 `;
 
 /** Style sheet of a file that stands alone. */

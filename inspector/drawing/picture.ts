@@ -64,6 +64,7 @@ function stateElement(box: Box, boxes: readonly Box[], measure: Measure): Pictur
   const words = ['state', state.type, `depth-${Math.min(depth, 5)}`];
   if (isRegion) words.push('region');
   if (sketch.isCollapsed) words.push('collapsed');
+  if (state.count === 0) words.push('untaken');
   const frame = {
     x: round(x),
     y: round(y),
@@ -132,12 +133,13 @@ function historyElement({ sketch: { state }, x, y, width }: Box): PictureElement
 }
 
 function stateTitle({ sketch: { state } }: Box): string {
-  const { id, key, type, description, entry = [], exit = [] } = state;
+  const { id, key, type, description, count, entry = [], exit = [] } = state;
   const does = [
     ...entry.map((action) => `\n  entry / ${action}`),
     ...exit.map((action) => `\n  exit / ${action}`),
   ].join('');
-  return `${oneLine(id === '' ? key : id)} (${type})${description === undefined ? '' : `\n${description}`}${does}`;
+  const entered = count === undefined ? '' : `\n  entered ${count} times`;
+  return `${oneLine(id === '' ? key : id)} (${type})${description === undefined ? '' : `\n${description}`}${does}${entered}`;
 }
 
 const ROW_MARKS: Readonly<Record<Row['type'], string>> = {
@@ -152,7 +154,7 @@ const ROW_MARKS: Readonly<Record<Row['type'], string>> = {
 
 function rowElement(row: Row, x: number, y: number): PictureElement {
   const attributes = {
-    class: `row ${row.type}${row.text.startsWith('after ') ? ' deadline' : ''}`,
+    class: `row ${row.type}${row.text.startsWith('after ') ? ' deadline' : ''}${untaken(row.transitions)}`,
     transform: `translate(${round(x)} ${round(y)})`,
     ...namesOf(row.transitions),
   };
@@ -162,6 +164,10 @@ function rowElement(row: Row, x: number, y: number): PictureElement {
     element('text', { x: MARK_WIDTH }, row.text),
   ]);
 }
+
+/** Class of what tests have left out. */
+const untaken = (transitions: readonly ChartTransition[]): string =>
+  transitions.some(({ count }) => count === 0) ? ' untaken' : '';
 
 /** The ids of transitions, one per line: an id has no line break. */
 function namesOf(transitions: readonly ChartTransition[]): Record<string, string> {
@@ -195,7 +201,7 @@ function labelElement({ edge, label }: Line): PictureElement {
       element(
         'g',
         {
-          class: `line ${transitions[0]?.type ?? ''}`,
+          class: `line ${transitions[0]?.type ?? ''}${untaken(transitions)}`,
           transform: `translate(${x + 4} ${y + (index + 1) * LINE_HEIGHT.label - 3})`,
           ...namesOf(transitions),
         },

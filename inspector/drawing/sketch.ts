@@ -111,7 +111,8 @@ function titleOf(transition: ChartTransition): string {
   const does = (transition.actions ?? []).map((action) => `\n  / ${action}`).join('');
   const said = transition.description === undefined ? '' : `\n${transition.description}`;
   const to = transition.targets.length === 0 ? '' : ` → ${transition.targets.join(', ')}`;
-  return `${labelOf(transition)}${to}${does}${said}`;
+  const taken = transition.count === undefined ? '' : `\n  taken ${transition.count} times`;
+  return `${labelOf(transition)}${to}${does}${said}${taken}`;
 }
 
 function shownStates(
@@ -202,12 +203,14 @@ function grouped(
   return [...groups.values()];
 }
 
-/** The cause once, with the guards of all. */
+/** The cause once, with the guards of all, and how often each was taken where that is known. */
 function groupText(group: readonly ChartTransition[]): string {
   const cause = causeText(group[0] as ChartTransition);
-  if (group.every(({ guard }) => guard === undefined)) return cause;
+  const counts = group.flatMap(({ count }) => (count === undefined ? [] : [`×${count}`]));
+  const taken = counts.length === 0 ? '' : ` ${counts.join(' ')}`;
+  if (group.every(({ guard }) => guard === undefined)) return `${cause}${taken}`;
   const guards = new Set(group.map(({ guard = 'else' }) => guard));
-  return `${cause} [${[...guards].join(' | ')}]`;
+  return `${cause} [${[...guards].join(' | ')}]${taken}`;
 }
 
 /** Texts of one line each: guards that have no room go on below. */

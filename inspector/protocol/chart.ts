@@ -24,6 +24,8 @@ export interface ChartState {
   /** Children that run as long as the state is active. */
   readonly invokes?: ReadonlyArray<{ readonly id: string; readonly src: string }>;
   readonly description?: string;
+  /** Times that tests entered it, in a picture of their coverage. */
+  readonly count?: number;
 }
 
 export type ChartCause = 'event' | 'after' | 'always' | 'done' | 'error' | 'snapshot';
@@ -42,6 +44,8 @@ export interface ChartTransition {
   readonly actions?: readonly string[];
   readonly isReentry?: boolean;
   readonly description?: string;
+  /** Times that tests took it, in a picture of their coverage. */
+  readonly count?: number;
 }
 
 export interface ChartDefinition {

@@ -40,6 +40,27 @@ import { setup } from 'xstate';
 export const functions = setup({}).createMachine({
   id: 'functions', context: { run: () => 1 }, initial: 'a', states: { a: { on: { go: 'b' } }, b: { on: { go: 'a' } } },
 });`,
+  'shop.js': `
+import { fromPromise, setup } from 'xstate';
+export const shop = setup({
+  actors: { charge: fromPromise(async () => 1) },
+  delays: { patience: 60_000 },
+  guards: { free: () => false },
+}).createMachine({
+  id: 'shop',
+  initial: 'open',
+  states: {
+    open: {
+      on: { pay: [{ guard: 'free', target: 'paying' }, { target: 'paying' }] },
+      after: { patience: 'lost' },
+    },
+    paying: { invoke: { src: 'charge', onDone: 'packing', onError: 'open' } },
+    packing: { initial: 'taken', states: { taken: { on: { pack: 'packed' } }, packed: { type: 'final' } }, onDone: 'sent' },
+    closed: { on: { reopen: 'open' } },
+    sent: { type: 'final' },
+    lost: { type: 'final' },
+  },
+});`,
   'false-invariant.js': `${LAMP}\nexport const invariants = { 'few presses': (s) => s.context.presses < 3 };`,
   'wrong-driver.js': `
 export const driver = () => {
@@ -80,6 +101,29 @@ describe('test', () => {
     expect(coverage.states).toEqual({ reached: 3, all: 3, missing: [], excused: 0 });
     expect(score.survivors).toEqual([]);
     expect(score.killed).toBeGreaterThan(10);
+  });
+
+  test('draws what they took, with counts, and what they left out in red', async () => {
+    const out = at('pictures');
+    const few = ['--steps', '300', '--no-restarts'];
+    const done = await run('test', at('shop.js'), ...few, '--picture', out, '--json');
+    const { picture } = JSON.parse(done.out);
+    expect(picture).toBe(join(out, 'shop-coverage.svg'));
+    const svg = readFileSync(picture, 'utf8');
+    const labels = [...svg.matchAll(/<text[^>]*>([^<]* ×[^<]*)<\/text>/g)].map(([, text]) => text);
+    const shown = labels.map((text) => String(text).replace(/[1-9]\d*/, 'N')).sort();
+    expect(shown).toEqual([
+      'after patience ×N',
+      'charge done ×N',
+      'charge failed ×N',
+      'done ×N',
+      'pack ×N',
+      'pay [free | else] ×0 ×N',
+      'reopen ×0',
+    ]);
+    expect(svg.match(/class="state [^"]*untaken" data-state="closed"/g)).toHaveLength(1);
+    const file = await run('test', at('shop.js'), ...few, '--picture', at('shop.js'));
+    expect([file.code, file.err]).toEqual([74, expect.stringContaining('shop.js')]);
   });
 
   test('shrinks a failure, writes it, and plays it again', async () => {
