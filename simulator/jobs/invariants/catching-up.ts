@@ -18,14 +18,17 @@ import { type Word, Words } from './reading-words.ts';
 /** Clocks run up to a hundredth too fast. */
 const PACE = 0.98;
 
-/** It would end the job there, or move the deadline, had the gate taken it. */
+/** It would end the job there, or move the deadline, had the gate taken it, and no later word has overtaken it. */
 function wouldChange({ event }: Word, one: HeardDatacenter): boolean {
-  const { type, figures } = event as {
+  const { type, figures, leaderFence } = event as {
     readonly type: string;
-    readonly figures?: { readonly extensionsMs: number };
+    readonly figures?: { readonly elapsedMs: number; readonly extensionsMs: number };
+    readonly leaderFence?: number;
   };
   if (type === 'final.reported') return true;
-  return figures !== undefined && figures.extensionsMs > one.extensionsMs;
+  if (figures === undefined) return false;
+  const isOld = leaderFence === one.leaderFence && figures.elapsedMs < one.elapsedMs;
+  return !isOld && figures.extensionsMs > one.extensionsMs;
 }
 
 const isDeclaration = ({ context, before }: GateTurn): boolean =>

@@ -46,6 +46,10 @@ describe('a gate that was restarted', () => {
   testVerdicts(decidesWhenCaughtUp, {
     good: {
       'takes the credit that stands next': () => heard().turn(71_100, credit, {}, from(3)),
+      'a later report has overtaken the credit, which was withdrawn': () =>
+        heard()
+          .turn(71_040, said('progress.reported'), {}, { ...G1, from: JOB })
+          .turn(71_050, TIMER, decided([2, 1], 'overall', 71_050), DECLARING),
       'waits no longer than two reports': () =>
         heard().turn(91_001, TIMER, decided([2, 1], 'overall', 91_001), DECLARING),
       'has listened for as long when the budget ends meanwhile': () =>
