@@ -10,6 +10,9 @@ import { eventually } from '../kit/eventually.ts';
 import { testDirectory } from './owner-processes.ts';
 
 /** Asks for `name` and notes what it is told. */
+/** Longer than a busy machine keeps a process waiting. */
+const SHORT_MS = 1_000;
+
 function hold(lease: Lease, name = 'place') {
   const log: string[] = [];
   const claim: LeaseClaim = lease.hold(name, {
@@ -34,9 +37,9 @@ const fenceIn = (directory: string) =>
 describe('a holder', () => {
   test('holds nothing any more when it comes back from a pause, and asks again', async () => {
     const directory = testDirectory();
-    const held = hold(directoryLease(directory, { leaseMs: 150 }));
+    const held = hold(directoryLease(directory, { leaseMs: SHORT_MS }));
     await isHeld(held);
-    stall(200);
+    stall(1.5 * SHORT_MS);
     expect([held.claim.isHeld(), held.log]).toEqual([false, ['acquired 1']]);
     await isHeld(held);
     expect(held.log).toEqual(['acquired 1', 'lost', 'acquired 2']);
@@ -44,9 +47,9 @@ describe('a holder', () => {
 
   test('is told of the pause also when nobody asks whether it holds', async () => {
     const directory = testDirectory();
-    const held = hold(directoryLease(directory, { leaseMs: 150 }));
+    const held = hold(directoryLease(directory, { leaseMs: SHORT_MS }));
     await isHeld(held);
-    stall(200);
+    stall(1.5 * SHORT_MS);
     await eventually(() => expect(held.log).toContain('acquired 2'));
     expect(held.log[1]).toBe('lost');
   });
@@ -64,7 +67,7 @@ describe('a holder', () => {
     const quiet = () => {};
     const error = (fields: object) => errors.push(fields);
     const logger: Logger = { debug: quiet, info: quiet, warn: quiet, error };
-    const lease = directoryLease(testDirectory(), { leaseMs: 150, logger });
+    const lease = directoryLease(testDirectory(), { leaseMs: SHORT_MS, logger });
     const bad = lease.hold('a', {
       acquired: () => {
         throw new Error('broken');
@@ -77,17 +80,17 @@ describe('a holder', () => {
     onTestFinished(() => bad.release());
     const good = hold(lease, 'b');
     await isHeld(good);
-    stall(200);
+    stall(1.5 * SHORT_MS);
     await eventually(() => expect(good.log).toContain('lost'));
     expect(errors.slice(0, 2)).toMatchObject([{ error: 'broken' }, { error: 'broken' }]);
   });
 
   test('shares the directory with the store of its process', async () => {
     const directory = testDirectory();
-    const held = hold(directoryLease(directory, { leaseMs: 150 }));
+    const held = hold(directoryLease(directory, { leaseMs: SHORT_MS }));
     await isHeld(held);
     const store = await DirectoryLock.acquire(directory, 'store');
-    stall(200);
+    stall(1.5 * SHORT_MS);
     await eventually(() => expect(held.log).toContain('acquired 2'));
     expect(store.confirm()).toBe(true);
     store.release();
@@ -98,17 +101,17 @@ describe('a holder', () => {
 describe('two leases on one directory in one process', () => {
   test('stand in for each other and never kill themselves', async () => {
     const directory = testDirectory();
-    const first = hold(directoryLease(directory, { leaseMs: 200 }));
+    const first = hold(directoryLease(directory, { leaseMs: SHORT_MS }));
     await isHeld(first);
-    const second = hold(directoryLease(directory, { leaseMs: 200 }));
+    const second = hold(directoryLease(directory, { leaseMs: SHORT_MS }));
     await eventually(() => expect(second.log).toEqual(['stands by']));
-    stall(300);
+    stall(1.5 * SHORT_MS);
     await eventually(() => expect(first.log).toContain('lost'));
     await eventually(() => expect([...first.log, ...second.log]).toContain('acquired 2'));
     first.claim.release();
     await isHeld(second);
     const store = await DirectoryLock.acquire(directory, 'store');
-    const third = hold(directoryLease(directory, { leaseMs: 200 }));
+    const third = hold(directoryLease(directory, { leaseMs: SHORT_MS }));
     await eventually(() => expect(third.log).toEqual(['stands by']));
     // The store keeps the socket: there is no end of a connection to wait for.
     second.claim.release();
