@@ -2,7 +2,7 @@
  * Loads one machine of a user's module, with what the module says about testing it.
  *
  * A module may export `samples` ({ inputs, events, outputs }), `invariants` (functions of a snapshot, by
- * name), `unreachable` (reasons by the name of what nothing reaches) and `driver` (a function that makes a
+ * name), `validate` (validators by event type), `unreachable` (reasons by the name of what nothing reaches) and `driver` (a function that makes a
  * driver). Several machines need `--machine`.
  */
 
@@ -46,7 +46,10 @@ export async function loadMachine(
   return {
     name,
     machine,
-    samples: objectAt(path, exported, 'samples') as GivenSamples,
+    samples: {
+      validate: objectAt(path, exported, 'validate'),
+      ...objectAt(path, exported, 'samples'),
+    } as GivenSamples,
     invariants: objectAt(path, exported, 'invariants') as MachineModule['invariants'],
     unreachable: objectAt(path, exported, 'unreachable') as Unreachable,
     driver: typeof driver === 'function' ? (driver as DriverFactory) : undefined,

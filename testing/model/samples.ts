@@ -8,11 +8,13 @@
  */
 
 import type { AnyStateMachine } from 'xstate';
+import type { StandardSchema } from '../../runtime/actor.ts';
 import { SeededRandom } from '../../simulator/world/random.ts';
 import { draftOf, statesIn } from './definition.ts';
 import { learnedInput, usualValue } from './learned-input.ts';
 import { observed, textOf } from './observation.ts';
 import { Reads } from './reads.ts';
+import { validPayloads } from './schema-payloads.ts';
 import type { SentEvent } from './step.ts';
 import { type Moment, Subject } from './subject.ts';
 
@@ -32,6 +34,8 @@ export interface GivenSamples {
   readonly inputs?: Readonly<Record<string, unknown>>;
   /** Payloads by event type: what is left out has none, or is learned. Or a function that gives all events. */
   readonly events?: Readonly<Record<string, readonly object[]>> | EventsAt;
+  /** Validators by event type, as the kind has them: payloads that they refuse are not sent. */
+  readonly validate?: Readonly<Record<string, StandardSchema>>;
   /** Events that come late because the process was held up: time has passed, and no deadline was taken. */
   readonly late?: (context: Context, at: number) => ReadonlyArray<LateEvent>;
   /** What promises resolve with, by the name of their logic. */
@@ -107,7 +111,8 @@ function learnedEvents(
   payloads: Payloads,
   types: readonly string[],
 ): EventsAt {
-  const tried = (): SentEvent[] => types.flatMap((type) => withPayloads(type, payloads, reads));
+  const tried = (): SentEvent[] =>
+    types.flatMap((type) => withPayloads(type, payloads, reads, said.validate?.[type]));
   let events = tried();
   for (let round = 0; round < ROUNDS; round++) {
     probe(
@@ -132,7 +137,12 @@ function eventTypesOf(machine: AnyStateMachine): string[] {
   return [...new Set(types)];
 }
 
-function withPayloads(type: string, payloads: Payloads, reads: Reads): SentEvent[] {
+function withPayloads(
+  type: string,
+  payloads: Payloads,
+  reads: Reads,
+  schema: StandardSchema | undefined,
+): SentEvent[] {
   const own = payloads[type];
   if (own !== undefined) return own.map((payload) => ({ type, ...payload }));
   const fields = [...(reads.eventFields.get(type) ?? [])];
@@ -142,7 +152,9 @@ function withPayloads(type: string, payloads: Payloads, reads: Reads): SentEvent
   if (fields.length > 0) events.push({ type });
   for (const field of fields)
     for (const value of values) events.push({ type, ...usual, [field]: value });
-  return events.slice(0, PAYLOADS_MAX);
+  return schema === undefined
+    ? events.slice(0, PAYLOADS_MAX)
+    : validPayloads(schema, events, values, PAYLOADS_MAX);
 }
 
 function candidates({ numbers, texts }: Reads): unknown[] {

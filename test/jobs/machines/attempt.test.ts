@@ -75,17 +75,19 @@ describe('an attempt that is told to stop', () => {
 test('that was over before it was told to stop is reported once, by the process', () => {
   const attempt = stopping('cancelled').take({ type: 'handler.reported' });
   expect(effects(attempt)).toEqual(['abortHandler']);
-  expect(attempt.snapshot.status).toBe('done');
+  expect([attempt.value, attempt.snapshot.status]).toEqual(['late', 'done']);
 });
 
 describe('an attempt that nobody wants', () => {
   test('says nothing when its handler ends', () => {
     const attempt = stopping('unwanted').take(ended());
+    expect(attempt.value).toBe('dropped');
     expect(effects(attempt)).toEqual(['abortHandler', 'closeAttempt']);
   });
 
   test('says nothing when its handler does not end', () => {
     const attempt = stopping('unwanted').advance(10_001);
+    expect(attempt.value).toBe('dropped');
     expect(effects(attempt)).toEqual(['abortHandler', 'abandonHandler', 'closeAttempt']);
   });
 
@@ -103,11 +105,13 @@ describe('an attempt that nobody wants', () => {
 describe('an attempt of a worker that leaves', () => {
   test('fails so that it is run elsewhere', () => {
     const attempt = stopping('leaving').take(ended(failed));
+    expect(attempt.value).toBe('finished');
     expect(effects(attempt)).toEqual(['abortHandler', report(left)]);
   });
 
   test('succeeds when its handler did, all the same', () => {
     const attempt = stopping('leaving').take(ended(done));
+    expect(attempt.value).toBe('finished');
     expect(effects(attempt)).toEqual(['abortHandler', report(done)]);
   });
 

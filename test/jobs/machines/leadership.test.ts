@@ -44,6 +44,14 @@ describe('a follower', () => {
     expect(asked.map(([atMs]) => atMs)).toEqual([0, 1_500, 3_000, 4_500, 6_000, 7_500]);
   });
 
+  test('has no lease that could be over', async () => {
+    const { hear, asks, state } = await begin();
+    await hear({ type: 'lease.refused', request: 1, jitter: 0 });
+    asks();
+    await hear({ type: 'lease.expired' });
+    expect([state(), asks()]).toEqual(['follower', []]);
+  });
+
   test('whose lease store does not answer follows after a time', async () => {
     const { asks, advance, state } = await begin();
     asks();
@@ -228,6 +236,23 @@ describe('a leader', () => {
     expect(asks()).toEqual([]);
     await hear({ type: 'lease.renewed', request: 2 });
     expect(asks().at(-1)).toEqual([2_000, 'raiseLease', 3, 7, 40]);
+  });
+
+  test('that raises its fence hears of no failure of an earlier request', async () => {
+    const { hear, asks, state } = await lead();
+    await hear({ type: 'fence.raise', atLeast: 40 });
+    asks();
+    await hear({ type: 'leaseStore.failed', request: 1, jitter: 0.5 });
+    expect([state(), asks()]).toEqual([leading('raising'), []]);
+    await hear({ type: 'lease.raised', request: 2, fence: 40 });
+    expect(asks().at(-1)).toEqual([0, 'renewLease', 3, 40, 6_000]);
+  });
+
+  test('that raises its fence is none any more when somebody has found its lease over', async () => {
+    const { hear, state } = await lead();
+    await hear({ type: 'fence.raise', atLeast: 40 });
+    await hear({ type: 'lease.expired' });
+    expect(state()).toBe('follower');
   });
 
   test('that may not raise its fence leads no more', async () => {
