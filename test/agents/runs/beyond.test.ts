@@ -35,13 +35,9 @@ describe('a quota', () => {
       rest: { experts: { sql: command } },
     });
     expect(document.status).toBe('completed');
-    expect([outcomesOf(document), outcomesOf(document, 'u')]).toEqual([
-      ['killed', 'done'],
-      ['killed', 'done'],
-    ]);
-    expect(
-      document.tasks.map(({ failureCount, timeoutCount }) => failureCount + timeoutCount),
-    ).toEqual([0, 0]);
+    for (const id of ['t', 'u']) expect(outcomesOf(document, id)).toEqual(['killed', 'done']);
+    for (const { failureCount, timeoutCount } of document.tasks)
+      expect(failureCount + timeoutCount).toBe(0);
     expect(scene.eventsOf('quota_exhausted')).toHaveLength(2);
     expect(await why(scene, 'agent/demo/t/1')).toContain('because a quota is used up');
   });
