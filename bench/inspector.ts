@@ -1,23 +1,29 @@
 /**
  * The inspector suite: what it costs a node, and whether what it says is right.
  *
- * Cost is the CPU of this process for each turn, with and without an inspector, in rounds that take turns. The page's
+ * Cost is the CPU of this process for each turn of a runtime on disk, with and without an inspector. The page's
  * own figures are taken in a Chromium of this machine (inspector-page.ts).
  */
 
-import { createServer, request } from 'node:http';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { assign, setup } from 'xstate';
 import { createRuntime } from '../create-runtime.ts';
 import { inspectorHandler } from '../inspector/mount.ts';
 import { OWN_KINDS } from '../inspector/recording/own-kinds.ts';
 import { datacenterMachine } from '../machines/jobs/datacenter.ts';
 import { reminderMachine } from '../machines/reminder.ts';
+import { lmdbStore } from '../stores/lmdb.ts';
 import { exitFigures } from './inspector-exits.ts';
 import { PAGE_FIELDS } from './inspector-page.ts';
 import { verdicts } from './inspector-verdicts.ts';
 import { CORPUS } from './model-corpus/corpus.ts';
-import type { Field, Measured, MeasureOptions, Suite } from './suite.ts';
+import type { Measured, MeasureOptions, Suite } from './suite.ts';
 
 const counter = setup({ types: { context: {} as { n: number } } }).createMachine({
   context: { n: 0 },
@@ -31,18 +37,20 @@ export const inspector: Suite = {
   name: 'inspector',
   about: 'what an inspector costs a node, and whether it is right',
   fields: [
-    overhead(
-      'idleOverheadPercent',
-      'CPU per turn that an inspector adds while nobody looks, in %',
-      2,
-      'idle',
-    ),
-    overhead(
-      'openOverheadPercent',
-      'CPU per turn that one open page adds at 3,000 events/s, in %',
-      15,
-      'open',
-    ),
+    {
+      name: 'idleOverheadPercent',
+      about: 'CPU per turn that an inspector adds while nobody looks, in %',
+      better: 'lower',
+      goal: 2,
+      measure: measureIdle,
+    },
+    {
+      name: 'openOverheadPercent',
+      about: 'CPU per turn that one open page adds at 3,000 events/s, in %',
+      better: 'lower',
+      goal: 15,
+      measure: measureOpen,
+    },
     ...PAGE_FIELDS,
     {
       name: 'whyVerdictsRight',
@@ -61,73 +69,117 @@ export const inspector: Suite = {
   ],
 };
 
-function overhead(name: string, about: string, goal: number, sort: 'idle' | 'open'): Field {
-  return {
-    name,
-    about,
-    better: 'lower',
-    goal,
-    measure: (options) => measureOverhead(options, sort),
-  };
-}
-
-async function measureOverhead(
-  { rounds, isQuick, progress }: MeasureOptions,
-  sort: 'idle' | 'open',
-): Promise<Measured> {
-  const turns = isQuick ? 3_000 : sort === 'open' ? 30_000 : 60_000;
-  const values: number[] = [];
-  const raw: Record<'without' | 'with', number[]> = { without: [], with: [] };
-  await cpuPerTurn(turns, undefined);
-  for (let round = 0; round < rounds; round += 1) {
-    const isFirst = round % 2 === 0;
-    const first = await cpuPerTurn(turns, isFirst ? undefined : sort);
-    const second = await cpuPerTurn(turns, isFirst ? sort : undefined);
-    const [without, together] = isFirst ? [first, second] : [second, first];
-    raw.without.push(without);
-    raw.with.push(together);
-    values.push((together / without - 1) * 100);
+/**
+ * While nobody looks there is nothing that comes now and then, so batches of a runtime with an inspector and of one
+ * without take turns: what else the machine does falls upon both.
+ */
+async function measureIdle({ rounds, isQuick, progress }: MeasureOptions): Promise<Measured> {
+  const batches = isQuick ? 20 : 200;
+  const raw: Record<Side, number[]> = { without: [], with: [] };
+  const sides = { without: await counters(), with: await counters() };
+  const end = await inspectedBy(sides.with.runtime as never, 'idle');
+  for (let round = -1; round < rounds; round += 1) {
+    const spent = { without: 0, with: 0 };
+    for (let batch = 0; batch < batches; batch += 1) {
+      const order: readonly Side[] = batch % 2 === 0 ? ['without', 'with'] : ['with', 'without'];
+      for (const side of order) {
+        const before = process.cpuUsage();
+        await sides[side].turn();
+        spent[side] += cpuSince(before);
+      }
+    }
+    // The first one warms up.
+    if (round < 0) continue;
+    for (const side of SIDES) raw[side].push(spent[side] / (batches * BATCH));
     progress(`round ${round + 1} of ${rounds}`);
   }
-  const sorted = values.toSorted((one, other) => one - other);
-  const value = Number((sorted[Math.floor(sorted.length / 2)] as number).toFixed(1));
+  await end();
+  for (const side of SIDES) await sides[side].end();
+  return overheadOf(raw, batches * BATCH);
+}
+
+/** A page asks for its panels once a second: so the sides run one after the other, at 3,000 turns a second each. */
+async function measureOpen({ rounds, isQuick, progress }: MeasureOptions): Promise<Measured> {
+  const batches = isQuick ? 20 : 100;
+  const raw: Record<Side, number[]> = { without: [], with: [] };
+  for (let round = -1; round < rounds; round += 1) {
+    const order: readonly Side[] = round % 2 === 0 ? SIDES : ['with', 'without'];
+    for (const side of order) {
+      const { runtime, turn, end } = await counters();
+      const close = side === 'with' ? await inspectedBy(runtime as never, 'open') : undefined;
+      let before = process.cpuUsage();
+      for (let batch = -WARM_BATCHES; batch < batches; batch += 1) {
+        if (batch === 0) before = process.cpuUsage();
+        const startedAt = performance.now();
+        await turn();
+        const restMs = 100 - (performance.now() - startedAt);
+        if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
+      }
+      if (round >= 0) raw[side].push(cpuSince(before) / (batches * BATCH));
+      await close?.();
+      await end();
+    }
+    if (round >= 0) progress(`round ${round + 1} of ${rounds}`);
+  }
+  return overheadOf(raw, batches * BATCH);
+}
+
+type Side = 'without' | 'with';
+const SIDES = ['without', 'with'] as const;
+const BATCH = 300;
+/** Three seconds: what opening a page costs once is not what it costs for as long as it is open. */
+const WARM_BATCHES = 30;
+
+function cpuSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+function overheadOf(raw: Record<Side, number[]>, turns: number): Measured {
+  const percents = raw.without.map((alone, round) => ((raw.with[round] ?? 0) / alone - 1) * 100);
+  const sorted = percents.toSorted((one, other) => one - other);
+  const middle = Math.floor(sorted.length / 2);
+  const added = raw.without.map((alone, round) => (raw.with[round] ?? 0) - alone);
+  const addedUs = added.toSorted((one, other) => one - other)[middle] as number;
   return {
-    value,
+    value: Number((sorted[middle] as number).toFixed(1)),
     range: [sorted[0] as number, sorted.at(-1) as number],
-    rounds,
-    details: { turns, unit: 'µs of CPU per turn' },
+    rounds: percents.length,
+    details: { turns, unit: 'µs of CPU per turn', addedUs: Number(addedUs.toFixed(2)) },
     raw,
   };
 }
 
-/** Microseconds of CPU for each turn; with a page open the turns come at 3,000 a second. */
-async function cpuPerTurn(turns: number, sort: 'idle' | 'open' | undefined): Promise<number> {
-  const runtime = await createRuntime({ kinds: { counter }, telemetry: false });
-  const page = sort === undefined ? undefined : await inspectedBy(runtime as never, sort);
+/** A runtime on disk with counters, and a batch of turns of them. */
+async function counters() {
+  const folder = mkdtempSync(join(tmpdir(), 'escapement-bench-inspector-'));
+  const runtime = await createRuntime({
+    kinds: { counter },
+    store: lmdbStore(folder),
+    telemetry: false,
+  });
   for (let index = 0; index < ACTORS; index += 1) await runtime.spawn(`counter/${index}`);
   const handles = Array.from({ length: ACTORS }, (_, index) =>
     runtime.actor(`counter/${index}` as never),
-  );
-  const before = process.cpuUsage();
-  // As many a second as the measure names, for both sides: idle time would be shared out otherwise.
-  for (let done = 0; done < turns; done += 300) {
-    const startedAt = performance.now();
+  ) as ReadonlyArray<{ send(event: object): Promise<void> }>;
+  let sent = 0;
+  const turn = async (): Promise<void> => {
+    const first = sent;
+    sent += BATCH;
     await Promise.all(
-      Array.from({ length: 300 }, (_, index) =>
-        (handles[(done + index) % ACTORS] as { send(event: object): Promise<void> }).send({
-          type: 'tick',
-        }),
+      Array.from({ length: BATCH }, (_, index) =>
+        (handles[(first + index) % ACTORS] as (typeof handles)[number]).send({ type: 'tick' }),
       ),
     );
-    const restMs = 100 - (performance.now() - startedAt);
-    if (sort === 'open' && restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
-  }
-  const { user, system } = process.cpuUsage(before);
-  await page?.();
-  await runtime.stop();
-  return (user + system) / turns;
+  };
+  const end = async (): Promise<void> => {
+    await runtime.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { runtime, turn, end };
 }
 
+/** Mounts an inspector; with `open` another process looks at it as a page does. */
 async function inspectedBy(runtime: never, sort: 'idle' | 'open'): Promise<() => Promise<void>> {
   const handler = inspectorHandler(runtime);
   const server = createServer(handler);
@@ -135,47 +187,31 @@ async function inspectedBy(runtime: never, sort: 'idle' | 'open'): Promise<() =>
     server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
-  if (sort === 'open') await openPage(port);
+  const page = sort === 'open' ? await openPage(port) : undefined;
   return async () => {
+    page?.kill();
     handler.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   };
 }
 
-/** What the first panel of a page watches: the overview, a list, one actor with its turns. */
-async function openPage(port: number): Promise<void> {
-  const stream = await new Promise<string>((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path: '/api/stream' }, (answer) => {
-      answer.setEncoding('utf8').on('data', (text: string) => {
-        const [, id] = /"stream":"([^"]+)"/.exec(text) ?? [];
-        if (id !== undefined) resolve(id);
-      });
-      answer.on('error', () => {});
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
-  const address = 'counter/1@node-1';
+const WATCHED = 'counter/1@node-1';
+
+/** What several panels of a page watch: the overview, a list, one actor with its turns. */
+async function openPage(port: number): Promise<ChildProcess> {
   const watch = {
-    stream,
     overview: '5m',
     lists: { all: { limit: '50' } },
-    actors: [address],
-    turns: [address],
+    actors: [WATCHED],
+    turns: [WATCHED],
   };
-  await new Promise<void>((resolve, reject) => {
-    const headers = { 'content-type': 'application/json' };
-    const sent = request(
-      { host: '127.0.0.1', port, path: '/api/watch', method: 'POST', headers },
-      (answer) => {
-        answer.resume();
-        answer.on('end', () => resolve());
-      },
-    );
-    sent.on('error', reject);
-    sent.end(JSON.stringify(watch));
+  const program = join('bench', 'inspected-by.mjs');
+  const page = spawn(process.execPath, [program, String(port), JSON.stringify(watch)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
+  await once(page.stdout as NodeJS.ReadableStream, 'data');
+  return page;
 }
 
 async function measureVerdicts({ isQuick, progress }: MeasureOptions): Promise<Measured> {

@@ -12,8 +12,6 @@ import { deadlineName, enteredAt, lastTransitions } from '../turn-lines.ts';
 import { schemaOf } from './event-schema.ts';
 import type { LiveContext } from './live-context.ts';
 
-/** Turns that are read for when states were entered. */
-const TURNS_READ = 100;
 const EVENTS_MAX = 100;
 
 /** Undefined when there is no such actor here. */
@@ -23,7 +21,7 @@ export function actorHere(context: LiveContext, address: string): ActorDetail | 
   if (report === undefined) return undefined;
   const entry = watch.entry(address);
   const definition = context.definition(report.kind);
-  const turns = context.turns(address, TURNS_READ);
+  const turns = context.recent.of(address, report.turns);
   const entered = enteredAt(turns, report.active);
   const taken = definition && lastTransitions(turns, definition.chart);
   const deadlines = report.deadlines.map((deadline) =>

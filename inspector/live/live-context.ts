@@ -10,6 +10,7 @@ import type { ActorLine, ChartDefinition, KindDefinition, TurnLine } from '../pr
 import type { RunsSource, RunsTold } from '../runs/source.ts';
 import { redacted, type ShowRules, show } from '../shown.ts';
 import { turnLine } from '../turn-lines.ts';
+import { RecentTurns } from './recent-turns.ts';
 
 /** Time for which what was told of runs is told again. */
 const TOLD_MS = 500;
@@ -22,6 +23,7 @@ export class LiveContext {
   readonly role: string | undefined;
   /** What hosts runs of agents or map-reduce here. */
   readonly runs: RunsSource | undefined;
+  readonly recent = new RecentTurns((address, limit) => this.turns(address, limit));
   #told: { readonly at: number; readonly told: RunsTold } | undefined;
   readonly #charts = new Map<
     string,

@@ -55,6 +55,7 @@ export class NodeViews {
     this.rates.stop();
     this.histories.clear();
     this.fenced.stop();
+    this.context.recent.clear();
   }
 
   /** @throws {RuntimeError} OPTION_INVALID and what the runtime throws */
