@@ -31,7 +31,9 @@ export function actorsHere(context: LiveContext, query: ActorsQuery): LocalActor
   if (query.place !== undefined && query.place !== context.runtime.place) return { rows: [] };
   // A node that stands by shows what the host of its place shows: nothing by itself.
   if (!context.runtime.isHosting) return { rows: [] };
-  const isNarrow = query.text !== undefined || query.extensionsMin !== undefined;
+  const isNarrow = [query.text, query.extensionsMin, query.pending].some(
+    (one) => one !== undefined,
+  );
   const isIndexOrder = query.sort === undefined || query.sort === 'address';
   if (query.order === 'desc' || (query.sort === 'deadline' ? isNarrow : !isIndexOrder))
     return sorted(context, query, limit);
@@ -127,12 +129,13 @@ function indexQuery(context: LiveContext, query: ActorsQuery): ActorQuery {
 /** @throws {RuntimeError} OPTION_INVALID */
 function filterOf(
   context: LiveContext,
-  { text, extensionsMin }: ActorsQuery,
+  { text, extensionsMin, pending }: ActorsQuery,
 ): (row: ActorRow) => boolean {
   const part = text?.toLowerCase();
   const least = wholeNumber(extensionsMin, 'extensionsMin', { min: 0, max: 1_000_000, usual: 0 });
   let histories = 0;
-  return ({ address }) => {
+  return ({ address, isPending }) => {
+    if (pending === '1' && !isPending) return false;
     if (part !== undefined && !address.toLowerCase().includes(part)) return false;
     if (least === 0) return true;
     histories += 1;

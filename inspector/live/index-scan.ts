@@ -5,6 +5,7 @@
  * cost as little as a hundred; the counts are those of its last whole pass. It runs only while somebody looks.
  */
 
+import type { ActorRow } from '../../runtime/api.ts';
 import { messageOf } from '../../runtime/base/errors.ts';
 import { knob } from '../../runtime/base/knob.ts';
 import type { LiveContext } from './live-context.ts';
@@ -14,6 +15,8 @@ const PAGE_ROWS = 500;
 /** Share of the time that a scan may take, as what it rests for each ms of work. */
 const REST_PER_MS = knob('inspectorScanRestPerMs', 19);
 const REST_MIN_MS = 10;
+/** Time without a turn after which an actor that has something under way is told of. */
+export const STUCK_MS = knob('inspectorStuckMs', 60_000);
 /** Pause between two passes. */
 const PASS_EVERY_MS = 1_000;
 /** States that are counted by themselves, of all kinds together; nested values may be many. */
@@ -25,6 +28,8 @@ export interface KindCounts {
   ended: number;
   stopped: number;
   overdue: number;
+  /** Active ones that have something under way and took no turn for a while. */
+  stuck: number;
 }
 
 export interface ScanResult {
@@ -123,7 +128,9 @@ function count(
     status,
     state,
     dueAt,
-  }: { kind: string; status: string; state: string; dueAt: number | null },
+    turnAt,
+    isPending,
+  }: Pick<ActorRow, 'kind' | 'status' | 'state' | 'dueAt' | 'turnAt' | 'isPending'>,
   now: number,
 ): void {
   const counts = pass.kinds.get(kind) ?? {
@@ -132,12 +139,14 @@ function count(
     ended: 0,
     stopped: 0,
     overdue: 0,
+    stuck: 0,
   };
   pass.kinds.set(kind, counts);
   pass.total += 1;
   if (status !== 'active') counts.ended += 1;
   else counts.active += 1;
   if (status === 'stopped') counts.stopped += 1;
+  if (status === 'active' && isPending && now - turnAt > STUCK_MS.value) counts.stuck += 1;
   if (status === 'active' && dueAt !== null) {
     const leftMs = dueAt - now;
     if (leftMs < 0) counts.overdue += 1;

@@ -83,6 +83,7 @@ const VIEWS: Readonly<Record<string, View>> = {
       'stuckFor',
       'waitingFor',
       'failed',
+      'pending',
       'extensionsMin',
     ].every((name) => parameters[name] === undefined);
     const page = actorsHere(context, parameters as ActorsQuery);

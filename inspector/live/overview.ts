@@ -3,13 +3,15 @@
  */
 
 import type { Attention, KindLine, Overview } from '../protocol.ts';
-import type { IndexScan, KindCounts } from './index-scan.ts';
+import { type IndexScan, type KindCounts, STUCK_MS } from './index-scan.ts';
 import type { LiveContext } from './live-context.ts';
 import type { Rates } from './rates.ts';
 
 /** States of a kind that are shown by themselves. */
 const STATES_SHOWN = 40;
 const SOONEST = 10;
+/** Time for which a failed turn needs somebody. */
+const FAILED_MS = 300_000;
 
 export type LocalOverview = Omit<Overview, 'at' | 'missing'>;
 
@@ -25,6 +27,7 @@ export function overviewHere(
   const { result } = scan;
   // A node that stands by has no store: what is there is told by the host of its place.
   const undelivered = runtime.isHosting ? watch.undeliveredCount() : 0;
+  const failed = rates.series(FAILED_MS).failed.values.reduce((sum, value) => sum + value, 0);
   const waiting = runtime.waiting();
   const peers = watch.peers();
   return {
@@ -48,7 +51,7 @@ export function overviewHere(
     ],
     links: peers.map((peer) => ({ from: node, to: peer, isUp: true })),
     backlog: waiting.map(({ place, messages }) => ({ place, count: messages, isSilent: true })),
-    attention: attentionOf(context, result?.kinds ?? new Map(), undelivered),
+    attention: attentionOf(context, result?.kinds ?? new Map(), { undelivered, failed }),
     soonest: soonestOf(context),
     undelivered,
   };
@@ -79,21 +82,30 @@ function kindLine(
 function attentionOf(
   context: LiveContext,
   kinds: ReadonlyMap<string, KindCounts>,
-  undelivered: number,
+  { undelivered, failed }: { readonly undelivered: number; readonly failed: number },
 ): Attention[] {
   const { runtime } = context;
   const questions = context.runsTold().runs.flatMap((run) => run.questions).length;
   let overdue = 0;
   let stopped = 0;
+  let stuck = 0;
   for (const counts of kinds.values()) {
     overdue += counts.overdue;
     stopped += counts.stopped;
+    stuck += counts.stuck;
   }
   const silent = runtime.waiting().length;
   const { recordsDamaged } = runtime.metrics();
   const all: ReadonlyArray<readonly [Attention['sort'], number, string, string]> = [
     ['question', questions, '', questions === 1 ? 'question to you' : 'questions to you'],
     ['overdue', overdue, 'sort=deadline&dueWithin=0s', 'a deadline has passed and was not taken'],
+    [
+      'stuck',
+      stuck,
+      `status=active&pending=1&stuckFor=${STUCK_MS.value}ms`,
+      `have something under way and took no turn for ${STUCK_MS.value / 1_000} s`,
+    ],
+    ['failed', failed, '', 'turns failed in the last 5 minutes'],
     ['stopped', stopped, 'status=stopped', 'stopped after a failure'],
     ['undelivered', undelivered, '', 'undelivered: nobody could take it'],
     ['silentPlace', silent, '', 'places that do not answer'],

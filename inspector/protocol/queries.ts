@@ -183,6 +183,8 @@ export interface Overview {
 export interface ActorsQuery {
   /** Part of the address. */
   readonly text?: string;
+  /** `1`: those alone that have something under way, such as a message that nobody acknowledged yet. */
+  readonly pending?: string;
   readonly kind?: string;
   readonly state?: string;
   readonly tag?: string;

@@ -21,6 +21,7 @@ const NAMES = [
   'waitingFor',
   'extensionsMin',
   'failed',
+  'pending',
   'sort',
   'order',
 ] as const;
@@ -92,6 +93,16 @@ export function ActorFilters({ query }: { query: ActorsQuery }) {
           onChange={(event) => setParams({ failed: event.currentTarget.checked ? '1' : undefined })}
         />
         failed
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={query.pending === '1'}
+          onChange={(event) =>
+            setParams({ pending: event.currentTarget.checked ? '1' : undefined })
+          }
+        />
+        under way
       </label>
       <details open={more.some(Boolean)}>
         <summary>More</summary>

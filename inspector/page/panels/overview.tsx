@@ -87,6 +87,7 @@ const SORTS: Readonly<Record<string, string>> = {
 const PANELS: Readonly<Partial<Record<string, Panel>>> = {
   undelivered: 'letters',
   question: 'runs',
+  failed: 'timeline',
 };
 
 function Attention({ overview: { attention, undelivered } }: { overview: Overview }) {

@@ -9,6 +9,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { TimelineAnswer } from '../../protocol.ts';
 import { useAnswer } from '../core/api.ts';
+import { now } from '../core/clock.ts';
 import { generation, hello, isPaused } from '../core/live.ts';
 import { route } from '../core/route.ts';
 import { counted, duration, plain, timeOfDay } from '../core/words.ts';
@@ -152,6 +153,8 @@ function Timeline({
   );
 }
 
+const MINUTE = 60_000;
+
 function Tools({ view, isFolded }: { view: TimelineView; isFolded: Signal<boolean> }) {
   const isLive = hello.value?.range === undefined;
   const isWhole = view.range.value === undefined;
@@ -179,6 +182,15 @@ function Tools({ view, isFolded }: { view: TimelineView; isFolded: Signal<boolea
         }}
       >
         {isLive ? (isWhole ? 'Follows the present' : 'All of it, live') : 'All of it'}
+      </button>
+      <button
+        type="button"
+        title="Those that took a turn last, the newest on top"
+        onClick={() => {
+          view.range.value = { from: now.peek() - MINUTE, to: now.peek() };
+        }}
+      >
+        The last minute
       </button>
       <label>
         <input

@@ -8,8 +8,9 @@ import { forgetfulAccount, simulateTransfers } from '../../../examples/simulate-
 import { faint, hasBrowser, overflow, Pages, seen, texts, ticked } from './opened.ts';
 import { OwnNode } from './own-node.ts';
 
-const pages = new Pages();
 const node = new OwnNode();
+// After the node, so that a page is closed before its node is.
+const pages = new Pages();
 
 /** The page with the code of this build, of a run that was simulated and shrunk. */
 async function failureFile(): Promise<string> {

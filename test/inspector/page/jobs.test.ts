@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../kit/eventually.ts';
 import { JobsCluster } from './jobs-cluster.ts';
 import { faint, hasBrowser, overflow, Pages, seen } from './opened.ts';
+import { CLICKS_MAX, Newcomer, QUESTIONS } from './questions.ts';
 
 const cluster = new JobsCluster();
 const pages = new Pages();
@@ -66,6 +67,16 @@ describe.skipIf(!hasBrowser)('with live data', () => {
       await seen(page, '[role=dialog]', 'elkjs');
       expect(await faint(page)).toEqual([]);
     });
+  });
+});
+
+describe.skipIf(!hasBrowser)('the first page answers with three clicks at most', () => {
+  test.each(Object.entries(QUESTIONS))('%s', async (_, ask) => {
+    const page = await pages.open(cluster.page('gate'));
+    await seen(page, '.kind', 'gate-job');
+    const asks = new Newcomer(page);
+    await ask(asks);
+    expect(asks.clicks).toBeLessThanOrEqual(CLICKS_MAX);
   });
 });
 

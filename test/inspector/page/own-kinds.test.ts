@@ -6,15 +6,24 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, inject, test } from 'vitest';
+import { sendTo, setup } from 'xstate';
 import { readLines } from '../../../inspector/recording/recorded.ts';
 import { singleFile } from '../../../inspector/single-file.ts';
+import { turnKnobs } from '../../../runtime/base/knob.ts';
+import { to } from '../../../runtime/machine.ts';
 import { eventually } from '../../kit/eventually.ts';
-import { call } from '../server/inspected.ts';
+import { call, inspected } from '../server/inspected.ts';
 import { hasBrowser, Pages, seen } from './opened.ts';
 import { OwnNode, order } from './own-node.ts';
 
-const pages = new Pages();
 const own = new OwnNode();
+// After the node, so that a page is closed before its node is.
+const pages = new Pages();
+
+/** It calls somebody at a place that there is not, and nobody acknowledges it. */
+const callerMachine = setup({
+  actions: { call: sendTo(to('listener/1@nowhere'), { type: 'listener.called' }) },
+}).createMachine({ id: 'caller', entry: 'call', initial: 'calling', states: { calling: {} } });
 
 async function give(page: Page, event: string): Promise<void> {
   await page.locator('select[name=event]').selectOption(event);
@@ -44,6 +53,25 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.goto(own.at('#/overview'));
     await runtime.spawn('order/1');
     await seen(page, '.kind', 'open');
+  });
+
+  test('says what is stuck, and leads to it with a click', async () => {
+    const kinds = { caller: callerMachine };
+    const turnBack = turnKnobs({ inspectorStuckMs: 1 });
+    const { runtime, port, close } = await inspected(
+      { pageFolder: inject('pageFolder') },
+      { kinds },
+    );
+    try {
+      const { spawn } = runtime as unknown as { spawn(address: string): Promise<unknown> };
+      await spawn.call(runtime, 'caller/waits');
+      const page = await pages.open(`http://127.0.0.1:${port}/`);
+      await (await seen(page, 'section[aria-label="Needs somebody"] a', 'under way')).click();
+      await seen(page, '.rows .row', 'caller/waits');
+    } finally {
+      turnBack();
+      await close();
+    }
   });
 
   test('gives commands, and shows whether they were taken, ignored or refused', async () => {

@@ -8,8 +8,9 @@ import { eventually } from '../../kit/eventually.ts';
 import { hasBrowser, Pages, seen, texts } from './opened.ts';
 import { OwnNode, order } from './own-node.ts';
 
-const pages = new Pages();
 const own = new OwnNode();
+// After the node, so that a page is closed before its node is.
+const pages = new Pages();
 
 const words = async (page: Page): Promise<string> =>
   (await page.locator('.lane-said').textContent()) ?? '';

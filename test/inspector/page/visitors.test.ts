@@ -11,8 +11,9 @@ import { FOREIGN_NAME } from './chromium.ts';
 import { hasBrowser, overflow, Pages, seen, texts } from './opened.ts';
 import { OwnNode, order } from './own-node.ts';
 
-const pages = new Pages();
 const own = new OwnNode();
+// After the node, so that a page is closed before its node is.
+const pages = new Pages();
 
 describe.skipIf(!hasBrowser)('the page', () => {
   test('shows hostile names as text, whatever is in them', async () => {
