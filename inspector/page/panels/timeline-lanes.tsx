@@ -56,18 +56,24 @@ function LaneRow({
   );
 }
 
+const SAID_WIDTH = 420;
+/** Between the words and what they speak of, and the edge. */
+const SAID_GAP = 12;
+
 /** Words are read out by screen readers as the keys go from event to event. */
 export function Words({ view }: { view: TimelineView }) {
   const said = view.said.value;
-  const isRight = said !== undefined && said.x > view.width.value * 0.6;
+  const { x = 0, y = 0 } = said ?? {};
+  const isRight = x > view.width.value / 2;
+  const room = (isRight ? x : view.width.value - x) - SAID_GAP;
   return (
     <div
       class={`lane-said ${said === undefined ? 'none' : ''} ${isRight ? 'right' : ''}`}
       role="status"
-      style={{ transform: `translate(${said?.x ?? 0}px,${said?.y ?? 0}px)` }}
+      style={{ transform: `translate(${x}px,${y}px)` }}
     >
       {said !== undefined && (
-        <div>
+        <div style={{ maxWidth: `${Math.min(SAID_WIDTH, room)}px` }}>
           {said.lines.map((line, index) => (
             <p key={index}>{line}</p>
           ))}
