@@ -15,7 +15,14 @@ import { follow, GrowingFile } from '../render/growing-file.ts';
 import { type Output, printable } from '../render/output.ts';
 import { printTable } from '../render/table.ts';
 import { momentText } from '../render/time-text.ts';
-import { type DataOptions, looking, runOf, withDataOptions } from './options.ts';
+import {
+  type DataOptions,
+  looking,
+  runOf,
+  valueText,
+  whereText,
+  withDataOptions,
+} from './options.ts';
 import { seconds } from './progress.ts';
 
 export function statusCommand({ output }: Surroundings): Command {
@@ -89,14 +96,20 @@ export function questionsCommand({ output }: Surroundings): Command {
       });
       if (json === true) output.line(JSON.stringify({ questions }, null, 2));
       else if (questions.length === 0) output.line('There are no questions.');
-      else for (const each of questions) printQuestion(each, output);
+      else {
+        for (const each of questions) printQuestion(each, output);
+        const example = `escapement agents answer ${questions[0]?.id} …${whereText(data)}`;
+        output.line(output.paint('dim', `Answer: ${example}`));
+      }
     });
 }
 
 function printQuestion(question: QuestionDocument, output: Output): void {
-  const { id, task, text, options, keys, allow, askedAtMs } = question;
-  output.line(`${id}  task ${task}, asked ${momentText(askedAtMs)}`);
+  const { id, task, kind, text, options, keys, allow, context, askedAtMs } = question;
+  const from = kind === 'agent' ? 'asked by its agent' : 'out of time too often, asked';
+  output.line(`${id}  task ${task}, ${from} ${momentText(askedAtMs)}`);
   output.line(`  ${printable(text)}`);
+  if (context !== null) output.line(`  about: ${printable(valueText(context))}`);
   for (const [index, option] of (options ?? allow ?? []).entries())
     output.line(`  ${index + 1}. ${printable(option)}${keys === null ? '' : ` (${keys[index]})`}`);
 }

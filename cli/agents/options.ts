@@ -11,6 +11,8 @@ import { messageOf } from '../../runtime/base/errors.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { printable } from '../render/output.ts';
 
+const DEFAULT_DATA = '.escapement';
+
 export interface DataOptions {
   readonly data: string;
   readonly json?: boolean;
@@ -18,7 +20,7 @@ export interface DataOptions {
 
 export function withDataOptions(command: Command): Command {
   return command
-    .option('--data <dir>', 'directory of the runs', '.escapement')
+    .option('--data <dir>', 'directory of the runs', DEFAULT_DATA)
     .option('--json', 'print JSON');
 }
 
@@ -37,6 +39,14 @@ export function collectSetting(text: string, before?: readonly string[]): readon
   }
   return collect(text, before);
 }
+
+/** What a person adds to a command that looks at the same directory. */
+export const whereText = (data: string): string =>
+  data === DEFAULT_DATA ? '' : ` --data ${printable(data)}`;
+
+/** A text as it is, anything else as JSON. */
+export const valueText = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
 
 /** Opens the data to be looked at, for as long as `read` takes. */
 export async function looking<T>(

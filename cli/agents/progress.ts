@@ -19,6 +19,11 @@ const SHOWN: Readonly<Record<string, (record: EventRecord) => string>> = {
   agent_stalled: ({ message }) => `warning: ${message}`,
   task_done: ({ task_id }) => `${task_id}: done`,
   task_failed: ({ task_id, error, reason }) => `${task_id}: failed (${error ?? reason})`,
+  malformed_line: ({ agent_id, delegation_id, line, why, text }) =>
+    `warning: ${delegation_id ?? agent_id}: ${line === undefined ? 'a line' : `line ${line}`} is dropped: ${why}${text === undefined ? '' : `: ${text}`}`,
+  delegation_started: ({ delegation_id, expert }) =>
+    `${delegation_id}: expert ${expert} is at work`,
+  delegation_answered: ({ delegation_id }) => `${delegation_id}: answered`,
   agent_over_limit: ({ agent_id, limit }) => `warning: ${agent_id}: ${limit}`,
   answer_refused: ({ question_id }) => `warning: the answer to ${question_id} cannot be applied`,
   delegation_unsuccessful: ({ delegation_id, expert, reason }) =>

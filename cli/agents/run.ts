@@ -21,7 +21,13 @@ import { StopSignals, warningsOn } from '../node/run-process.ts';
 import { type Output, printable } from '../render/output.ts';
 import { printTable } from '../render/table.ts';
 import { MetricsFile } from './metrics-file.ts';
-import { collectSetting, type DataOptions, withDataOptions } from './options.ts';
+import {
+  collectSetting,
+  type DataOptions,
+  valueText,
+  whereText,
+  withDataOptions,
+} from './options.ts';
 import { Progress } from './progress.ts';
 
 interface RunFlags extends DataOptions {
@@ -36,7 +42,7 @@ interface RunFlags extends DataOptions {
 
 const EXITS = `
 Exit codes: 0 all tasks done, skipped or replaced, 1 a task failed or could not be reached, 3 only questions are
-left and 4 paused (with --exit-when-blocked), 64 usage, 69 not on this system, 70 internal error, 73 another
+left and 4 paused (with --exit-when-blocked) or drained, 64 usage, 69 not on this system, 70 internal error, 73 another
 process has the directory, 78 bad plan, 130 and 143 stopped by SIGINT or SIGTERM; such a run can be resumed.`;
 
 const HELP = `
@@ -129,6 +135,7 @@ async function hosting(
   // A file that cannot be written is told before anything begins.
   if (flags.metrics !== undefined) writeFileSync(flags.metrics, '');
   const host = await Host.open({ data: flags.data, logger });
+  logger.open();
   let listener: RunListener | undefined;
   try {
     const signals = new StopSignals(process, (runId) =>
@@ -201,22 +208,31 @@ function report(
       { title: 'task', text: ({ id }) => id },
       { title: 'state', text: ({ state }) => state },
       { title: 'attempts', text: ({ attempts }) => String(attempts.length), side: 'right' },
-      { title: 'why', text: whyText },
+      { title: 'result', text: resultText },
     ],
     tasks,
     output,
     '  ',
   );
-  const where = data === '.escapement' ? '' : ` --data ${data}`;
+  const where = whereText(data);
+  const failed = tasks.find(({ state }) => state === 'failed');
+  if (failed !== undefined)
+    output.line(output.paint('dim', `See "escapement agents logs ${failed.id}${where}".`));
   if (tasks.some(({ question }) => question !== null))
     output.line(output.paint('dim', `See "escapement agents questions${where}".`));
   if (status === 'paused' || status === 'interrupted')
     output.line(output.paint('dim', `Go on: escapement agents resume ${runId}${where}`));
 }
 
-/** What came of the last attempt of a task that is not done. */
-function whyText({ state, attempts }: RunDocument['tasks'][number]): string {
+const RESULT_LENGTH_MAX = 80;
+
+/** The beginning of what a task has come to, and of one that is not done how its last attempt has ended. */
+function resultText({ state, result, attempts }: RunDocument['tasks'][number]): string {
+  if (state === 'done') {
+    const text = result === null ? '' : valueText(result);
+    return text.length > RESULT_LENGTH_MAX ? `${text.slice(0, RESULT_LENGTH_MAX - 1)}…` : text;
+  }
   const last = attempts.at(-1);
-  if (state === 'done' || last === undefined || last.outcome === null) return '';
+  if (last === undefined || last.outcome === null) return '';
   return [last.outcome, last.error ?? last.reason].filter((each) => each !== null).join(': ');
 }

@@ -155,6 +155,7 @@ export async function hosting(
 ): Promise<RunDocument> {
   const logger = warningsOn(output);
   const host = await Host.open({ data: flags.data, logger });
+  logger.open();
   const stopControl = await serveControl(host);
   let listener: RunListener | undefined;
   try {

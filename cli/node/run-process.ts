@@ -45,9 +45,26 @@ export class StopSignals {
   }
 }
 
-/** Warnings and errors, on standard error. */
-export function warningsOn(output: Output): Logger {
-  const say = (level: string) => (fields: object, message: string) =>
-    output.complain(`${level}: ${message} ${JSON.stringify(fields)}\n`);
-  return { debug: () => {}, info: () => {}, warn: say('warning'), error: say('error') };
+/** A log that keeps what it is told until it is opened. */
+interface HeldLogger extends Logger {
+  open(): void;
+}
+
+/**
+ * Warnings and errors, on standard error. It is opened when the directory of the run is: what goes wrong before that is
+ * thrown, and told once.
+ */
+export function warningsOn(output: Output): HeldLogger {
+  const held: string[] = [];
+  let isOpen = false;
+  const say = (level: string) => (fields: object, message: string) => {
+    const line = `${level}: ${message} ${JSON.stringify(fields)}\n`;
+    if (isOpen) output.complain(line);
+    else held.push(line);
+  };
+  const open = (): void => {
+    isOpen = true;
+    for (const line of held.splice(0)) output.complain(line);
+  };
+  return { debug: () => {}, info: () => {}, warn: say('warning'), error: say('error'), open };
 }

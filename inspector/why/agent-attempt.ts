@@ -131,8 +131,11 @@ const SIGNALS = {
   SIGKILL: 'It did not stop within the grace and was killed.',
 } as const;
 
-const endText = ({ signal, startedAt }: ProcessContext): string =>
-  startedAt === null ? 'Nothing was started.' : SIGNALS[signal];
+const endText = ({ signal, startedAt, stopReason }: ProcessContext): string => {
+  if (startedAt === null) return 'Nothing was started.';
+  // What an earlier process has left has nobody to ask it.
+  return stopReason === 'runtimeRestart' ? 'What was left of it was killed.' : SIGNALS[signal];
+};
 
 function aliveText(name: string, state: string, context: AgentContext, now: number): string {
   const { request, rules, delegation, question, countingSince } = context;

@@ -24,7 +24,7 @@ const failing = <TReason extends ExpertFailure>(reason: TReason) =>
 const stopping = (reason: StopReason) => ({ type: 'keepStopReason', params: reason }) as const;
 
 const malformed = noting('malformed_line', ({ event }) => ({
-  why: 'why' in event ? event.why : '',
+  ...(event.type === 'line.malformed' && { why: event.why, line: event.line, text: event.text }),
 }));
 
 const discarded = noting('line_discarded', ({ event }) => ({ reason: 'late', line: event.type }));

@@ -61,7 +61,13 @@ export type ProcessEvent =
     }
   | { readonly type: 'group.emptied' }
   | { readonly type: 'cleanup.finished' }
-  | { readonly type: 'line.malformed'; readonly why: string }
+  | {
+      readonly type: 'line.malformed';
+      readonly why: string;
+      /** Number of the line among all that it has printed, and how it begins. */
+      readonly line?: number;
+      readonly text?: string;
+    }
   | {
       readonly type: 'limit.exceeded';
       readonly limit: 'outputLimit' | 'stdinBlocked' | 'lineFailure';

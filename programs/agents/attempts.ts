@@ -8,7 +8,7 @@
 
 import type { ProcessParams } from '../../machines/agents/process-end.ts';
 import type { StopReason } from '../../machines/agents/words.ts';
-import { messageOf } from '../../runtime/base/errors.ts';
+import { excerpt, messageOf } from '../../runtime/base/errors.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
 import type { Cancel, Clock } from '../../runtime/ports/clock.ts';
 import { IdleNews, ProcessGroups } from '../processes.ts';
@@ -101,7 +101,8 @@ export class Attempts {
     const state = { strayLines: 0, hasQuota: false };
     const listener: WorkerListener = {
       event: (event) => queue.add(event),
-      malformed: (why) => queue.add({ type: 'line.malformed', why } as never),
+      malformed: (why, line, text) =>
+        queue.add({ type: 'line.malformed', why, line, text: excerpt(text) } as never),
       exceeded: (limit) => queue.add({ type: 'limit.exceeded', limit } as never),
       stray: () => {
         state.strayLines += 1;

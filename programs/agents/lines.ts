@@ -5,12 +5,13 @@
 export interface LineListener {
   /** A whole line without its end; `isWhole` is false for one that is no UTF-8. */
   line(text: string, isWhole: boolean): void;
-  /** A line that was too long, whose bytes are gone. */
-  tooLong(): void;
+  /** A line that was too long, of which only the beginning is left. */
+  tooLong(begin: string): void;
 }
 
 const LF = 0x0a;
 const CR = 0x0d;
+const BEGIN_BYTES = 100;
 const DECODER = new TextDecoder('utf-8', { fatal: true });
 
 export class Lines {
@@ -19,6 +20,8 @@ export class Lines {
   #parts: Buffer[] = [];
   #bytes = 0;
   #isTooLong = false;
+  /** Of a line that is too long. */
+  #begin = '';
 
   constructor(bytesMax: number, listener: LineListener) {
     this.#bytesMax = bytesMax;
@@ -45,6 +48,7 @@ export class Lines {
     this.#bytes += part.length;
     if (this.#bytes > this.#bytesMax) {
       this.#isTooLong = true;
+      this.#begin = (this.#parts[0] ?? part).subarray(0, BEGIN_BYTES).toString();
       this.#parts = [];
     } else this.#parts.push(part);
   }
@@ -56,7 +60,7 @@ export class Lines {
     this.#parts = [];
     this.#bytes = 0;
     this.#isTooLong = false;
-    if (wasTooLong) this.#listener.tooLong();
+    if (wasTooLong) this.#listener.tooLong(this.#begin);
     else this.#tell(bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes);
   }
 

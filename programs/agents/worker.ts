@@ -25,7 +25,8 @@ export interface WorkerEnd {
 /** Listener to a worker. Calls come in the order in which it did things. */
 export interface WorkerListener {
   event(event: LineEvent): void;
-  malformed(why: string): void;
+  /** `line`: its number among all lines, `text`: how it begins. */
+  malformed(why: string, line: number, text: string): void;
   exceeded(limit: 'outputLimit' | 'stdinBlocked' | 'lineFailure'): void;
   stray(text: string): void;
   /** Any line, or a text on standard error. */

@@ -57,12 +57,17 @@ export function syncDirectoryOf(path: string): void {
   syncEntriesNow(dirname(path));
 }
 
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a directory',
+};
+
 /** Text of a file that somebody has named; `refuse` gets why it cannot be read. */
 export function readGiven(file: string, refuse: (why: string) => Error): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (thrown) {
     const { code, message } = thrown as NodeJS.ErrnoException;
-    throw refuse(code === 'ENOENT' ? 'there is no such file' : message);
+    throw refuse(UNREADABLE[code ?? ''] ?? message);
   }
 }

@@ -99,7 +99,9 @@ export const stalled = noting('agent_stalled', ({ context: { attemptId, misses }
 }));
 
 export const malformed = noting('malformed_line', ({ event }) => ({
-  why: 'why' in event ? event.why : 'an agent that waits asks nothing more',
+  ...(event.type === 'line.malformed'
+    ? { why: event.why, line: event.line, text: event.text }
+    : { why: 'an agent that waits asks nothing more' }),
 }));
 
 export const lateResult = noting('late_result_discarded', ({ event }) => ({

@@ -89,7 +89,9 @@ export function readCommands(
 
 function readCommand(field: Field, keys: Keys): AgentCommand {
   if (field.isList) return { ...USUAL, argv: readArgv(field) };
-  const record = field.record(keys as typeof KEYS);
+  if (!field.isMap)
+    field.wrong('must be a program and its arguments as a list, or a map with command');
+  const record = field.isMap ? field.record(keys as typeof KEYS) : undefined;
   if (record === undefined) return { ...USUAL, argv: DRIVEN };
   const { command, protocol, prompt, checkpoints, quotaMatches } = record;
   const argv = command === undefined ? DRIVEN : readArgv(command);

@@ -62,7 +62,7 @@ function read(field: Field | undefined, table: OptionTable, others: Others): obj
       const value = isDuration(name) ? each.loose() : each.plain();
       const [issue] = issuesOf({ [name]: value }, table);
       if (issue === undefined) good[name] = value;
-      else each.wrong(issue.what);
+      else each.wrong(isDuration(name) ? `${issue.what}, or such as 15m` : issue.what);
     }
   }
   return good;

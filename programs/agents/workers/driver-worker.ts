@@ -38,6 +38,8 @@ export class DriverWorker implements Worker {
   readonly #listener: WorkerListener;
   readonly #attemptId: string;
   #bytes = 0;
+  /** Of the last line, from 1. */
+  #number = 0;
   /** Lines are read on when it resolves. */
   #gate: Promise<void> | undefined;
   #open = (): void => {};
@@ -168,15 +170,19 @@ export class DriverWorker implements Worker {
       this.#listener.exceeded('outputLimit');
       return false;
     }
-    if (text === undefined) this.#listener.malformed('it is no object of JSON');
-    else if (bytes > lineBytesMax)
-      this.#listener.malformed(`it is longer than ${lineBytesMax} bytes`);
+    this.#number += 1;
+    if (text === undefined) this.#malformed('it is no object of JSON', String(line));
+    else if (bytes > lineBytesMax) this.#malformed(`it is longer than ${lineBytesMax} bytes`, text);
     else {
       const read = readLine(text, true, this.#attemptId);
       if (read.kind === 'event') this.#listener.event(read.event);
-      else if (read.kind === 'malformed') this.#listener.malformed(read.why);
+      else if (read.kind === 'malformed') this.#malformed(read.why, text);
     }
     return true;
+  }
+
+  #malformed(why: string, text: string): void {
+    this.#listener.malformed(why, this.#number, text);
   }
 }
 

@@ -23,6 +23,8 @@ export class ProcessWorker extends CommandWorker {
   readonly #options: ProcessOptions;
   readonly #lines: Lines;
   #bytes = 0;
+  /** Of the last line, from 1. */
+  #number = 0;
   #isClosed = false;
 
   constructor(
@@ -37,7 +39,8 @@ export class ProcessWorker extends CommandWorker {
     const { lineBytesMax } = options;
     this.#lines = new Lines(lineBytesMax, {
       line: (text, isWhole) => this.#line(text, isWhole),
-      tooLong: () => listener.malformed(`it is longer than ${lineBytesMax} bytes`),
+      tooLong: (text) =>
+        listener.malformed(`it is longer than ${lineBytesMax} bytes`, ++this.#number, text),
     });
   }
 
@@ -76,11 +79,12 @@ export class ProcessWorker extends CommandWorker {
   }
 
   #line(text: string, isWhole: boolean): void {
+    this.#number += 1;
     const read = readLine(text, isWhole, this.#options.attemptId);
     if (read.kind === 'blank') return;
     this.#listener.seen();
     if (read.kind === 'event') this.#listener.event(read.event);
-    else if (read.kind === 'malformed') this.#listener.malformed(read.why);
+    else if (read.kind === 'malformed') this.#listener.malformed(read.why, this.#number, text);
     else {
       this.#options.log.write(`${text}\n`);
       this.#listener.stray(text);

@@ -23,13 +23,16 @@ const agents = (scene: Scene, ...args: readonly string[]) =>
 describe('the exit code', () => {
   test('is 0, 1 or 3 by what came of the tasks, and says so in words', async ({ scene }) => {
     const done = await run(scene, { coder: 'work=10' });
-    expect([done.code, done.out]).toEqual([0, expect.stringContaining('run demo completed\n')]);
+    expect([done.code, done.out]).toEqual([
+      0,
+      expect.stringMatching(/^run demo completed\n.*\n +t +done +1 +worked\n$/),
+    ]);
     const told = await run(scene, scene.path('plan.yml'));
     expect(told.out).toContain('run demo completed before; --new begins afresh');
     const fails = { coder: 'fail=no final', rest: { name: 'failing' } };
     const failed = await run(scene, fails);
     expect(failed.code).toBe(1);
-    expect(failed.out).toMatch(/t +failed +1 +failed: no/);
+    expect(failed.out).toMatch(/t +failed +1 +failed: no\nSee "escapement agents logs t --data /);
     const asks = await run(scene, { coder: 'ask=which', rest: { name: 'asking' } });
     expect([asks.code, asks.out]).toEqual([3, expect.stringContaining('agents questions --data')]);
   });
@@ -110,7 +113,11 @@ describe('the exit code', () => {
     const child = start(argsOf(scene, { coder: 'work=60000' }));
     const end = ended(child);
     await until(() => scene.read('told.log').includes('assigned'));
-    expect((await run(scene, scene.path('plan.yml'))).code).toBe(73);
+    const second = await run(scene, scene.path('plan.yml'));
+    const errors = second.err.split('\n').filter((line) => line.startsWith('error'));
+    expect([second.code, errors]).toEqual([73, [expect.stringContaining('is in use by')]]);
+    const resumed = await agents(scene, 'resume', 'demo');
+    expect(resumed).toEqual({ code: 0, out: 'run demo goes on\n', err: '' });
     const status = JSON.parse((await agents(scene, 'status', '--json')).out);
     expect(status).toMatchObject({
       runId: 'demo',
@@ -252,6 +259,10 @@ describe('progress', () => {
     const { err } = await run(scene, { coder: 'work=10' }, '--json');
     expect(err).toContain('t#1: begun\n');
     expect(err).toContain('t: done\n');
+    const odd = { coder: 'print={bad work=10', rest: { name: 'odd' } };
+    expect((await run(scene, odd)).err).toContain(
+      'warning: t#1: line 1 is dropped: it is no JSON: "{bad"\n',
+    );
     const given = { coder: 'work=10', rest: { name: 'quiet' } };
     expect((await run(scene, given, '--json', '--quiet')).err).toBe('');
   });

@@ -1,6 +1,8 @@
 /** Agents that misbehave, and options about it: each hurts its own attempt and nobody else's. */
 
+import { existsSync } from 'node:fs';
 import { expect } from 'vitest';
+import { ended, start } from '../../cli/command-line.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { AGENT_TIMEOUT, LONG, outcomesOf, type Scene, standIn, stateOf, test } from './scene.ts';
 
@@ -107,4 +109,17 @@ test('stalls do not lead to a question where they do not count', async ({ scene 
   const document = await run;
   expect(outcomesOf(document)).toEqual(['stalled', 'stalled', 'killed']);
   expect(document.tasks[0]).toMatchObject({ timeoutCount: 0, stallCount: 2, question: null });
+});
+
+test('a run whose process dies right after an attempt began, before that was saved, goes on', async ({
+  scene,
+}) => {
+  // The agent kills the process that has started it.
+  const killer = `const f=require("fs");if(f.existsSync("died")){console.log(JSON.stringify({type:"done",result:"again"}))}else{f.writeFileSync("died","");process.kill(process.ppid,"SIGKILL");setInterval(()=>{},999)}`;
+  const file = scene.write({ agents: { coder: [process.execPath, '-e', killer] } });
+  const first = await ended(start(['agents', 'run', file, '--data', scene.data, '--quiet']));
+  expect([first.code, existsSync(scene.path('died'))]).toEqual([null, true]);
+  const document = await scene.run(file);
+  expect(outcomesOf(document)).toEqual(['killed', 'done']);
+  expect(document.tasks[0]).toMatchObject({ failureCount: 0, timeoutCount: 0, result: 'again' });
 });

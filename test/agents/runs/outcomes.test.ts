@@ -95,9 +95,9 @@ test('20: lines that mean nothing are counted and hurt nobody', async ({ scene }
   });
   expect(outcomesOf(document)).toEqual(['done']);
   expect(scene.eventsOf('agent_ended')[0]).toMatchObject({ stray_lines: 1, malformed_lines: 2 });
-  expect(scene.eventsOf('malformed_line').map(({ why }) => why)).toEqual([
-    'it is no JSON',
-    'there is no type "nope"',
+  expect(scene.eventsOf('malformed_line')).toMatchObject([
+    { line: 2, text: '"{bad"', why: 'it is no JSON' },
+    { line: 3, why: 'there is no type "nope"' },
   ]);
 });
 
