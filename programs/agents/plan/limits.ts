@@ -62,7 +62,9 @@ function read(field: Field | undefined, table: OptionTable, others: Others): obj
       const value = isDuration(name) ? each.loose() : each.plain();
       const [issue] = issuesOf({ [name]: value }, table);
       if (issue === undefined) good[name] = value;
-      else each.wrong(isDuration(name) ? `${issue.what}, or such as 15m` : issue.what);
+      else if (isDuration(name) && typeof value === 'string')
+        each.wrong(`must be milliseconds, or such as 15m, got ${excerpt(value)}`);
+      else each.wrong(issue.what);
     }
   }
   return good;
