@@ -201,7 +201,7 @@ export class Attempts {
     }
     const { isEmpty } = worker;
     const isClean = isEmpty && this.#hasNothingLeft(params);
-    if (isClean) this.#forget(params);
+    if (isClean) void this.#forget(params);
     const { strayLines } = state;
     const event = { type: 'process.exited', exitCode, signal, strayLines, isEmpty, isClean };
     queue.add(event);
@@ -256,15 +256,15 @@ export class Attempts {
       const error = messageOf(thrown);
       this.#services.logger.warn({ attemptId, error }, 'an attempt could not be cleaned up');
     }
-    this.#forget(params);
+    await this.#forget(params);
     await this.#told(params, address, { type: 'cleanup.finished' });
   }
 
-  #forget(params: ProcessParams): void {
+  async #forget(params: ProcessParams): Promise<void> {
     const running = this.#running.get(keyOf(params));
-    running?.idle.close();
-    running?.worker.release();
     this.#running.delete(keyOf(params));
+    running?.idle.close();
+    await running?.worker.release();
   }
 
   #line(

@@ -59,7 +59,7 @@ export class Compaction {
     if (group !== undefined && !this.#groups.isEmpty(group))
       await this.#groups.terminate(group, []);
     await this.#groups.killMarked(this.#mark);
-    this.#command.release();
+    await this.#command.release();
   }
 }
 

@@ -51,5 +51,6 @@ export interface Worker {
   /** Leaves what it prints where it is for a while. */
   pause(): void;
   resume(): void;
-  release(): void;
+  /** Lets go of it, once what it had printed is read. */
+  release(): Promise<void>;
 }

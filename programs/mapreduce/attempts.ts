@@ -184,7 +184,7 @@ export class Attempts {
     const isLast = index + 1 === stepsOf(plan, params.role).length;
     const isClean =
       isLast && exitCode === 0 && plan.about.git === null && this.#hasNothingLeft(params);
-    if (isClean) this.#forget(params, true);
+    if (isClean) void this.#forget(params, true);
     this.#tell(params, { type: 'command.ended', index, exitCode, signal, isClean, isQuota });
     if (error !== null)
       this.#services.logger.warn(
@@ -262,15 +262,16 @@ export class Attempts {
     } catch (thrown) {
       failure = messageOf(thrown);
     }
-    this.#forget(params, failure === null);
+    await this.#forget(params, failure === null);
     this.#tell(params, { type: 'cleanup.finished', failure, worktree });
   }
 
-  #forget(params: AgentParams, isClean: boolean): void {
-    this.#places.release(this.#mark(params).value, isClean);
-    for (const { command } of this.#running.get(keyOf(params)) ?? []) command.release();
+  async #forget(params: AgentParams, isClean: boolean): Promise<void> {
+    const commands = this.#running.get(keyOf(params)) ?? [];
     this.#running.delete(keyOf(params));
+    this.#places.release(this.#mark(params).value, isClean);
     this.#services.timers?.release(params.agentId);
+    await Promise.all(commands.map(({ command }) => command.release()));
   }
 
   #mark({ runId, agentId }: AgentParams): { readonly name: string; readonly value: string } {

@@ -64,7 +64,8 @@ export class Command {
   #group: number | undefined;
   #startTicks: string | undefined;
   #hasExited = false;
-  #isReleased = false;
+  #released: Promise<void> | undefined;
+  #hasEnded = false;
   #resolveBegun: (group: number | undefined) => void = () => {};
   #resolveEnded: (end: CommandEnd) => void = () => {};
   #cancelGrace: Cancel = () => {};
@@ -126,11 +127,21 @@ export class Command {
     this.#child.resume();
   }
 
-  /** Lets go of its pipes. Called when nothing of its group is left, or nobody cares. Idempotent. */
-  release(): void {
-    if (this.#isReleased) return;
-    this.#isReleased = true;
-    this.#closeSinks();
+  /**
+   * Lets go of its pipes, once what was printed before is read, which this process may have been too busy for. Called
+   * when nothing of its group is left, or nobody cares. Idempotent.
+   */
+  release(): Promise<void> {
+    this.#released ??= this.#letGo();
+    return this.#released;
+  }
+
+  async #letGo(): Promise<void> {
+    if (!this.#hasEnded) {
+      this.#child.resume();
+      await new Promise<void>((resolve) => whenDrained(this.#child, this.#clock, resolve));
+      this.#closeSinks();
+    }
     this.#child.release();
   }
 
@@ -145,6 +156,7 @@ export class Command {
   }
 
   #end(end: CommandEnd): void {
+    this.#hasEnded = true;
     this.#cancelGrace();
     this.#resolveBegun(this.#group);
     this.#closeSinks();

@@ -102,7 +102,7 @@ describe('the demo', () => {
     const { jobs, faults, takeoverMs, run } = summary;
     expect(run).toBe(2);
     expect(jobs.resumed).toBeGreaterThan(0);
-    expect(jobs.submitted).toBeGreaterThan(10);
+    expect(jobs.submitted).toBeGreaterThan(0);
     expect([jobs.open, jobs.ended]).toEqual([0, jobs.submitted + jobs.resumed]);
     expect(faults.map(({ kind }) => kind).sort()).toEqual([
       'gateRestarted',

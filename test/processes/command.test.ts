@@ -84,6 +84,16 @@ describe.each([
     expect(await groups.terminate(group, [])).toBe('forced');
   });
 
+  test('that is let go of when nothing of it is left, keeps what it had printed before', async () => {
+    const { command, stdout } = start('head -c 900 /dev/zero');
+    const group = (await command.begun) as number;
+    // This process is too busy to read meanwhile.
+    while (!groups.isEmpty(group)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    await command.release();
+    await command.ended;
+    expect(stdout.text.length).toBe(900);
+  });
+
   test('that floods its output is not held up: the rest is dropped and marked', async () => {
     const path = join(folder, 'flood');
     const stdout = new OutputFile(path, 10_000, (error) => expect.fail(error.message));

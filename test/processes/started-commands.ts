@@ -30,7 +30,7 @@ beforeEach((context) => {
 });
 afterEach(async () => {
   await groups.killMarked({ name: 'ESCAPEMENT_TEST_MARK', value: mark });
-  for (const command of started) command.release();
+  for (const command of started) await command.release();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -106,8 +106,8 @@ export abstract class CommandWorker implements Worker {
     this.command.resume();
   }
 
-  release(): void {
-    this.command.release();
+  release(): Promise<void> {
+    return this.command.release();
   }
 
   protected abstract takeOutput(chunk: Buffer): void;

@@ -130,7 +130,7 @@ export class DriverWorker implements Worker {
     this.#open();
   }
 
-  release(): void {
+  async release(): Promise<void> {
     this.resume();
   }
 

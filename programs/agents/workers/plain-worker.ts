@@ -66,9 +66,9 @@ export class PlainWorker extends CommandWorker {
     super.kill();
   }
 
-  override release(): void {
+  override release(): Promise<void> {
     this.#cancelLook();
-    super.release();
+    return super.release();
   }
 
   protected takeOutput(chunk: Buffer): void {

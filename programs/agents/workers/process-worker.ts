@@ -56,9 +56,9 @@ export class ProcessWorker extends CommandWorker {
     super.stop(reason, line);
   }
 
-  override release(): void {
+  override release(): Promise<void> {
     this.#isClosed = true;
-    super.release();
+    return super.release();
   }
 
   protected takeOutput(chunk: Buffer): void {
