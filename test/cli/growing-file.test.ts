@@ -1,4 +1,4 @@
-/** What follows a file that grows, and a log whose beginning is dropped meanwhile. */
+/** Files that grow, and a log whose beginning is dropped meanwhile, as their reader sees them. */
 
 import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -81,6 +81,7 @@ export const UNDRAWN_CONSTANTS: ReadonlyArray<readonly [reason: string, names: r
         'programs/agents/answering.ts PARTS_MIN',
         'programs/agents/compaction.ts OUTPUT_BYTES_MAX',
         'programs/agents/event-queue.ts WAITING_MAX',
+        'programs/agents/lines.ts BEGIN_BYTES',
         'programs/agents/plan/commands.ts ARGUMENTS_MAX',
         'programs/agents/plan/commands.ts MATCHES_MAX',
         'programs/agents/plan/words.ts COUNT_MAX',
