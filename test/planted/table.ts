@@ -8,7 +8,7 @@
 import type { Finding } from './hunt.ts';
 import type { Plant } from './plant.ts';
 
-const HEADER = ['| Plant | What is wrong | Found by |', '| --- | --- | --- |'];
+const HEADER = ['Plant', 'What is wrong', 'Found by'] as const;
 const NEVER = 'not yet';
 
 /** The text with its table made again, which is the last thing in it. */
@@ -25,9 +25,21 @@ export function withTable(
     const finding = findings.find((one) => one.id === id);
     const known = lines.find((line) => line.startsWith(`| ${id} `));
     const finder = finding === undefined ? finderIn(known) : finderOf(plant, finding);
-    return `| ${id} | ${says} | ${finder} |`;
+    return [id, says, finder];
   });
-  return `${[...before, ...HEADER, ...rows].join('\n')}\n`;
+  return `${[...before, ...laidOut([HEADER, ...rows])].join('\n')}\n`;
+}
+
+/** Lines of a table, the first row its header, with columns of one width each, as the formatter lays them out. */
+function laidOut(rows: ReadonlyArray<readonly string[]>): readonly string[] {
+  const [header = []] = rows;
+  const widths = header.map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)));
+  const rule = widths.map((width) => '-'.repeat(width));
+  const [first = [], ...others] = lines;
+  return [first, rule, ...others].map((cells) => `| ${cells.join(' | ')} |`);
 }
 
 /** What has found it, in a few words. */
