@@ -85,14 +85,18 @@ function act(key: string, target: HTMLElement): boolean {
   return true;
 }
 
+let isFilterAsked = false;
+
 function focusFilter(): void {
   const field = document.getElementById('filter');
+  isFilterAsked = field === null;
   if (field !== null) field.focus();
-  else {
-    go(href('actors'));
-    // The list is drawn with the next frame.
-    requestAnimationFrame(() =>
-      requestAnimationFrame(() => document.getElementById('filter')?.focus()),
-    );
-  }
+  else go(href('actors'));
+}
+
+/** Ref of the field that `/` goes to: a field that is drawn after the key takes the focus as it is drawn. */
+export function filterField(field: HTMLElement | null): void {
+  if (field === null || !isFilterAsked) return;
+  isFilterAsked = false;
+  field.focus();
 }

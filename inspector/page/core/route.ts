@@ -49,8 +49,10 @@ export function href(
 
 export const actorHref = (address: string, tab?: string): string => href('actor', address, { tab });
 
+/** Goes there at once: a key that follows acts on the view that it was pressed for. */
 export function go(to: string): void {
   location.hash = to;
+  route.value = routeOf(to);
 }
 
 /** Opens a view where the URL names none. */

@@ -2,8 +2,12 @@
  * Filters of the list of actors: each is a parameter of the URL, so that a list can be kept and sent.
  */
 
+import { useSignal } from '@preact/signals';
+import type { RefCallback } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { ActorsQuery, Overview } from '../../protocol.ts';
 import { useAnswer } from '../core/api.ts';
+import { filterField } from '../core/keys.ts';
 import { overview } from '../core/live.ts';
 import { setParams } from '../core/route.ts';
 import { plain } from '../core/words.ts';
@@ -51,13 +55,13 @@ export function ActorFilters({ query }: { query: ActorsQuery }) {
   ];
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-      <input
-        type="search"
+      <Field
+        name="text"
         id="filter"
+        inputRef={filterField}
         placeholder="Part of an address (press /)"
         aria-label="Part of an address"
-        value={query.text ?? ''}
-        onInput={later((text) => setParams({ text }))}
+        value={query.text}
       />
       <Choice name="kind" label="Kind" value={query.kind} values={kinds} />
       <Choice
@@ -169,18 +173,46 @@ function Text({
   return (
     <label>
       {label}
-      <input name={name} value={value} onInput={later((text) => setParams({ [name]: text }))} />
+      <Field name={name} value={value} />
     </label>
   );
 }
 
-let waiting: ReturnType<typeof setTimeout> | undefined;
-
-/** While somebody types nothing is asked. */
-function later(set: (text: string) => void) {
-  return (event: { readonly currentTarget: HTMLInputElement }): void => {
-    const { value } = event.currentTarget;
-    clearTimeout(waiting);
-    waiting = setTimeout(() => set(value), 200);
-  };
+/**
+ * A field that keeps what is being written, whatever is drawn meanwhile. While somebody writes nothing is asked.
+ */
+function Field({
+  name,
+  value = '',
+  inputRef = null,
+  ...others
+}: {
+  name: string;
+  value?: string | undefined;
+  inputRef?: RefCallback<HTMLInputElement> | null;
+  id?: string;
+  placeholder?: string;
+  'aria-label'?: string;
+}) {
+  const written = useSignal<string | undefined>(undefined);
+  const waiting = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(waiting.current), []);
+  return (
+    <input
+      {...others}
+      type="search"
+      ref={inputRef}
+      name={name}
+      value={written.value ?? value}
+      onInput={({ currentTarget }) => {
+        written.value = currentTarget.value;
+        clearTimeout(waiting.current);
+        waiting.current = setTimeout(() => {
+          setParams({ [name]: written.peek() });
+          written.value = undefined;
+        }, WRITTEN_MS);
+      }}
+    />
+  );
 }
+const WRITTEN_MS = 200;

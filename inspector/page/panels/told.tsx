@@ -7,6 +7,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ToldLine, ToldPage } from '../../protocol.ts';
 import { ask } from '../core/api.ts';
+import { filterField } from '../core/keys.ts';
 import { actorHref, go } from '../core/route.ts';
 import { count, moment, plain, timeOfDay } from '../core/words.ts';
 import { Rows } from '../parts/rows.tsx';
@@ -46,6 +47,7 @@ export function ToldRows({ at, total, run }: { at: number; total: number; run?: 
         <span class="hidden">Find in all that happened</span>
         <input
           id="filter"
+          ref={filterField}
           type="search"
           placeholder="actor, event, node…"
           autocomplete="off"
