@@ -32,9 +32,9 @@ export const acknowledgedIsDurable: Invariant = {
     const questions = new Questions();
     return {
       question: ({ from, counter, address, event }) => {
-        questions.seen(address, event);
         if (from !== undefined) questions.taken(from, counter as number, address, event);
       },
+      turn: ({ address, event }) => questions.turned(address, event),
       commit: (record) => disks.commit(record),
       fault: (record) => disks.fault(record),
       frame: (record) => {
@@ -62,8 +62,8 @@ class Questions {
   readonly #taken = new Map<string, Array<readonly [after: number, counter: number]>>();
   /** Addresses for answers, by pair. */
   readonly #asked = new Set<string>();
-  /** Types of events that were seen to be answered without a turn, by kind. */
-  readonly #types = new Set<string>();
+  /** Types of events that took a turn, by kind: none of them only asks. */
+  readonly #turned = new Set<string>();
 
   sent(envelope: SentEnvelope): void {
     const pair = `${envelope.from} ${envelope.to}`;
@@ -71,9 +71,8 @@ class Questions {
     this.#sent.set(pair, sent.set(envelope.counter, envelope));
   }
 
-  /** An event is answered without a turn. */
-  seen(address: string, event: Question): void {
-    this.#types.add(`${kindOf(address)} ${event?.type}`);
+  turned(address: string, event: Question): void {
+    this.#turned.add(`${kindOf(address)} ${event?.type}`);
   }
 
   taken(from: string, counter: number, to: string, event: Question): void {
@@ -90,8 +89,9 @@ class Questions {
     const taken = this.#taken.get(pair) ?? [];
     if (taken.some(([after, last]) => after < counter && counter <= last)) return true;
     const event = this.#sent.get(pair)?.get(counter)?.event;
-    const isQuestion = this.#types.has(`${kindOf(to)} ${event?.type}`);
-    return isQuestion && this.#asked.has(`${pair} ${event?.replyTo}`);
+    if (event?.replyTo === undefined) return false;
+    const isCommand = this.#turned.has(`${kindOf(to)} ${event.type}`);
+    return !isCommand && this.#asked.has(`${pair} ${event.replyTo}`);
   }
 }
 
