@@ -19,7 +19,6 @@ import type { ResolvedOptions } from './options.ts';
 import {
   type Capability,
   type CapabilityName,
-  type Command,
   type CommandAnswer,
   type Hello,
   PROTOCOL_VERSION,
@@ -27,23 +26,19 @@ import {
   type Watch,
 } from './protocol.ts';
 import { fileOf } from './recording/formats.ts';
-import { Recorder } from './recording/recorder.ts';
+import { Recording } from './recording/recording.ts';
 import { testFileOf } from './recording/test-file.ts';
 import { show } from './shown.ts';
 import type { SourceFile, SourceInspector } from './source.ts';
 import { FrameStream } from './stream.ts';
 import { ownVersion } from './version.ts';
 
-const RECORD_MS_MAX = 24 * 3_600_000;
-
 export class LiveInspector implements SourceInspector {
   readonly #options: ResolvedOptions;
   readonly #context: LiveContext;
   readonly #cluster: ClusterViews;
   readonly #hub: Hub;
-  #recorder: Recorder | undefined;
-  #unread: (() => void) | undefined;
-  #endsRecording: (() => void) | undefined;
+  readonly #recording: Recording;
 
   constructor(runtime: Runtime, options: ResolvedOptions) {
     this.#options = options;
@@ -53,6 +48,8 @@ export class LiveInspector implements SourceInspector {
     this.#context = context;
     this.#cluster = new ClusterViews(views, cluster);
     this.#hub = new Hub({ context, views, cluster: this.#cluster, idleMs });
+    this.#recording = new Recording(context, options);
+    if (options.recordsFromStart) this.#recording.begin({ kinds: options.record.kinds });
     const { watch } = context;
     const respond = responderOf(views);
     watch.answerInspectors((query) => {
@@ -60,7 +57,6 @@ export class LiveInspector implements SourceInspector {
       return respond(query);
     });
     watch.ended.addEventListener('abort', () => this.close(), { once: true });
-    if (options.recordsFromStart) this.#startRecording(undefined, options.record.kinds, undefined);
   }
 
   now(): number {
@@ -94,7 +90,7 @@ export class LiveInspector implements SourceInspector {
 
   async file(name: 'recording' | 'test', parameters: Parameters): Promise<SourceFile> {
     this.#hub.touch();
-    const recorder = this.#recorder;
+    const { recorder } = this.#recording;
     if (recorder === undefined)
       throw new RuntimeError('NOT_ALLOWED', 'Nothing is recorded here: start a recording first.');
     const lines = recorder.lines(listOf(parameters, 'address'));
@@ -127,7 +123,10 @@ export class LiveInspector implements SourceInspector {
         jobs: this.#options.jobs,
         runs: this.#options.runs,
         movesDeadlines: this.#options.deadlines,
-        record: (command) => this.#record(command),
+        record: (command) =>
+          command.type === 'record'
+            ? this.#recording.begin(command, command.forMs)
+            : this.#recording.stop(),
         newId: () => randomUUID(),
       },
       parseCommand(body),
@@ -144,7 +143,7 @@ export class LiveInspector implements SourceInspector {
   }
 
   close(): void {
-    this.#stopRecording();
+    this.#recording.close();
     this.#context.watch.answerInspectors(undefined);
     this.#hub.close('The node stops.');
   }
@@ -154,52 +153,9 @@ export class LiveInspector implements SourceInspector {
     return this.#hub.isAwake;
   }
 
-  #record(command: Extract<Command, { type: 'record' | 'stopRecording' }>): string {
-    if (command.type === 'stopRecording') {
-      const { turns = 0 } = this.#recorder?.size ?? {};
-      this.#unread?.();
-      this.#unread = undefined;
-      return `The recording has ended with ${turns} turns; it is kept until another one begins.`;
-    }
-    const forMs = Math.min(RECORD_MS_MAX, command.forMs);
-    this.#startRecording(command.addresses, command.kinds, forMs);
-    return `Recording for ${Math.round(forMs / 1_000)} s.`;
-  }
-
-  #startRecording(
-    addresses: readonly string[] | undefined,
-    kinds: readonly string[] | undefined,
-    forMs: number | undefined,
-  ): void {
-    this.#stopRecording();
-    const { runtime, node, watch } = this.#context;
-    const { record, redact } = this.#options;
-    const recorder = new Recorder(
-      {
-        now: () => this.now(),
-        definition: (kind) => this.#context.definition(kind),
-        node,
-        place: runtime.place,
-        version: ownVersion(),
-      },
-      { ...record, kinds, redact },
-    );
-    recorder.narrow(addresses, kinds);
-    this.#recorder = recorder;
-    this.#unread = runtime.inspect(recorder.read);
-    if (forMs !== undefined) this.#endsRecording = watch.later(forMs, () => this.#unread?.());
-  }
-
-  #stopRecording(): void {
-    this.#unread?.();
-    this.#unread = undefined;
-    this.#endsRecording?.();
-    this.#endsRecording = undefined;
-  }
-
   /** Turns with the contexts and events that are recorded. */
   #withRecorded(page: TurnsPage, address: string): object {
-    const recorder = this.#recorder;
+    const { recorder } = this.#recording;
     const recorded = recorder?.turnsOf(address) ?? [];
     if (recorder === undefined || recorded.length === 0) return page;
     const byTurn = new Map(recorded.map((line) => [line.turn, line]));

@@ -4,6 +4,7 @@
 
 import type { TlsOptions } from 'node:tls';
 import { RuntimeError } from '../runtime/base/errors.ts';
+import { wholeNumbers } from '../runtime/base/option.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import { type Authorize, type InspectorToken, isTokenName } from './access.ts';
 import type { JobOrders } from './commands.ts';
@@ -16,6 +17,8 @@ export interface RecordOptions {
   readonly turnsMax?: number;
   /** Bytes that are kept; beyond it the oldest go. Default 32 MiB. */
   readonly bytesMax?: number;
+  /** Directory, such as that of the store, in which it is kept too: it goes on after a restart. Default: in memory alone. */
+  readonly directory?: string;
 }
 
 export interface InspectorHandlerOptions {
@@ -73,7 +76,7 @@ export interface ResolvedOptions {
   readonly streamsMax: number;
   readonly streamBytesMax: number;
   readonly idleMs: number;
-  readonly record: Required<Omit<RecordOptions, 'kinds'>> & Pick<RecordOptions, 'kinds'>;
+  readonly record: RecordOptions & Required<Pick<RecordOptions, 'turnsMax' | 'bytesMax'>>;
   readonly recordsFromStart: boolean;
   readonly cluster: boolean;
   readonly role: string | undefined;
@@ -91,6 +94,9 @@ const COUNTS = {
   idleMs: 60_000,
 };
 const RECORD = { turnsMax: 10_000, bytesMax: 32 * 1_048_576 };
+/** Limits of a recording as a table, for the settings of a node. */
+export const RECORDING_LIMITS = wholeNumbers(RECORD);
+const RECORD_NAMES: ReadonlySet<string> = new Set(['kinds', 'directory', ...Object.keys(RECORD)]);
 const NAMES: ReadonlySet<string> = new Set([
   ...Object.keys(COUNTS),
   ...'prefix token commands redact hosts record cluster role authorize deadlines jobs runs pageFolder port host tls clock'.split(
@@ -110,6 +116,7 @@ export function resolveOptions(
     throw invalid('"prefix" of an inspector is a path such as "/inspector".');
   if (commands !== true && commands !== false && commands !== 'loopback')
     throw invalid('"commands" of an inspector is true, false or "loopback".');
+  checkRecord(record);
   const recorded = typeof record === 'object' ? { ...RECORD, ...record } : RECORD;
   const counts = { ...COUNTS, ...pick(options) };
   for (const [name, value] of Object.entries({
@@ -136,6 +143,19 @@ export function resolveOptions(
     runs: options.runs,
     pageFolder: options.pageFolder,
   };
+}
+
+/** @throws {RuntimeError} OPTION_INVALID */
+function checkRecord(record: RecordOptions | boolean): void {
+  if (typeof record === 'boolean') return;
+  for (const name of Object.keys(record))
+    if (!RECORD_NAMES.has(name))
+      throw invalid(`"record" of an inspector has no "${name}": ${[...RECORD_NAMES].join(', ')}.`);
+  const { directory, kinds } = record;
+  if (directory !== undefined && (typeof directory !== 'string' || directory === ''))
+    throw invalid('"directory" of a recording is the path of a directory.');
+  const areNames = Array.isArray(kinds) && kinds.every((kind) => typeof kind === 'string');
+  if (kinds !== undefined && !areNames) throw invalid('"kinds" of a recording is a list of names.');
 }
 
 function pick(options: InspectorHandlerOptions): Partial<typeof COUNTS> {

@@ -43,14 +43,29 @@ function statOf(path: string) {
   throw new CommandFailure(EXIT.badData, `${path}: there is no such file or directory.`);
 }
 
-/** A directory of runs may have stores of both kinds: that of agents lies within. */
+/**
+ * What is stored in a directory, with what its nodes recorded; or what they recorded alone. A directory of runs may
+ * have stores of both kinds: that of agents lies within.
+ */
 async function linesIn(path: string, open: OpenStoredData | undefined): Promise<Rested['lines']> {
+  const { keptIn, merged } = await import('../../inspector/recording/kept.ts');
+  const kept = keptIn(path);
+  const stores = storesIn(path);
+  const isStored = stores.length > 0 || kept.length === 0;
+  return merged(isStored ? await storedIn(path, stores, open) : [], kept);
+}
+
+async function storedIn(
+  path: string,
+  stores: readonly string[],
+  open: OpenStoredData | undefined,
+): Promise<Rested['lines']> {
   if (open === undefined)
     throw new CommandFailure(EXIT.unavailable, `${path}: there is nothing here to open it with.`);
   const { linesOfStored } = await import('../../inspector/recording/stored.ts');
   const { runsInDirectory } = await import('../../inspector/recording/stored-runs.ts');
   const lines: Rested['lines'] = [];
-  for (const folder of storesIn(path)) {
+  for (const folder of stores.length === 0 ? [path] : stores) {
     const data = await open(folder, 'look');
     try {
       const [header, ...rest] = linesOfStored(path, data);
@@ -67,10 +82,7 @@ async function linesIn(path: string, open: OpenStoredData | undefined): Promise<
 }
 
 function storesIn(path: string): readonly string[] {
-  const found = [path, join(path, 'agents')].filter((folder) =>
-    existsSync(join(folder, 'data.mdb')),
-  );
-  return found.length === 0 ? [path] : found;
+  return [path, join(path, 'agents')].filter((folder) => existsSync(join(folder, 'data.mdb')));
 }
 
 async function linesOfPlan(path: string, output: Output): Promise<Rested['lines']> {

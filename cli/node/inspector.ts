@@ -13,6 +13,7 @@ import { isOfJobs } from '../../http/route.ts';
 import type { Authorize } from '../../inspector/access.ts';
 import type { JobOrders } from '../../inspector/commands.ts';
 import { type InspectorHandler, inspectorHandler } from '../../inspector/mount.ts';
+import type { RecordOptions } from '../../inspector/options.ts';
 import type { RunsSource } from '../../inspector/runs/source.ts';
 import { localClient } from '../../programs/jobs/index.ts';
 import { RuntimeError } from '../../runtime/base/errors.ts';
@@ -29,6 +30,8 @@ export interface NodeInspectorOptions {
   readonly role: string;
   /** What tells of the runs that it hosts. */
   readonly runs?: RunsSource;
+  /** What it records from the start. */
+  readonly record?: RecordOptions;
   readonly tokens: HttpTokens;
   readonly hosts: readonly string[] | undefined;
   readonly logger: Logger;
@@ -36,7 +39,7 @@ export interface NodeInspectorOptions {
 
 /** @throws {RuntimeError} OPTION_INVALID */
 export function nodeInspector(options: NodeInspectorOptions): InspectorHandler {
-  const { runtime, api, role, runs, tokens, logger } = options;
+  const { runtime, api, role, runs, record, tokens, logger } = options;
   const jobs = api !== undefined && isOfJobs(api) ? ordersOf(api) : undefined;
   return inspectorHandler(runtime, {
     prefix: PREFIX,
@@ -47,6 +50,7 @@ export function nodeInspector(options: NodeInspectorOptions): InspectorHandler {
     }),
     ...(jobs !== undefined && { jobs }),
     ...(runs !== undefined && { runs }),
+    ...(record !== undefined && { record }),
   });
 }
 

@@ -177,10 +177,15 @@ class AssembledNode implements RunningNode {
   #answer(): void {
     const { api, runtime } = this.#program ?? {};
     if (runtime === undefined || this.#listener === undefined) return;
-    const { role, hosts } = this.#configuration;
+    const { role, hosts, record, data, limits } = this.#configuration;
     const { logger } = this.#log;
     const tokens = (): readonly NodeClient[] | undefined => this.#clients;
-    this.#inspector = nodeInspector({ runtime, api, role, tokens, hosts, logger });
+    this.#inspector = nodeInspector({
+      ...{ runtime, api, role, tokens, hosts, logger },
+      ...(record && {
+        record: { ...limits.recording, ...(data !== undefined && { directory: data }) },
+      }),
+    });
     if (api === undefined) {
       this.#listener.answerWith(withInspector(this.#inspector, this.#probes()));
       return;

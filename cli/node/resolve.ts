@@ -53,12 +53,16 @@ export interface NodeConfiguration extends Proofs {
   readonly shellVariables: readonly string[];
   readonly stopLimitMs: number;
   readonly log: { readonly level: LogLevel; readonly format: (typeof LOG_FORMATS)[number] };
+  /** True: the inspector records from the start, beside the data. */
+  readonly record: boolean;
   readonly jobs: JobsConfiguration;
   readonly limits: {
     readonly sockets: Readonly<Record<string, number>>;
     readonly http: Readonly<Record<string, number>>;
     /** Limits of a node of one's own kinds. */
     readonly runtime: Readonly<Record<string, number>>;
+    /** Limits of what is recorded for the inspector. */
+    readonly recording: Readonly<Record<string, number>>;
   };
   /** For the person who starts the node; none of them stops it. */
   readonly warnings: readonly string[];
@@ -114,11 +118,13 @@ export function resolveNode(sources: Sources): Resolved {
     shellVariables: settings.shellVariables ?? [],
     stopLimitMs: settings.stopLimit ?? 0,
     log: { level: settings['log.level'] ?? 'info', format: settings['log.format'] ?? 'auto' },
+    record: settings.record ?? false,
     jobs,
     limits: {
       sockets: settings['limits.sockets'] ?? {},
       http: settings['limits.http'] ?? {},
       runtime: settings['limits.runtime'] ?? {},
+      recording: settings['limits.recording'] ?? {},
     },
     warnings: [...issues.warnings, ...warningsOf(env)],
   };

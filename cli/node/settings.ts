@@ -6,10 +6,12 @@
  */
 
 import { HTTP_LIMITS } from '../../http/limits.ts';
+import { RECORDING_LIMITS } from '../../inspector/options.ts';
 import { CORES_MAX } from '../../machines/jobs/messages/client.ts';
 import { JOBS_OPTIONS, type JobsConfiguration } from '../../programs/jobs/configuration/options.ts';
 import { wrongName } from '../../programs/jobs/worker/shell-environment.ts';
 import { LIMITS } from '../../runtime/base/limits.ts';
+import type { OptionTable } from '../../runtime/base/option.ts';
 import { WEBSOCKET_LIMITS } from '../../transports/websocket/limits.ts';
 import { isHost } from './listen-address.ts';
 import {
@@ -261,21 +263,17 @@ const TABLE = {
     ...options<Partial<JobsConfiguration>>(JOBS_OPTIONS),
     meaning: 'options of the jobs system',
   },
-  'limits.sockets': {
-    roles: ROLES,
-    ...options<Record<string, number>>(WEBSOCKET_LIMITS),
-    meaning: 'limits of the sockets',
+  record: {
+    roles: STATEFUL,
+    ...SWITCH,
+    flag: '--record',
+    meaning: 'whether events and contexts are kept for the inspector, beside the data',
+    default: () => false,
   },
-  'limits.http': {
-    roles: ROLES,
-    ...options<Record<string, number>>(HTTP_LIMITS),
-    meaning: 'limits of the HTTP API',
-  },
-  'limits.runtime': {
-    roles: ['node'],
-    ...options<Record<string, number>>(LIMITS),
-    meaning: 'limits of the runtime',
-  },
+  'limits.sockets': limits(ROLES, WEBSOCKET_LIMITS, 'limits of the sockets'),
+  'limits.http': limits(ROLES, HTTP_LIMITS, 'limits of the HTTP API'),
+  'limits.runtime': limits(['node'], LIMITS, 'limits of the runtime'),
+  'limits.recording': limits(STATEFUL, RECORDING_LIMITS, 'limits of what is recorded'),
 } satisfies Record<string, Setting>;
 
 export const SETTINGS: Readonly<Record<string, Setting>> = TABLE;
@@ -287,6 +285,10 @@ export type Settings = {
     undefined
   >;
 };
+
+function limits(roles: readonly Role[], table: OptionTable, meaning: string) {
+  return { roles, ...options<Record<string, number>>(table), meaning };
+}
 
 function nodeName({ role, text }: About): string | undefined {
   const place = text(PLACES[role]);

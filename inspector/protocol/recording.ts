@@ -84,6 +84,8 @@ export type RecordedLine = { readonly at: number; readonly node: string } & (
       /** When the event was taken; `at` is when it was durable. */
       readonly takenAt: number;
       readonly event: { readonly type: string; readonly [field: string]: unknown };
+      /** Only the type of the event is known, as from a history. */
+      readonly isBare?: true;
       readonly from?: string;
       readonly counter?: number;
       /** Moment that a deadline was armed for. */

@@ -18,6 +18,20 @@ const CONTEXT_BYTES_MAX = 256 * 1024;
 export class ContextLines {
   readonly #last = new Map<string, unknown>();
 
+  get size(): number {
+    return this.#last.size;
+  }
+
+  /** The next context of this actor is whole again. */
+  forget(address: string): void {
+    this.#last.delete(address);
+  }
+
+  /** The next context of every actor is whole again. */
+  clear(): void {
+    this.#last.clear();
+  }
+
   /** Fields of the actor's next turn. */
   of(
     address: string,
@@ -26,7 +40,11 @@ export class ContextLines {
   ): ContextFields {
     if (context === undefined) return {};
     const text = JSON.stringify(context) ?? 'null';
-    if (text.length > CONTEXT_BYTES_MAX) return { contextBytes: text.length };
+    if (text.length > CONTEXT_BYTES_MAX) {
+      // A reader has nothing that the next one could be a patch upon.
+      this.#last.delete(address);
+      return { contextBytes: text.length };
+    }
     const value = redacted(JSON.parse(text), redact);
     const isFirst = !this.#last.has(address);
     const patch = isFirst ? undefined : diff(this.#last.get(address), value);

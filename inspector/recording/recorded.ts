@@ -166,17 +166,19 @@ export class Recorded {
     if (line.context !== undefined) actor.context = line.context;
     else if (line.patch !== undefined) actor.context = patched(actor.context, line.patch);
     else if (line.contextBytes !== undefined) actor.context = undefined;
-    actor.wholes.push({ event: line.event, context: actor.context });
+    const isKnown = line.context !== undefined || line.patch !== undefined;
+    const event = line.isBare === true ? undefined : line.event;
+    actor.wholes.push({ event, context: isKnown ? actor.context : undefined });
     const isNew = actor.state !== line.state || actor.turns.length === 0;
     actor.state = line.state;
     actor.turnAt = line.takenAt;
-    const { address, turn, takenAt, event, dueAt, from, counter, error, by, transitions } = line;
+    const { address, turn, takenAt, dueAt, from, counter, error, by, transitions } = line;
     actor.turns.push({
       address,
       turn,
       at: takenAt,
       ...(isTrue && { trueAt: line.at }),
-      event: event.type,
+      event: line.event.type,
       ...(dueAt !== undefined && { dueAt }),
       ...(from !== undefined && { from }),
       ...(counter !== undefined && counter > 0 && { counter }),

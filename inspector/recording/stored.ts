@@ -59,25 +59,24 @@ export function linesOfStored(
   return withDefinitions(lines);
 }
 
-function linesOf(
-  {
-    address,
-    entry,
-    record,
-  }: ReturnType<StoredSource['actors']> extends Iterable<infer TActor> ? TActor : never,
-  rows: readonly string[],
+interface StoredActor {
+  readonly address: string;
+  readonly node: string;
+  readonly kind: string;
+  readonly status: 'active' | 'done' | 'stopped';
+  readonly state: string;
+  readonly turnAt: number;
+  readonly context: unknown;
+  readonly timers: ReadonlyArray<{ readonly id: string; readonly dueAt: number }>;
+}
+
+/** The turns of its history, of which the last one has its context, its deadlines, and what it is now. */
+export function linesOfActor(
+  { address, node, kind, status, state: present, turnAt: at, context, timers }: StoredActor,
+  histories: readonly HistoryLike[],
+  redact?: (path: string, value: unknown) => unknown,
 ): RecordedLine[] {
-  const node = address.slice(address.lastIndexOf('@') + 1);
-  let stored: StoredRecordLike = {};
-  try {
-    stored = JSON.parse(record()) as StoredRecordLike;
-  } catch {
-    // A damaged record has its history still.
-  }
-  let { state } = entry;
-  const histories = rows.map((row) => JSON.parse(row) as HistoryLike);
-  const firstState = histories.find((row) => row.state !== undefined)?.state ?? state;
-  state = firstState;
+  let state = histories.find((row) => row.state !== undefined)?.state ?? present;
   const turns = histories.map((row, index): RecordedLine => {
     state = row.state ?? state;
     const isLast = index === histories.length - 1;
@@ -88,23 +87,37 @@ function linesOf(
         address,
         takenAt: row.at,
         event: { type: row.event },
-        state: isLast ? entry.state : state,
+        isBare: true,
+        state: isLast ? present : state,
       }),
-      ...(isLast && { context: redacted(stored.snapshot?.context) }),
+      ...(isLast && { context: redacted(context, redact) }),
     };
   });
-  const timers = (stored.timers ?? []).map(([id, dueAt]) => ({ id, dueAt }));
-  const at = entry.turnAt;
+  const change = status === 'active' ? 'born' : status;
   return [
     ...turns,
     { type: 'timers', at, node, address, timers },
-    {
-      type: 'actor',
-      at,
-      node,
-      address,
-      kind: entry.kind,
-      change: entry.status === 'active' ? 'born' : entry.status,
-    },
+    { type: 'actor', at, node, address, kind, change },
   ];
+}
+
+function linesOf(
+  {
+    address,
+    entry,
+    record,
+  }: ReturnType<StoredSource['actors']> extends Iterable<infer TActor> ? TActor : never,
+  rows: readonly string[],
+): RecordedLine[] {
+  let stored: StoredRecordLike = {};
+  try {
+    stored = JSON.parse(record()) as StoredRecordLike;
+  } catch {
+    // A damaged record has its history still.
+  }
+  const node = address.slice(address.lastIndexOf('@') + 1);
+  const timers = (stored.timers ?? []).map(([id, dueAt]) => ({ id, dueAt }));
+  const context = stored.snapshot?.context;
+  const histories = rows.map((row) => JSON.parse(row) as HistoryLike);
+  return linesOfActor({ ...entry, address, node, context, timers }, histories);
 }

@@ -66,6 +66,9 @@ function fileText(address: string, turns: readonly TurnOfLine[], last: TurnOfLin
     `// The machine of kind "${kind}": say where yours is.`,
     `import { machine } from './${kind}.ts';`,
     '',
+    ...(turns.some(({ isBare }) => isBare)
+      ? ['// Of some events the type alone is known: fill in what they had with them.', '']
+      : []),
     ...(isHidden
       ? [
           `// Secrets were replaced by "${REDACTED}" when this was recorded: fill in what matters.`,

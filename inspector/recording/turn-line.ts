@@ -5,7 +5,7 @@ import type { RecordedLine } from '../protocol.ts';
 export type TurnOfLine = Extract<RecordedLine, { type: 'turn' }>;
 
 type Known = 'at' | 'node' | 'address' | 'turn' | 'takenAt' | 'event' | 'state';
-type Perhaps = 'from' | 'counter' | 'dueAt' | 'did' | 'by';
+type Perhaps = 'from' | 'counter' | 'dueAt' | 'did' | 'by' | 'isBare';
 
 export type TurnFacts = Pick<TurnOfLine, Known> & {
   readonly [field in Perhaps]?: TurnOfLine[field] | undefined;
@@ -23,6 +23,7 @@ export function turnLineOf(facts: TurnFacts): TurnOfLine {
     turn,
     takenAt,
     event,
+    ...(facts.isBare && { isBare: true as const }),
     ...(from !== undefined && { from }),
     ...(counter !== undefined && { counter }),
     ...(typeof dueAt === 'number' && { dueAt }),

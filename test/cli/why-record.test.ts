@@ -3,7 +3,7 @@
  * when it is killed.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLmdbData } from '../../cli/loaders/lmdb-data.ts';
@@ -108,6 +108,40 @@ test('say the same of a living node, of its recording and of its directory after
   const converted = await escapement(['inspect', file, '--as', 'perfetto', '-o', trace]);
   expect(converted).toMatchObject({ code: 0 });
   expect(JSON.parse(readFileSync(trace, 'utf8')).traceEvents.length).toBeGreaterThan(0);
+});
+
+test('a node with --record goes on with its recording after kill -9, and its directory has it', async () => {
+  const data = cluster.freshData();
+  const first = await startShop(data, ['--record']);
+  await spawnOrder(first, 'kept', 3_600_000);
+  await add(first, 'kept');
+  // What is told of by the next but one write is in the file.
+  const folder = join(data, 'recordings', 'node-shop');
+  await until(
+    async () =>
+      readdirSync(folder)
+        .map((file) => readFileSync(join(folder, file), 'utf8'))
+        .join(''),
+    (text) => text.includes('"turn":2'),
+  );
+  await first.kill();
+  const second = await startShop(data, ['--record']);
+  await add(second, 'kept');
+  expect(await recordedTurns(second)).toBe(3);
+  await second.kill();
+
+  const out = join(cluster.folder, 'kept.jsonl');
+  const converted = await escapement(['inspect', data, '--as', 'jsonl', '-o', out]);
+  expect(converted).toMatchObject({ code: 0 });
+  const text = readFileSync(out, 'utf8');
+  expect(text.match(/"type":"turn"/g)).toHaveLength(3);
+  expect(text).toContain('"change":"crashed"');
+  expect(text).toContain('"patienceMs":3600000');
+  expect(text).not.toContain('sk-1');
+  // The kind is the user's own: its chart is known because it was recorded.
+  expect(text).toContain('"type":"definition"');
+  const why = await escapement(['why', 'order/kept', '--from', data, '--json']);
+  expect(causeOf(why)).toBe('alive');
 });
 
 /** Turns that a node has recorded until now; 0 while it records nothing. */
