@@ -15,6 +15,9 @@ export {
   type TestRuntimeOptions,
   testRuntime,
 } from '../simulator/testing.ts';
+export type { JournalTurn, Move } from './journal/journal.ts';
+export type { JournalIssue, JournalReport, SeenMove } from './journal/judge.ts';
+export { describeJournal, JournalError, testJournal } from './journal/test-journal.ts';
 export type { LintIssue } from './lint/finding.ts';
 export { lint } from './lint/lint.ts';
 export { type Coverage, coverageOf, type Unreachable } from './model/coverage.ts';

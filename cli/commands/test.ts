@@ -6,7 +6,7 @@
  */
 
 import { Command } from 'commander';
-import { parseCount } from '../arguments.ts';
+import { collect, parseCount } from '../arguments.ts';
 import type { ExitCode } from '../exit.ts';
 import type { Output } from '../render/output.ts';
 
@@ -22,6 +22,8 @@ export interface TestOptions {
   readonly sample?: number;
   readonly workers: number;
   readonly min?: number;
+  readonly journal: readonly string[];
+  readonly kind?: string;
   readonly inspect?: boolean;
   readonly restarts: boolean;
   readonly out?: string;
@@ -39,8 +41,11 @@ Examples:
   $ escapement test order.js --picture docs
   $ escapement test order.js --mutants
   $ escapement test order.js --suite "npx vitest run" --sample 40 --min 90
+  $ escapement test order.js --journal ./data
+  $ escapement test order.js --journal run.jsonl --kind order
   $ escapement test order.js --driver shop-driver.js --steps 500
   $ escapement test generate order.js --out test/order
+  $ escapement test generate order.js --out test/order --journal ./data
   $ escapement test replay escapement-failures/order-1.json --inspect
 
 Exit codes: 0 nothing failed, 1 a test failed, 2 a share is below --min, 64 usage, 65 bad module or file.`;
@@ -66,6 +71,13 @@ export function testCommand(output: Output, setExitCode: (code: ExitCode) => voi
       'least share of what was asked for; below it the exit code is 2',
       parseCount,
     )
+    .option(
+      '--journal <path>',
+      'hold the machine against a data directory or a recording, and say what was seen there and never tested; may be given again',
+      collect,
+      [],
+    )
+    .option('--kind <kind>', 'kind of the actors in a journal; default: the name of the machine')
     .option('--no-restarts', 'do not play everything again with a restart before each step')
     .option(
       '--inspect',

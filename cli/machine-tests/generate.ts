@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { journalFiles } from '../../testing/journal/journal-files.ts';
 import { generatedFiles } from '../../testing/model/generate.ts';
 import { Suite } from '../../testing/model/suite.ts';
 import type { TestOptions } from '../commands/test.ts';
@@ -10,6 +11,7 @@ import { EXIT, type ExitCode } from '../exit.ts';
 import { loadMachine } from '../loaders/machine-module.ts';
 import { importModule } from '../loaders/module-file.ts';
 import { counted, type Output, printable } from '../render/output.ts';
+import { readJournal } from './journal.ts';
 
 export async function generate(
   path: string,
@@ -30,13 +32,21 @@ export async function generate(
   const cases = [...suite.cases(options.steps)];
   const exported = await importModule(resolve(path));
   const importPath = relative(resolve(folder), resolve(path)).replaceAll('\\', '/');
-  const files = generatedFiles(cases, {
-    machine: module.machine,
-    samples: suite.samples,
+  const names = {
     name: module.name,
     importPath: importPath.startsWith('.') ? importPath : `./${importPath}`,
     isDefault: exported.default === module.machine,
-  });
+  };
+  const { machine } = module;
+  const kinds = options.kind === undefined ? [module.name, machine.id] : [options.kind];
+  const journals = await Promise.all(
+    options.journal.map((journal) => readJournal(journal, kinds, output)),
+  );
+  const actors = journals.flatMap((journal) => journal.actors);
+  const files = [
+    ...generatedFiles(cases, { machine, samples: suite.samples, ...names }),
+    ...(journals.length > 0 ? journalFiles(actors, names) : []),
+  ];
   mkdirSync(folder, { recursive: true });
   const written: Array<{ readonly file: string; readonly what: string }> = [];
   for (const { name, text, isKept } of files) {

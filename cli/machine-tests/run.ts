@@ -14,6 +14,7 @@ import { CommandFailure, EXIT, type ExitCode } from '../exit.ts';
 import { loadMachine, type MachineModule } from '../loaders/machine-module.ts';
 import { counted, grouped, type Output, printable } from '../render/output.ts';
 import { writeFailures } from './failure-file.ts';
+import { type JudgedJournal, judgeJournals, printJournal } from './judged-journal.ts';
 import { percent, printCoverage, printFailure, printScore } from './report.ts';
 import { TeamSuite } from './team-suite.ts';
 
@@ -33,6 +34,7 @@ interface Result {
   /** Path of the chart with counts. */
   readonly picture: string | undefined;
   readonly score: Scored | undefined;
+  readonly journals: readonly JudgedJournal[];
 }
 
 interface Scored extends MutationScore {
@@ -69,6 +71,7 @@ export async function runTests(
     options.mutants === true || options.suite !== undefined
       ? await scored(module, suite, cases, { ...options, oracle }, output)
       : undefined;
+  const journals = await judgeJournals(module, suite, cases, options, output);
   output.progress(undefined);
   const { graph, samples } = suite;
   const result: Result = {
@@ -84,10 +87,11 @@ export async function runTests(
     coverage,
     picture,
     score,
+    journals,
   };
   if (options.json === true) output.line(JSON.stringify(asJson(result), null, 2));
   else print(result, measures, output);
-  if (failures.length > 0) return EXIT.broken;
+  if (failures.length > 0 || journals.some(({ issues }) => issues.length > 0)) return EXIT.broken;
   return isBelow(result, measures, options.min) ? EXIT.below : EXIT.done;
 }
 
@@ -224,4 +228,5 @@ function print(result: Result, measures: readonly Measure[], output: Output): vo
   if (coverage !== undefined && measures.length > 0) printCoverage(coverage, measures, output);
   if (result.picture !== undefined) output.line(`picture: ${printable(result.picture)}`);
   if (score !== undefined) printScore(score, output);
+  for (const journal of result.journals) printJournal(journal, output);
 }

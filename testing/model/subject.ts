@@ -50,6 +50,8 @@ export class Subject {
   at = BEGINS_AT;
   /** What the machine threw; nothing happens after that. */
   thrown: unknown;
+  /** Told of each event that was taken, under the type that a history has for it, with where it was taken. */
+  onTaken: ((type: string, before: AnyMachineSnapshot) => void) | undefined;
 
   constructor(machine: AnyStateMachine) {
     this.chart = new Statechart(machine, LIMITS);
@@ -174,8 +176,10 @@ export class Subject {
 
   #take(event: { readonly type: string }): void {
     const timed = { ...event, at: this.at };
+    const before = this.snapshot;
     this.#tree.take(timed, this.at, this.#effects);
     this.#settle();
+    this.onTaken?.(event.type, before);
   }
 
   #end(step: Extract<TestStep, { type: 'resolve' | 'reject' }>): void {
@@ -185,8 +189,10 @@ export class Subject {
       step.type === 'resolve'
         ? ({ type: 'done', output: step.output } as const)
         : ({ type: 'error', error: new Error(step.message) } as const);
+    const before = this.snapshot;
     this.#tree.settle(child.session, result, this.at, this.#effects);
     this.#settle();
+    this.onTaken?.(`child ${result.type}`, before);
   }
 
   #restart(): void {
@@ -213,8 +219,10 @@ export class Subject {
       if (due === undefined) return;
       if (fired >= FIRED_MAX) throw new Error(`"${due.id}" is due at once again and again.`);
       this.at = Math.max(this.at, due.dueAt);
+      const before = this.snapshot;
       this.#tree.fire(due, this.at, this.#effects);
       this.#settle();
+      this.onTaken?.(due.event.type, before);
     }
   }
 

@@ -157,7 +157,7 @@ export async function describePaths(
 const enginesOf = (machine: AnyStateMachine): DriverFactory[] =>
   [false, true].map((restartsAlways) => () => engineDriver(machine, { restartsAlways }));
 
-async function runner(): Promise<Runner> {
+export async function runner(): Promise<Runner> {
   const globals = globalThis as unknown as Partial<Runner>;
   if (globals.describe !== undefined && globals.test !== undefined) return globals as Runner;
   // Not a dependency: who calls this runs it already.
