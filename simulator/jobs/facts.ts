@@ -31,6 +31,8 @@ export interface JobsFacts extends RunFacts {
   readonly bounds?: Bounds;
   /** Mailboxes are so small that hints are dropped by full ones. */
   readonly dropsHints?: boolean;
+  /** Nodes have room for so few open questions that those who watch keep others out. */
+  readonly refusesQuestions?: boolean;
 }
 
 export type JobsInvariant = Invariant<JobsFacts>;

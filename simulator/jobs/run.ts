@@ -220,6 +220,7 @@ function factsOf(plan: Plan, system: JobsSystem, world: World): JobsFacts {
     }),
     ...(plan.bounds !== undefined && { bounds: plan.bounds }),
     dropsHints: plan.bounds?.['limit.mailboxMax'] !== undefined,
+    refusesQuestions: plan.bounds?.['limit.questionsMax'] !== undefined,
   };
 }
 

@@ -1,11 +1,11 @@
 /**
  * Answers that clients may count on: every question is answered, or refused with a reason, and that soon.
  *
- * Two things are judged. In a run without faults, that no client has to give a call up; where a mailbox has room
- * for three, the calls of one client may drive out each other. In every run,
- * that a question which a jobs service has taken is answered by the node that took it within the time that its
- * jobs service waits at most; where the node dies or stands still first, or its disk keeps it waiting, nothing
- * is judged. That what it says is true is TS-8.
+ * Two things are judged. In a run without faults, that no client has to give a call up; where a mailbox or a
+ * node has room for three, the calls of clients may drive out each other. In every run, that a question which a
+ * jobs service has taken is answered by the node that took it within the time that its jobs service waits at
+ * most; where the node dies or stands still first, or its disk keeps it waiting, nothing is judged. That what
+ * it says is true is TS-8.
  */
 
 import { placeOf } from '../../../runtime/base/address.ts';
@@ -23,9 +23,10 @@ type RecordOf<TType extends HistoryRecord['type']> = Extract<
 export const everyCallIsAnswered: JobsInvariant = {
   id: 'TS-7',
   kind: 'liveness',
-  says: 'Every question of a client that a jobs service has taken is answered or refused by its node within a second and the time that its jobs service waits, for datacenters and for what the client has asked before; in a run without faults, whose mailboxes are not tiny, no call is given up.',
+  says: 'Every question of a client that a jobs service has taken is answered or refused by its node within a second and the time that its jobs service waits, for datacenters and for what the client has asked before; in a run without faults, with room for messages and questions, no call is given up.',
   watch(facts, verdict) {
-    const calls = facts.isFaultFree && !facts.dropsHints ? watchCalls(verdict) : {};
+    const calls =
+      facts.isFaultFree && !facts.dropsHints && !facts.refusesQuestions ? watchCalls(verdict) : {};
     return { ...calls, ...new TakenQuestions(facts, verdict).watcher };
   },
 };
@@ -69,6 +70,8 @@ class TakenQuestions {
   readonly #open = new Map<string, Taken>();
   /** Questions that others of their client may wait for. */
   readonly #lines = new Map<string, { readonly line: string; readonly untilMs: number }>();
+  /** Questions that were answered at this moment: a refusal may leave before the turn that took it is shown. */
+  #justTold = { atMs: 0, questions: new Set<string>() };
   readonly #hindrances = new Hindrances();
 
   constructor(facts: JobsFacts, verdict: Verdict) {
@@ -91,6 +94,8 @@ class TakenQuestions {
     if (this.#open.size > 0) this.#findLate(record.atMs);
     const replyTo = questionIn(record);
     if (replyTo === undefined) return;
+    const { atMs, questions } = this.#justTold;
+    if (atMs === record.atMs && questions.has(replyTo)) return;
     const fromMs = IN_LINE.has(record.event.type) ? this.#joinLine(record, replyTo) : record.atMs;
     if (!this.#hindrances.wasNone(record.atMs)) return;
     const waitsMs = WAITS_MS[record.event.type] ?? DATACENTERS_WAIT_MS;
@@ -111,8 +116,10 @@ class TakenQuestions {
   }
 
   #frame(record: RecordOf<'frame'>): void {
-    if (this.#open.size === 0 && this.#lines.size === 0) return;
+    const { atMs } = record;
+    if (this.#justTold.atMs !== atMs) this.#justTold = { atMs, questions: new Set() };
     for (const { to, event } of repliesIn(record)) {
+      this.#justTold.questions.add(to);
       if (this.#open.has(to)) this.#findLate(record.atMs);
       if (this.#open.delete(to)) this.#verdict.exercised();
       // One that is refused may be worked off all the same.

@@ -78,6 +78,18 @@ test('TS-7 holds: the node died, or its disk is slow', () => {
   expect(whatBroke(everyCallIsAnswered, later('', slowed), FAULTS)).toEqual([]);
 });
 
+test('TS-7 holds: the refusal left just before the turn that took the question was shown', () => {
+  const early = (betweenMs: number) =>
+    history().add('a-1', reply).at(betweenMs).add('a-1', taken).at(10_000).add('a-2', crashed);
+  expect(whatBroke(everyCallIsAnswered, early(0), FAULTS)).toEqual([]);
+  expect(whatBroke(everyCallIsAnswered, early(1), FAULTS)).toHaveLength(1);
+});
+
+test('TS-7 holds: nodes have room for three questions, and watchers keep others out', () => {
+  const facts = { refusesQuestions: true };
+  expect(whatBroke(everyCallIsAnswered, answered('unknown'), facts)).toEqual([]);
+});
+
 test('TS-7 is broken: a jobs service took a question, and its node says nothing', () => {
   const other = { ...reply, frame: reply.frame.replace('ask/1', 'ask/2') };
   expect(whatBroke(everyCallIsAnswered, later('a-1', other), FAULTS)).toEqual([
