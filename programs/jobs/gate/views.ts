@@ -20,6 +20,7 @@ import type {
 import type { ClockReading } from '../../../machines/jobs/messages/fields.ts';
 import type { WorkflowResultEntry } from '../../../machines/jobs/messages/gate.ts';
 import type { JobStatus } from '../../../machines/jobs/words.ts';
+import { RuntimeError } from '../../../runtime/base/errors.ts';
 import { pageOfJobs } from '../jobs-service/job-order.ts';
 import type { Steps } from '../jobs-service/slices.ts';
 import { type GateNode, readGateJob } from './node.ts';
@@ -149,18 +150,33 @@ export async function viewAt(
   datacenter: string,
   jobId: string,
   page: number,
-  timeoutMs = SERVICE_LIMIT_MS,
+  patienceMs = SERVICE_LIMIT_MS,
 ): Promise<ServiceView | undefined> {
   const service = runtime.actor(jobsServiceAddress(datacenter) as `desk/${string}`);
-  const requestId = `${jobId.slice(0, 100)}~${clock.now()}`;
-  try {
+  for (const timeoutMs of tries(patienceMs)) {
+    const requestId = `${jobId.slice(0, 100)}~${clock.now()}`;
     const asked = { type: 'job.asked', requestId, jobId, page } as const;
-    return (await service.ask(asked, { timeoutMs })) as ServiceView;
-  } catch {
-    // Whatever it was, the datacenter has not answered.
-    return undefined;
+    try {
+      return (await service.ask(asked, { timeoutMs })) as ServiceView;
+    } catch (thrown) {
+      const isLost = thrown instanceof RuntimeError && thrown.code === 'ASK_TIMED_OUT';
+      if (!isLost) return undefined;
+    }
   }
+  return undefined;
 }
+
+/** Times for which one question is asked: a lost answer costs one of them, a slow one finds a longer one. */
+function tries(patienceMs: number): readonly number[] {
+  const times: number[] = [];
+  let leftMs = patienceMs;
+  for (let timeoutMs = FIRST_TRY_MS; leftMs > 0; timeoutMs *= 2) {
+    times.push(Math.min(timeoutMs, leftMs));
+    leftMs -= timeoutMs;
+  }
+  return times;
+}
+const FIRST_TRY_MS = 5_000;
 
 function furthest({ datacenters }: GateJobContext): string | undefined {
   const took = targets(datacenters);

@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { admitNobody, admitToGateJob } from '../../../programs/jobs/gate/admission.ts';
 import { FIGURES as BEGUN } from '../figures.ts';
-import { GateStage } from './stand-ins.ts';
+import { GateStage, LOST } from './stand-ins.ts';
 
 const FIGURES = { ...BEGUN, elapsedMs: 5_000, targetDatacenters: ['A', 'B'] };
 const ORIGIN = { jobId: 'j1', datacenter: 'A', managerId: 'A.manager-1', leaderFence: 1 };
@@ -134,23 +134,39 @@ describe('a gate without its data', () => {
   });
 });
 
-test('a decision to a job that has ended is followed by a look at the jobs service there', async () => {
+/** A gate whose only datacenter has ended the job j1, and answers a look at it as told. */
+async function endedElsewhere(answer: unknown) {
   const stage = new GateStage();
-  const there = { status: 'completed', reason: null, localReason: null, gateReason: null };
-  const found = { ...there, leaderFence: 1, workflowsCompleted: 1, workflowsFailed: 0 };
-  await stage.open('A', { submit: { accepted: true }, 'job.asked': { found: true, job: found } });
+  await stage.open('A', { submit: { accepted: true }, 'job.asked': answer });
   await stage.start(['A']);
   const client = await stage.connect();
   const workflows = [{ id: 'w1', handler: 'h' }];
   await stage.during(client.submit({ jobId: 'j1', timeoutMs: 100_000, workflows }));
   await stage.until(1);
-  const { runtime } = stage.datacenter('A');
-  const job = await runtime.spawn('job/j1');
+  const job = await stage.datacenter('A').runtime.spawn('job/j1');
   await job.send({ type: 'end' } as never);
+  return stage;
+}
+
+const THERE = { status: 'completed', reason: null, localReason: null, gateReason: null };
+const FOUND = { ...THERE, leaderFence: 1, workflowsCompleted: 1, workflowsFailed: 0 };
+const ANSWER = { found: true, job: FOUND };
+
+test('a decision to a job that has ended is followed by a look at the jobs service there', async () => {
+  const stage = await endedElsewhere(ANSWER);
   await stage.until(101);
   expect(stage.job().getSnapshot().context.outcome).toMatchObject({
     status: 'completed',
     unconfirmed: [],
   });
   expect(stage.notes.filter(({ event }) => event === 'timeout.declared')).toHaveLength(1);
+});
+
+test('an answer of the jobs service that gets lost costs seconds, and not all the patience', async () => {
+  const stage = await endedElsewhere(LOST);
+  await stage.until(102);
+  expect(stage.job().getSnapshot().context.outcome).toBeNull();
+  stage.datacenter('A').script = { 'job.asked': ANSWER };
+  await stage.until(107);
+  expect(stage.job().getSnapshot().context.outcome).toMatchObject({ status: 'completed' });
 });
