@@ -10,6 +10,7 @@
  *                              └─nobody there knows the job──▶ gone ──heard again──▶ contradicted
  *   contact    heard ──nothing for silentAfterMs──▶ silent ──a word──▶ catchingUp ──caught up──▶ heard
  *                ├─gate restarted, or late─────────────────────────▶ catchingUp ──nothing heard──▶ silent
+ *                ├─took the job in time, and had it before─────────▶ catchingUp
  *                └─a word waited, is missing, or accuses and was held up──▶ catchingUp
  *
  * While the gate catches up with a datacenter it knows only what was written before. Words of that time are
@@ -100,6 +101,12 @@ const catchesUp = { target: 'catchingUp', actions: ['loseTouch', 'meet', 'see'] 
 const caughtUp = { target: 'heard', actions: ['catchUp', 'see'] } as const;
 const sees = { actions: 'see' } as const;
 const seesAgain = [{ guard: 'isHistory', ...catchesUp }, sees] as const;
+/** The answer to an earlier submission was lost, and what the job has said since may be on its way. */
+const hadIt = {
+  guard: and([stateIn({ run: 'asked' }), 'isInTime', 'isTakenBefore']),
+  target: 'catchingUp',
+  actions: ['loseTouch', 'meet'],
+} as const;
 const meets = { actions: ['meet', 'see'] } as const;
 
 export const datacenterMachine = datacenterSetup.createMachine({
@@ -173,6 +180,7 @@ export const datacenterMachine = datacenterSetup.createMachine({
             'final.reported': sees,
             'status.corrected': [{ guard: 'isEnd', ...sees }, ...seesAgain],
             'ack.received': { guard: 'isAck', ...sees },
+            'submission.answered': hadIt,
             'silence.due': [
               { guard: 'isSeenLate', ...losesTouch },
               { target: 'silent', actions: 'noteSilent' },

@@ -54,6 +54,9 @@ export const datacenterSetup = setup({
       event.type === 'submission.answered' &&
       event.accepted &&
       event.at <= context.limits.dispatchDueAt,
+    /** Of a job that has ended there its jobs service is asked. */
+    isTakenBefore: ({ event }: Args) =>
+      event.type === 'submission.answered' && !event.created && event.hasEnded !== true,
     mayHaveIt: ({ event }: Args) => words.mayHaveIt(event),
     isEnd: ({ event }: Args) => words.isEnd(event),
     isTimeout: (args: Args) => words.isTimeout(args),

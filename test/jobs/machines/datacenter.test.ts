@@ -76,6 +76,17 @@ describe('how far it is', () => {
     expect(asked().take(event).record.run).toBe(run);
   });
 
+  test('taken before, by an answer that was lost: what it has said since may be on its way', () => {
+    expect(asked().take(answer(5_000, { created: true })).states).toBe('running none heard');
+    const datacenter = asked().take(answer(5_000, { created: false }));
+    expect(datacenter.states).toBe('running none catchingUp');
+    expect(datacenter.record).toMatchObject({ metAt: 5_000, question: null });
+    datacenter.take({ type: 'datacenter.asked', nonce: 'n1', at: 5_000 } as never);
+    expect(datacenter.answers(5_100, 'n1').states).toBe('running none heard');
+    for (const more of [{ hasEnded: true }, { at: 10_001 }])
+      expect(asked().take(answer(5_000, { created: false, ...more })).record.contact).toBe('heard');
+  });
+
   test('a report, taken back by a newer leader, and an end that stays', () => {
     const datacenter = new Datacenter().says('timeout.reported', 50, { reason: 'stuck' });
     expect(datacenter.record).toMatchObject({ run: 'reported', report: 'stuck' });
