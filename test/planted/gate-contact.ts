@@ -221,4 +221,30 @@ export const gateContactPlants: readonly Plant[] = [
     ],
     suite: 'test/jobs/scenarios/gate-outcomes.test.ts',
   },
+  {
+    id: 'P329',
+    area: 'gate',
+    says: 'A datacenter that had the job before it answered is known at once: what the job has said there since is not waited for.',
+    edits: [
+      {
+        file: 'machines/jobs/datacenter.ts',
+        find: "            'submission.answered': hadIt,\n",
+        replace: '',
+      },
+    ],
+    plan: '2045101-GA-10.json',
+  },
+  {
+    id: 'P330',
+    area: 'gate',
+    says: 'A look at the jobs service of a datacenter, whose answer is lost, takes as long as a datacenter may be silent.',
+    edits: [
+      {
+        file: 'programs/jobs/gate/views.ts',
+        find: 'const FIRST_TRY_MS = 5_000;',
+        replace: 'const FIRST_TRY_MS = 3_600_000;',
+      },
+    ],
+    plan: '2045053-OUT-3.json',
+  },
 ];
