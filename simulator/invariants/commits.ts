@@ -60,7 +60,7 @@ export const acknowledgedIsDurable: Invariant = {
 class Questions {
   readonly #sent = new Map<string, Map<number, SentEnvelope>>();
   readonly #taken = new Map<string, Array<readonly [after: number, counter: number]>>();
-  /** Addresses for answers, by pair. */
+  /** Addresses for answers, by who was asked: whatever session named them. */
   readonly #asked = new Set<string>();
   /** Types of events that took a turn, by kind: none of them only asks. */
   readonly #turned = new Set<string>();
@@ -81,7 +81,7 @@ class Questions {
     const taken = this.#taken.get(pair) ?? [];
     taken.push([after, counter]);
     this.#taken.set(pair, taken);
-    this.#asked.add(`${pair} ${event?.replyTo}`);
+    this.#asked.add(`${to} ${event?.replyTo}`);
   }
 
   covers({ from, to, counter }: Receipt): boolean {
@@ -91,7 +91,7 @@ class Questions {
     const event = this.#sent.get(pair)?.get(counter)?.event;
     if (event?.replyTo === undefined) return false;
     const isCommand = this.#turned.has(`${kindOf(to)} ${event.type}`);
-    return !isCommand && this.#asked.has(`${pair} ${event.replyTo}`);
+    return !isCommand && this.#asked.has(`${to} ${event.replyTo}`);
   }
 }
 

@@ -95,6 +95,17 @@ describe('MS-5, what was acknowledged is durable', () => {
     expect(whatBroke(acknowledgedIsDurable, askedAgain('jobs.asked'))).toEqual([]);
   });
 
+  test('holds: it comes in another session than the question that is being answered', () => {
+    const asked = { type: 'job.asked', replyTo: 'ask/1@b-1' };
+    const taken = turn(J1, { from: 'session:other@b-1', counter: 1, event: asked });
+    const envelope = { from: J2, to: J1, counter: 7, after: 0, event: asked };
+    const story = withMark(5, 0)
+      .add('a-1', { ...taken, type: 'question' })
+      .add('b-1', frame('a-1', { envelopes: [envelope] }))
+      .add('a-1', receipt());
+    expect(whatBroke(acknowledgedIsDurable, story)).toEqual([]);
+  });
+
   test('broken: what takes a turn names the address of a question', () => {
     expect(whatBroke(acknowledgedIsDurable, askedAgain('jobCancel.requested'))).toHaveLength(1);
   });
