@@ -137,7 +137,7 @@ function retryCommand(around: Surroundings): Command {
     .option('--quiet', 'show no progress')
     .addHelpText(
       'after',
-      `${EXAMPLES}\n\nExit codes: 0 all are done, 1 nothing was selected, 3 some remain, 64 usage, 73 another run has the directory.`,
+      `${EXAMPLES}\n\nExit codes: 0 all are done, 1 nothing was selected, 3 some remain, 64 usage, 73 another run has the directory, 130 and 143 stopped by SIGINT or SIGTERM.`,
     )
     .action((itemIds: string[], options: RetryOptions) => retry(itemIds, options, around));
 }
@@ -177,6 +177,8 @@ async function retry(
       return startRun(host, prepareStored(host, last.run_id, given), input, given);
     });
     remaining += items.length - document.summary.done;
+    // Somebody has stopped it: the exit code says so, and nothing more begins.
+    if (document.status === 'interrupted') return;
   }
   around.setExitCode(remaining === 0 ? EXIT.done : EXIT.partial);
 }
@@ -191,6 +193,8 @@ function purgeCommand({ output }: Surroundings): Command {
     .action(async (itemIds: string[], options: PurgeOptions, command: Command) => {
       const { data, all = false, olderThan, workflow, yes, json } = options;
       if (yes !== true) command.error('error: this drops failed items for good: add --yes');
+      if (itemIds.length === 0 && !all && olderThan === undefined)
+        command.error('error: say what to drop: items, --older-than or --all');
       const host = await Host.open({ data });
       try {
         const isAll = all || (itemIds.length === 0 && olderThan !== undefined);
@@ -199,6 +203,13 @@ function purgeCommand({ output }: Surroundings): Command {
           ({ context }) =>
             olderThan === undefined || (context.history.at(-1)?.timestamp ?? 0) < oldest,
         );
+        const named = new Set(found.map(({ context }) => context.itemId));
+        const unknown = itemIds.find((id) => !isAll && olderThan === undefined && !named.has(id));
+        if (unknown !== undefined)
+          throw new CommandFailure(
+            EXIT.broken,
+            `There is no failed item "${printable(unknown)}". Nothing was dropped.`,
+          );
         for (const { address } of found)
           await host.runtime
             .actor(address as `failed-item/${string}`)

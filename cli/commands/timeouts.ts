@@ -1,9 +1,10 @@
 /** `timeouts list|show|stats|recommend|extend`: timers that are armed, incidents, how often limits were reached. */
 
 import { userInfo } from 'node:os';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { durationText } from '../../machines/mapreduce/words.ts';
 import { requestExtension } from '../../programs/mapreduce/control.ts';
+import type { StoredRuns } from '../../programs/mapreduce/stored-runs.ts';
 import { activeTimers, incidentOf, statisticsOf } from '../../programs/mapreduce/timeouts.ts';
 import { systemClock } from '../../runtime/system/clock.ts';
 import { parsePositiveDurationMs } from '../arguments.ts';
@@ -27,7 +28,7 @@ Examples:
   $ escapement timeouts recommend --workflow nightly
   $ escapement timeouts extend agent-7-1 --by 5m
 
-Exit codes: 0 done, 1 there is no such agent, 64 usage, 65 no such directory.`;
+Exit codes: 0 done, 1 there is no such agent or run, 64 usage, 65 no such directory.`;
 
 export function timeoutsCommand(around: Surroundings): Command {
   return new Command('timeouts')
@@ -39,6 +40,12 @@ export function timeoutsCommand(around: Surroundings): Command {
     .addCommand(extendCommand(around));
 }
 
+/** @throws {CommandFailure} where somebody has named a run that there is not */
+function checkRun(stored: StoredRuns, runId: string | undefined): void {
+  if (runId !== undefined && stored.run(runId) === undefined)
+    throw new CommandFailure(EXIT.broken, `There is no run "${printable(runId)}".`);
+}
+
 const ofRun = (command: Command): Command =>
   withDataOptions(command).option('--run <id>', 'only of this run').addHelpText('after', EXAMPLES);
 
@@ -47,6 +54,7 @@ function listCommand({ output }: Surroundings): Command {
     async ({ data, json, run }: TimeoutOptions) => {
       const now = systemClock({ unref: true }).now();
       const timers = await looking(data, ({ stored, folder }) => {
+        checkRun(stored, run);
         const live = [...stored.live()].filter(
           ({ context }) => run === undefined || context.runId === run,
         );
@@ -93,6 +101,7 @@ function statsCommand({ output }: Surroundings): Command {
     .option('--by-run', 'each run by itself, the oldest first')
     .action(async ({ data, json, run, byRun }: TimeoutOptions) => {
       const stats = await looking(data, ({ stored }) => {
+        checkRun(stored, run);
         const runs = stored
           .runs()
           .filter(({ context }) => run === undefined || context.runId === run);
@@ -108,10 +117,19 @@ function statsCommand({ output }: Surroundings): Command {
     });
 }
 
+/** As long as a limit may be. */
+const EXTENSION_MAX_MS = 60 * 86_400_000;
+
+function parseExtension(text: string): number {
+  const ms = parsePositiveDurationMs(text);
+  if (ms <= EXTENSION_MAX_MS) return ms;
+  throw new InvalidArgumentError('It must be 60 days or less.');
+}
+
 function extendCommand({ output, setExitCode }: Surroundings): Command {
   return ofRun(new Command('extend').description('Give an attempt of a live run more time.'))
     .argument('<agent>', 'its id')
-    .requiredOption('--by <duration>', 'how much, such as 60s', parsePositiveDurationMs)
+    .requiredOption('--by <duration>', 'how much, such as 60s', parseExtension)
     .action(async (agentId: string, options: TimeoutOptions & { readonly by: number }) => {
       const { data, json, run, by: byMs } = options;
       const by = userInfo().username;

@@ -4,7 +4,7 @@
  *   Seq Host Starttime JobRuntime Send Receive Exitval Signal Command
  */
 
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import type { Host } from '../../programs/mapreduce/host.ts';
 
 const HEADER = 'Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n';
@@ -20,9 +20,14 @@ const SIGNALS: Readonly<Record<string, number>> = {
   SIGTERM: 15,
 };
 
-/** Begins the file, and goes on with it as attempts end. @throws the system's error */
-export function writeJobLog(host: Host, runId: string, file: string): void {
-  writeFileSync(file, HEADER);
+/** Begins the file, or goes on with that of a run that is resumed. @throws the system's error */
+export function beginJobLog(file: string, isResumed: boolean): void {
+  if (!isResumed || !existsSync(file)) writeFileSync(file, HEADER);
+  else appendFileSync(file, '');
+}
+
+/** Adds a line as each attempt ends. */
+export function followJobLog(host: Host, runId: string, file: string): void {
   host.monitor.watch(({ event, run_id, agent_id, resolution }) => {
     const isEnd =
       event === 'AgentCompleted' ||

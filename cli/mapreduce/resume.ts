@@ -30,6 +30,7 @@ export interface ResumeFlags {
 export async function beginResumed(host: Host, runId: string, flags: ResumeFlags): Promise<string> {
   if (flags.onlyChanged === true) return runChanged(host, runId);
   const run = host.stored.run(runId);
+  if (run?.state === 'completed' && flags.retryFailed !== true) return runId;
   if (run !== undefined && flags.useStored !== true)
     refuseChanged(run.context.about as unknown as About, host.plan(runId));
   if (flags.retryFailed === true) return retryFailed(host, runId);

@@ -25,7 +25,7 @@ import type { ListenAddress } from '../node/listen-address.ts';
 import { listenFor, parseOwnAddress, type RunListener } from '../node/run-listener.ts';
 import { StopSignals, warningsOn } from '../node/run-process.ts';
 import { type Output, printable } from '../render/output.ts';
-import { writeJobLog } from './job-log.ts';
+import { beginJobLog, followJobLog } from './job-log.ts';
 import {
   type DataOptions,
   parseCommand,
@@ -52,6 +52,16 @@ interface RunFlags extends DataOptions, ResumeFlags {
   readonly halt?: HaltRules;
   readonly termseq?: readonly TerminationStep[];
 }
+
+/** Options of `run` that say what a run is. */
+const OF_A_NEW_RUN = [
+  'parallel',
+  'agentTimeout',
+  'command',
+  'runId',
+  'halt',
+  'termseq',
+] as const satisfies ReadonlyArray<keyof RunFlags>;
 
 const HELP = `
 Every item of the input gets the commands of the template. What runs too long is ended, with all it has
@@ -88,7 +98,10 @@ export function runCommand(around: Surroundings): Command {
     )
     .addHelpText('after', HELP)
     .action(async (file: string | undefined, flags: RunFlags, command: Command) => {
-      if (flags.resume !== undefined) return resume(flags.resume, flags, around);
+      if (flags.resume !== undefined) {
+        refuseChanges(file, flags, command);
+        return resume(flags.resume, flags, around);
+      }
       if (file === undefined)
         command.error('error: say what to run: a workflow file, or --resume <run>');
       await start(file, flags, around);
@@ -143,8 +156,19 @@ async function start(file: string, flags: RunFlags, around: Surroundings): Promi
   });
 }
 
+/** A run goes on as it began: what would change it is refused, and not left unheard. */
+function refuseChanges(file: string | undefined, flags: RunFlags, command: Command): void {
+  if (file !== undefined)
+    command.error('error: say a workflow file to begin a run, or --resume to continue one');
+  const given = OF_A_NEW_RUN.find((name) => flags[name] !== undefined);
+  if (given === undefined) return;
+  const option = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  command.error(`error: --${option} is of a new run, and cannot be changed by --resume`);
+}
+
 async function resume(runId: string, flags: RunFlags, around: Surroundings): Promise<void> {
-  await hosting(flags, around, (host) => beginResumed(host, runId, flags));
+  const isResumed = flags.retryFailed !== true && flags.onlyChanged !== true;
+  await hosting(flags, around, (host) => beginResumed(host, runId, flags), isResumed);
 }
 
 /** Hosts a run from its begin, or its continuation, to its end. */
@@ -152,6 +176,7 @@ export async function hosting(
   flags: Pick<RunFlags, 'data' | 'json' | 'quiet' | 'events' | 'listen' | 'joblog' | 'eta'>,
   { output, host: process, setExitCode }: Surroundings,
   begin: (host: Host) => Promise<string>,
+  isResumed = false,
 ): Promise<RunDocument> {
   const logger = warningsOn(output);
   const host = await Host.open({ data: flags.data, logger });
@@ -177,9 +202,10 @@ export async function hosting(
     const signals = new StopSignals(process, (runId) =>
       host.runtime.actor(runAddress(runId)).send({ type: 'run.kill' }),
     );
+    if (flags.joblog !== undefined) beginJobLog(flags.joblog, isResumed);
     const runId = await begin(host);
     signals.begun(runId);
-    if (flags.joblog !== undefined) writeJobLog(host, runId, flags.joblog);
+    if (flags.joblog !== undefined) followJobLog(host, runId, flags.joblog);
     const shown = { showsEta: flags.eta === true, isJson: flags.json === true };
     const progress = flags.quiet === true ? undefined : new Progress(host, runId, output, shown);
     const document = await followRun(host, runId, { signal: signals.stopping });

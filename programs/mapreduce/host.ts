@@ -25,7 +25,7 @@ import { mapResults, type RunDocument, runDocument } from './documents.ts';
 import { Monitor } from './monitor.ts';
 import { type Plan, planOf } from './plan.ts';
 import { RunFolder } from './run-folder.ts';
-import { PLACE, StoredRuns } from './stored-runs.ts';
+import { isOver, PLACE, StoredRuns } from './stored-runs.ts';
 import { activeTimers } from './timeouts.ts';
 import { engineTimers, type TimerPort } from './timer-port.ts';
 
@@ -156,16 +156,16 @@ export class Host {
   /** Resolves when the run has come to an end, for good or to be resumed. */
   ended(runId: string): Promise<void> {
     return new Promise((resolve) => {
-      const look = (): void => {
-        const state = this.stored.run(runId)?.state;
-        if (state !== 'completed' && state !== 'failed' && state !== 'interrupted') return;
-        watch.unsubscribe();
+      const run = this.runtime.actor(runAddress(runId));
+      // Some end while they are being subscribed to.
+      let watch: { unsubscribe(): void } | undefined;
+      const look = ({ value }: { readonly value: unknown }): void => {
+        if (!isOver(value)) return;
+        watch?.unsubscribe();
         resolve();
       };
-      const watch = this.runtime
-        .actor(runAddress(runId))
-        .subscribe({ next: look, complete: look, error: look });
-      look();
+      watch = run.subscribe({ next: look, complete: () => resolve(), error: () => resolve() });
+      look(run.getSnapshot());
     });
   }
 

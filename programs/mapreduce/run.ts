@@ -117,7 +117,7 @@ export const laterLimitText = (percent: number | null): string =>
   percent === null ? '' : `, then ${percent}% of the median of successes, from 10 on`;
 
 const readText = (file: string): string =>
-  readGiven(file, (why) => new WorkflowError(`Invalid workflow: ${why}`, file));
+  readGiven(file, (why) => new WorkflowError(`Invalid workflow: ${file}: ${why}`, file));
 
 /** @throws {WorkflowError}, {RuntimeError} INPUT_INVALID, STORE_LOCKED */
 export async function runMapReduce(
@@ -198,9 +198,11 @@ export async function startRun(
   return runId;
 }
 
-/** Continues a run that was interrupted or failed. */
+/** Continues a run that was interrupted or failed. One that is completed has nothing to go on with. */
 export async function resumeRun(host: Host, runId: string): Promise<void> {
-  if (host.stored.run(runId) === undefined) throw unknownRun(runId);
+  const run = host.stored.run(runId);
+  if (run === undefined) throw unknownRun(runId);
+  if (run.state === 'completed') return;
   await host.runtime.actor(runAddress(runId)).send({ type: 'run.resume' });
 }
 

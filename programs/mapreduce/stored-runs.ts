@@ -16,6 +16,11 @@ export type RunStatus = 'running' | 'completed' | 'failed' | 'interrupted';
 
 export const PLACE = 'mapreduce';
 
+const OVER: ReadonlySet<unknown> = new Set<RunStatus>(['completed', 'failed', 'interrupted']);
+
+/** True of the state of a run that has come to an end, for good or to be resumed. */
+export const isOver = (state: unknown): state is RunStatus => OVER.has(state);
+
 export class StoredRuns {
   readonly #actors: StoredActors;
 
@@ -77,6 +82,5 @@ export class StoredRuns {
 }
 
 export function statusOf({ state }: StoredRun): RunStatus {
-  if (state === 'completed' || state === 'failed' || state === 'interrupted') return state;
-  return 'running';
+  return isOver(state) ? state : 'running';
 }

@@ -5,7 +5,7 @@
  * there is no /proc and the table is undefined; callers fall back on what signals tell.
  */
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { platform } from 'node:os';
 
 export interface ProcessRow {
@@ -46,15 +46,27 @@ export function livingPids(): readonly number[] {
   });
 }
 
+const LAST_PID = '/proc/sys/kernel/ns_last_pid';
+const digits = Buffer.alloc(16);
+/** The file of the last pid. It is asked for at each end of a command, and stays open. */
+let lastPidFile: number | undefined;
+
 /** Pid that was given last, where the kernel tells; the next ones are greater, until they begin again. */
 export function lastPid(): number | undefined {
-  const text = HAS_PROCESS_TABLE ? textOrNothing('/proc/sys/kernel/ns_last_pid') : undefined;
-  return text === undefined ? undefined : Number(text);
+  if (!HAS_PROCESS_TABLE) return undefined;
+  try {
+    lastPidFile ??= openSync(LAST_PID, 'r');
+    return Number(digits.latin1Slice(0, readSync(lastPidFile, digits, 0, digits.length, 0)));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Variables that a process was started with, each ended by NUL; empty while it begins another program. */
 export function readEnvironment(pid: number): string | undefined {
-  return textOrNothing(`/proc/${pid}/environ`);
+  const path = `/proc/${pid}/environ`;
+  // Most are gone, and a failure costs more than a look.
+  return existsSync(path) ? textOrNothing(path) : undefined;
 }
 
 /** Undefined when the process is gone, or belongs to another user. */

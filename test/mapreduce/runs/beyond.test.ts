@@ -143,6 +143,26 @@ test('--termseq sends its signals in their order', async ({ scene }) => {
   expect((await escapement(['mapreduce', 'run', 'w.yml', '--termseq', 'STOP,1'])).code).toBe(64);
 });
 
+test('--joblog of a run that is resumed goes on, and one that cannot be written begins none', async ({
+  scene,
+}) => {
+  const log = scene.path('log');
+  const workflow = { reduce: [{ shell: 'test -e go' }] };
+  expect((await run(scene, { workflow }, '--joblog', log)).code).toBe(1);
+  const begun = scene.read('log');
+  expect(begun.trimEnd().split('\n')).toHaveLength(4);
+  writeFileSync(scene.path('go'), '');
+  const resume = ['mapreduce', 'resume', 'r1', '--data', scene.data, '--quiet'];
+  expect((await escapement([...resume, '--joblog', log])).code).toBe(0);
+  expect(scene.read('log')).toBe(begun);
+  const file = scene.write();
+  const data = scene.path('other');
+  const args = ['mapreduce', 'run', file, '--data', data, '--joblog', scene.path('none/log')];
+  expect((await escapement(args)).code).toBe(65);
+  const list = await escapement(['mapreduce', 'list', '--data', data, '--json']);
+  expect(JSON.parse(list.out)).toEqual({ runs: [] });
+});
+
 test('--joblog has a line for each attempt, in the columns of GNU parallel; --eta says how long', async ({
   scene,
 }) => {
