@@ -5,7 +5,8 @@
  *      │              └───────────┴──────────────────────────────┴─ fails ─▶ failing ──no agent left──▶ failed
  *      └─ no items ──▶ completed ■
  *   settingUp, mapping, reducing ──run.interrupt──▶ interrupting ──no agent left──▶ interrupted
- *   failed, interrupted ──run.resume──▶ where it was;  interrupting ──run.resume──▶ resuming ──no agent left──▶ where it was
+ *   failed, interrupted ──run.resume──▶ continuing;  interrupting ──run.resume──▶ resuming ──no agent left──▶ continuing
+ *   continuing ──▶ settingUp, mapping or reducing, where it was; completed, where a reduce came to its end meanwhile
  *
  *   item:  pending ──▶ running ──▶ done, dlq, skipped, failed
  *             ▲           └──▶ retryWait ─┐
@@ -194,7 +195,15 @@ export const runMachine = runSetup.createMachine({
             { guard: 'isReduced', target: '#mapreduce.completed' },
           ],
         },
-        before: { type: 'history', history: 'shallow' },
+        // A history state would say the same, and have every turn of a run cost more.
+        continuing: {
+          always: [
+            { guard: 'hasSetup', target: 'settingUp' },
+            { guard: 'isReduced', target: '#mapreduce.completed' },
+            { guard: 'hasBegunReduce', target: 'reducing' },
+            { target: 'mapping' },
+          ],
+        },
       },
     },
     interrupting: {
@@ -210,11 +219,11 @@ export const runMachine = runSetup.createMachine({
     resuming: {
       tags: 'stopping',
       on: { ...takeEnd, 'run.interrupt': 'interrupting' },
-      always: { guard: 'hasNoAgents', target: 'active.before' },
+      always: { guard: 'hasNoAgents', target: 'active.continuing' },
     },
     interrupted: {
       entry: ['keepEnd', ended('interrupted')],
-      on: { 'run.resume': { target: 'active.before', actions: 'forgetEnd' } },
+      on: { 'run.resume': { target: 'active.continuing', actions: 'forgetEnd' } },
     },
     failing: {
       tags: 'stopping',
@@ -224,7 +233,7 @@ export const runMachine = runSetup.createMachine({
     },
     failed: {
       entry: ['failRest', 'keepEnd', ended('failed')],
-      on: { 'run.resume': { target: 'active.before', actions: 'reopen' } },
+      on: { 'run.resume': { target: 'active.continuing', actions: 'reopen' } },
     },
     completed: { type: 'final', entry: ['keepEnd', ended('completed')] },
   },

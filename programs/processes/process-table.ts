@@ -56,7 +56,7 @@ export function lastPid(): number | undefined {
   if (!HAS_PROCESS_TABLE) return undefined;
   try {
     lastPidFile ??= openSync(LAST_PID, 'r');
-    return Number(digits.latin1Slice(0, readSync(lastPidFile, digits, 0, digits.length, 0)));
+    return Number(digits.toString('latin1', 0, readSync(lastPidFile, digits, 0, digits.length, 0)));
   } catch {
     return undefined;
   }

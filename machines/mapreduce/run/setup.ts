@@ -111,6 +111,7 @@ export const runSetup = setup({
     hasNoItems: ({ context }) => context.rules.itemCount === 0,
     hasSetup: ({ context }) => context.rules.setup !== null && context.setup.outcome !== 'done',
     isSetUp: ({ context }) => context.setup.outcome === 'done',
+    hasBegunReduce: ({ context }) => context.reduce.attempts > 0,
     isReduced: ({ context }) => context.reduce.outcome === 'done',
     hasReason: ({ context }) => context.reason !== null,
     hasNoAgents: ({ context }) => context.agents.size === 0 && context.recording.size === 0,
