@@ -2,7 +2,7 @@
  * `npm run bench`: runs suites of measurements and prints what came out.
  *
  * Standard output has the result and nothing else; progress goes to standard error, when
- * somebody is there to read it. Each field is measured in a process of its own, started
+ * somebody is there to read it or asks for it. Each field is measured in a process of its own, started
  * here, one after the other.
  */
 
@@ -24,6 +24,8 @@ interface Request {
   readonly sizes: Sizes;
   readonly isJson: boolean;
   readonly isNamed: boolean;
+  /** Progress is written. */
+  readonly isTold: boolean;
 }
 
 /** Somebody asked for what there is not. */
@@ -38,13 +40,13 @@ try {
 }
 
 async function run(request: Request): Promise<void> {
-  const { suites, isJson, isNamed } = request;
+  const { suites, isJson, isNamed, isTold } = request;
   const program = compile();
   const objects: Record<string, unknown> = {};
   for (const { suite, fields } of suites) {
     const outcomes: Outcome[] = [];
     for (const field of fields) {
-      progress(`${suite.name}: ${field.name}`);
+      if (isTold) process.stderr.write(`${suite.name}: ${field.name}\n`);
       field.prepare?.();
       outcomes.push({ field, measured: await measure(program, suite, field, request) });
     }
@@ -59,7 +61,7 @@ async function run(request: Request): Promise<void> {
 
 /** Starts a process for the field, so that no field feels what another one left behind. */
 function measure(program: string, suite: Suite, field: Field, request: Request): Promise<Measured> {
-  const { rounds, isQuick, sizes } = request;
+  const { rounds, isQuick, sizes, isTold } = request;
   const options = JSON.stringify({ rounds, isQuick, sizes });
   const args = ['--expose-gc', program, suite.name, field.name, options];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -70,7 +72,7 @@ function measure(program: string, suite: Suite, field: Field, request: Request):
       output += text;
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      if (process.stderr.isTTY) process.stderr.write(text);
+      if (isTold) process.stderr.write(text);
       problems = (problems + text).slice(-4_000);
     });
     child.on('error', reject);
@@ -103,6 +105,7 @@ function readRequest(args: readonly string[]): Request {
     sizes: sizesIn(values),
     isJson: values.json === true,
     isNamed: positionals.length > 0,
+    isTold: process.stderr.isTTY || values.progress === true,
   };
 }
 
@@ -135,6 +138,7 @@ function parsed(args: readonly string[]) {
       options: {
         json: { type: 'boolean' },
         quick: { type: 'boolean' },
+        progress: { type: 'boolean' },
         rounds: { type: 'string' },
         only: { type: 'string', multiple: true },
         held: { type: 'string' },
@@ -154,7 +158,7 @@ function usage(): string {
       .flatMap((field) => [field, ...(field.others ?? [])])
       .map((figure) => `      ${figure.name.padEnd(26)}${figure.about}`),
   ]);
-  return `Usage: npm run bench [-- SUITE… [--json] [--rounds N] [--only FIELD]… [--quick] [sizes]]
+  return `Usage: npm run bench [-- SUITE… [--json] [--rounds N] [--only FIELD]… [--quick] [--progress] [sizes]]
 
 Without a suite all of them run:
 ${lines.join('\n')}
@@ -163,11 +167,8 @@ ${lines.join('\n')}
   --rounds N  rounds per case, ${DEFAULT_ROUNDS} unless told; fewer than 5 are not reported
   --only      this field alone; may be repeated
   --quick     scaled down, for development; not reported
+  --progress  progress on standard error, also where that is no terminal
   --held N, --jobs N, --workflows N
               jobs at work, jobs of a sample, workflows of a job, in place of a field's own; not reported
 `;
-}
-
-function progress(line: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`${line}\n`);
 }

@@ -7,6 +7,7 @@
  */
 
 import { readFileSync } from 'node:fs';
+import { setTimeout as passed } from 'node:timers/promises';
 import { runOnce } from './mapreduce-scene.ts';
 import { collectGarbage, median, medianInterval, rangeOf, rounded, summary } from './rounds.ts';
 import type { Field, Measured, MeasureOptions } from './suite.ts';
@@ -32,13 +33,16 @@ async function measure(options: MeasureOptions): Promise<Measured> {
   const pairs = options.isQuick ? QUICK_PAIRS : Math.max(PAIRS, options.rounds);
   const limited: number[] = [];
   const free: number[] = [];
+  options.progress('  warm-up');
   await cpuOf(agents, true);
   await cpuOf(agents, false);
+  const begin = performance.now();
   for (let pair = 0; pair < pairs; pair += 1) {
     for (const isLimited of pair % 2 === 0 ? [true, false] : [false, true])
       (isLimited ? limited : free).push(await cpuOf(agents, isLimited));
+    const leftMs = ((performance.now() - begin) / (pair + 1)) * (pairs - pair - 1);
     options.progress(
-      `  pair ${pair + 1}: ${limited.at(-1)} s with limits, ${free.at(-1)} s without`,
+      `  pair ${pair + 1} of ${pairs}: ${limited.at(-1)} s with limits, ${free.at(-1)} s without; about ${Math.round(leftMs / 1_000)} s left`,
     );
   }
   const overheads = limited.map((seconds, pair) => (seconds / (free[pair] as number) - 1) * 100);
@@ -70,8 +74,13 @@ async function cpuOf(items: number, isLimited: boolean): Promise<number> {
     (prepared) =>
       isLimited ? prepared : { ...prepared, limits: { ...prepared.limits, agentLimitMs: null } },
   );
+  // The time of a child counts once it was waited for, and the launcher ends last.
+  while (hasChildren()) await passed(5);
   return rounded(cpuSeconds() - before);
 }
+
+const hasChildren = (): boolean =>
+  readFileSync(`/proc/self/task/${process.pid}/children`, 'latin1').trim() !== '';
 
 function cpuSeconds(): number {
   const stat = readFileSync('/proc/self/stat', 'latin1');

@@ -1,4 +1,4 @@
-/** Where a run that was stopped goes on: at its setup, its items or its reduce, and nothing that is done is done again. */
+/** Continuation of a run that was stopped: at its setup, its items or its reduce, and nothing that is done is done again. */
 
 import { describe, expect, test } from 'vitest';
 import { runMachine } from '../../../machines/mapreduce/run.ts';
