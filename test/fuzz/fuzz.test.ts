@@ -73,7 +73,7 @@ describe('a run', () => {
 
   test('finds a frame that blocks the node', async () => {
     const found = await fuzz({
-      frames: 400,
+      frames: 330,
       seed: 'ci',
       plant: 'slowFrame',
       stallsMax: 1,
