@@ -15,8 +15,8 @@ export type CutBy = 'silence' | 'reset';
 export interface TcpProxyOptions {
   /** Left out: any. */
   readonly port?: number;
-  /** A port on this machine. Left out: connections are refused until `lead` names one. */
-  readonly target?: number;
+  /** A port on this machine, or what tells it for each connection. Left out: they are refused until `lead` names one. */
+  readonly target?: number | (() => number | undefined);
   /** Connections at the same time; more are refused. Default 1,000. */
   readonly connectionsMax?: number;
 }
@@ -35,7 +35,7 @@ interface Pair {
 export class TcpProxy {
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
-  #target: number | undefined;
+  #target: TcpProxyOptions['target'];
   #cutBy: CutBy | undefined;
   #passedBytes = 0;
 
@@ -57,7 +57,7 @@ export class TcpProxy {
     });
   }
 
-  private constructor(server: Server, target: number | undefined, connectionsMax: number) {
+  private constructor(server: Server, target: TcpProxyOptions['target'], connectionsMax: number) {
     this.#server = server;
     this.#target = target;
     server.on('connection', (near) => {
@@ -122,7 +122,8 @@ export class TcpProxy {
   }
 
   #dial(pair: Pair): void {
-    if (this.#target === undefined) {
+    const target = typeof this.#target === 'function' ? this.#target() : this.#target;
+    if (target === undefined) {
       end(pair);
       return;
     }
@@ -130,7 +131,7 @@ export class TcpProxy {
     pair.far = far;
     this.#watch(pair, far);
     far.setNoDelay(true);
-    far.connect(this.#target, LOOPBACK, () => {
+    far.connect(target, LOOPBACK, () => {
       this.#forward(pair.near, far);
       this.#forward(far, pair.near);
       if (this.#cutBy === undefined) pair.near.resume();

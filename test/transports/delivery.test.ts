@@ -2,13 +2,13 @@
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createRuntime } from '../../create-runtime.ts';
+import { TcpProxy } from '../../demo/tcp-proxy.ts';
 import { JOBS_ROLES } from '../../programs/jobs/peer-roles.ts';
 import { encodeFrame } from '../../runtime/delivery/frame.ts';
 import type { TransportListener } from '../../runtime/ports/transport.ts';
 import { type WebSocketOptions, websocketTransport } from '../../transports/websocket.ts';
 import { KINDS } from '../delivery/clerk.ts';
 import { eventually } from '../kit/eventually.ts';
-import { tcpProxy } from './tcp-proxy.ts';
 
 const SECRET = 'known to both of these two nodes only';
 const ends: Array<() => Promise<void>> = [];
@@ -139,7 +139,7 @@ describe('a peer on a socket', () => {
 describe('actors of another node over sockets', () => {
   test('are watched, explained and told of, and go on being watched after a cut', async () => {
     const { runtime, url } = await shop();
-    const wire = await tcpProxy(() => Number(new URL(url).port));
+    const wire = await TcpProxy.open({ target: () => Number(new URL(url).port) });
     ends.push(() => wire.close());
     const socket = websocketTransport({
       node: 'office',
@@ -159,7 +159,7 @@ describe('actors of another node over sockets', () => {
     await runtime.actor('listener/l').send(heard(1) as never);
     await eventually(() => expect(counts).toEqual([0, 1]));
     expect(await office.fetchHistory('listener/l@shop')).toHaveLength(2);
-    wire.cut();
+    wire.cut('reset');
     await eventually(() => expect(socket.peers()).toEqual([]));
     await runtime.actor('listener/l').send(heard(2) as never);
     wire.heal();

@@ -3,10 +3,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { TcpProxy } from '../../demo/tcp-proxy.ts';
 import { isProof } from '../../transports/websocket/proof.ts';
 import { callIn, MALLORY, openRaw } from './raw-caller.ts';
 import { SECRET } from './socket-network.ts';
-import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
 import { becomes, nodes, type StartedNode } from './told.ts';
 
 const { start, stopAll } = nodes();
@@ -17,9 +17,9 @@ afterEach(async () => {
 });
 
 async function proxyOf(target: () => number | undefined): Promise<TcpProxy & { url: string }> {
-  const proxy = await tcpProxy(target);
+  const proxy = await TcpProxy.open({ target });
   proxies.push(proxy);
-  return { ...proxy, url: `ws://127.0.0.1:${proxy.port}/peers` };
+  return Object.assign(proxy, { url: `ws://127.0.0.1:${proxy.port}/peers` });
 }
 
 const portOf = (node: StartedNode) => Number(new URL(node.url).port);
@@ -115,7 +115,7 @@ describe('a peer that is lost', () => {
     const c = await start('c', { peers: [b.url], limits });
     await b.until(() => b.transport.peers().length === 2);
     await Promise.all([a.until(isUp(a, 'b')), c.until(isUp(c, 'b'))]);
-    proxy.stall();
+    proxy.cut('silence');
     await Promise.all([
       a.until(() => a.log.includes('down b')),
       b.until(() => b.log.includes('down a')),
@@ -134,7 +134,7 @@ describe('a peer that is lost', () => {
     const b = await start('b', { peers: [a.url] });
     portOfB = portOf(b);
     await a.until(isUp(a, 'b'));
-    await becomes(() => proxy.size() === 0);
+    await becomes(() => proxy.connections === 0);
     await b.transport.stop();
     const next = await start('b');
     portOfB = portOf(next);

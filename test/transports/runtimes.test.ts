@@ -2,6 +2,7 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { createRuntime } from '../../create-runtime.ts';
+import { TcpProxy } from '../../demo/tcp-proxy.ts';
 import {
   type WebSocketLimits,
   type WebSocketTransport,
@@ -9,7 +10,6 @@ import {
 } from '../../transports/websocket.ts';
 import { listener, speaker, upTo } from '../delivery/talkers.ts';
 import { SECRET } from './socket-network.ts';
-import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
 import { becomes } from './told.ts';
 
 const KINDS = { speaker, listener };
@@ -33,7 +33,9 @@ async function twoRuntimes(limits: Partial<WebSocketLimits> = {}) {
   };
   const atB = websocketTransport({ node: 'b', listen: { port: 0 }, ...sockets });
   const b = await startRuntime('b', atB);
-  const proxy: TcpProxy = await tcpProxy(() => Number(new URL(atB.url as string).port));
+  const proxy: TcpProxy = await TcpProxy.open({
+    target: () => Number(new URL(atB.url as string).port),
+  });
   ends.push(() => proxy.close());
   const peers = [`ws://127.0.0.1:${proxy.port}/peers`];
   const a = await startRuntime('a', websocketTransport({ node: 'a', peers, ...sockets }));
@@ -48,7 +50,7 @@ test('messages between machines arrive once and in order through cuts', async ()
   const speak = { type: 'speak', to: ['listener/l@b'], count: 20 } as const;
   for (let round = 1; round <= 10; round++) {
     await a.actor('speaker/s').send(speak);
-    proxy.cut();
+    proxy.cut('reset');
     await a.actor('speaker/s').send(speak);
     proxy.heal();
     await becomes(() => heard().length > (round - 1) * 40);

@@ -3,10 +3,10 @@
  * proxy of its own, so that a link can be cut for real.
  */
 
+import { TcpProxy } from '../../demo/tcp-proxy.ts';
 import type { Transport } from '../../runtime/ports/transport.ts';
 import { type WebSocketOptions, websocketTransport } from '../../transports/websocket.ts';
 import type { TransportNetwork } from '../contracts/describe-transport.ts';
-import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
 
 export const SECRET = 'a secret of more than thirty-two bytes';
 
@@ -20,7 +20,8 @@ export async function socketNetwork(
   const way = (from: string, to: string) => `${from} to ${to}`;
   for (const from of names) {
     for (const to of names) {
-      if (from !== to) proxies.set(way(from, to), await tcpProxy(() => ports.get(to)));
+      if (from !== to)
+        proxies.set(way(from, to), await TcpProxy.open({ target: () => ports.get(to) }));
     }
   }
   const both = (node: string, other: string) =>
@@ -41,7 +42,7 @@ export async function socketNetwork(
       return withPort(transport, (port) => ports.set(node, port));
     },
     cut: async (node, other) => {
-      for (const proxy of both(node, other)) proxy.cut();
+      for (const proxy of both(node, other)) proxy.cut('reset');
     },
     heal: async (node, other) => {
       for (const proxy of both(node, other)) proxy.heal();

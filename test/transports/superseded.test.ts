@@ -3,10 +3,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { TcpProxy } from '../../demo/tcp-proxy.ts';
 import type { Logger } from '../../runtime/base/limits.ts';
 import { claimHeaders, HEADERS } from '../../transports/websocket/claim.ts';
 import { newNonce } from './raw-caller.ts';
-import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
 import { becomes, nodes, type StartedNode } from './told.ts';
 
 const { start, stopAll } = nodes();
@@ -17,9 +17,9 @@ afterEach(async () => {
 });
 
 async function proxyOf(target: () => number): Promise<TcpProxy & { url: string }> {
-  const proxy = await tcpProxy(target);
+  const proxy = await TcpProxy.open({ target });
   proxies.push(proxy);
-  return { ...proxy, url: `ws://127.0.0.1:${proxy.port}/peers` };
+  return Object.assign(proxy, { url: `ws://127.0.0.1:${proxy.port}/peers` });
 }
 
 const portOf = (node: StartedNode) => Number(new URL(node.url).port);
@@ -71,7 +71,7 @@ describe('H10 a node whose name a later start has taken', () => {
       onSuperseded: early.onSuperseded,
     });
     await Promise.all([a.until(isUp(a, 'b')), b.until(isUp(b, 'a'))]);
-    proxy.cut();
+    proxy.cut('reset');
     await b.until(() => b.count('down a') === 1);
     await start('a', { bootEpoch: 2, peers: [b.url] });
     await b.until(() => b.count('up a') === 2);
@@ -134,7 +134,7 @@ describe('H10 a node whose name a later start has taken', () => {
       socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n${lines.join('')}\r\n`);
     });
     await new Promise<void>((resolve) => forger.listen(0, '127.0.0.1', resolve));
-    proxy.cut();
+    proxy.cut('reset');
     way = (forger.address() as AddressInfo).port;
     proxy.heal();
     await becomes(() => refused >= 3);
