@@ -6,6 +6,7 @@
  */
 
 import { EXIT, type ExitCode } from './exit.ts';
+import { handOn, SIGNAL_EXITS } from './signals.ts';
 
 /** Set for the child, so that it does the work itself. */
 const INSIDE = 'ESCAPEMENT_INSIDE';
@@ -36,11 +37,13 @@ export async function runGuarded(
     stdio: 'inherit',
     env: { ...env, [INSIDE]: '1' },
   });
+  handOn(child);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('exit', (code, signal) => {
       if (code !== null) resolve(code);
-      else if (signal !== null && !CRASHES.has(signal)) resolve(EXIT.internal);
+      else if (signal !== null && !CRASHES.has(signal))
+        resolve(SIGNAL_EXITS[signal] ?? EXIT.internal);
       else {
         complain(
           `error: reading the data killed the process that did it (${signal}): the file is damaged. Restore a copy.\n`,

@@ -15,8 +15,6 @@ const runApart = isToBeGuarded(process)
     ? runWatched
     : undefined;
 if (runApart !== undefined) {
-  // The terminal sends its signals to the child as well, and the child decides what they mean.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
   process.exit(await runApart(process, (text) => process.stderr.write(text)));
 }
 const tellOver = beat(process);

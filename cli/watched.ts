@@ -9,6 +9,7 @@
 import { fork } from 'node:child_process';
 import { EXIT, type ExitCode } from './exit.ts';
 import type { ThisProcess } from './guarded.ts';
+import { handOn, SIGNAL_EXITS } from './signals.ts';
 
 /** Set for the process that does the work. */
 const INSIDE = 'ESCAPEMENT_WATCHED';
@@ -38,6 +39,7 @@ export function runWatched(
     stdio: 'inherit',
     env: { ...env, [INSIDE]: '1' },
   });
+  const handedOn = handOn(child);
   let isOver = false;
   let isEndless = false;
   const silent = setTimeout(() => {
@@ -58,12 +60,13 @@ export function runWatched(
         );
         resolve(EXIT.badData);
       } else if (isOver && code !== null) resolve(code);
+      else if (handedOn() !== undefined) resolve(SIGNAL_EXITS[handedOn() ?? ''] ?? EXIT.internal);
       else if (code !== null) {
         complain(
           `error: the process ended with ${code} before the work was done: the module ends it, as with process.exit().\n`,
         );
         resolve(EXIT.badData);
-      } else resolve(signal === 'SIGINT' ? EXIT.interrupted : EXIT.internal);
+      } else resolve(SIGNAL_EXITS[signal ?? ''] ?? EXIT.internal);
     });
   });
 }
@@ -71,11 +74,17 @@ export function runWatched(
 interface Beating {
   readonly env: Readonly<Record<string, string | undefined>>;
   send?(message: string): boolean;
+  on(event: 'disconnect', hear: () => void): unknown;
+  exit(code: number): never;
 }
 
-/** Tells the process that watches this one that it is alive; gives what tells it that the work is over. */
+/**
+ * Tells the process that watches this one that it is alive; gives what tells it that the work is over. Nobody is
+ * left to work for where that process is gone.
+ */
 export function beat(host: Beating): () => void {
   if (host.env[INSIDE] === undefined || host.send === undefined) return () => {};
   setInterval(() => host.send?.(ALIVE), BEAT_MS).unref();
+  host.on('disconnect', () => host.exit(EXIT.terminated));
   return () => void host.send?.(OVER);
 }

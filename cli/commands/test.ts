@@ -6,7 +6,7 @@
  */
 
 import { Command } from 'commander';
-import { collect, parseCount } from '../arguments.ts';
+import { collect, parseCount, parsePositiveDurationMs } from '../arguments.ts';
 import type { ExitCode } from '../exit.ts';
 import type { Output } from '../render/output.ts';
 
@@ -21,6 +21,7 @@ export interface TestOptions {
   readonly suite?: string;
   readonly sample?: number;
   readonly workers: number;
+  readonly limit?: number;
   readonly min?: number;
   readonly journal: readonly string[];
   readonly kind?: string;
@@ -66,6 +67,11 @@ export function testCommand(output: Output, setExitCode: (code: ExitCode) => voi
     .option('--suite <command>', 'run your own tests against the mutants: "npx vitest run"')
     .option('--sample <n>', 'try this number of mutants, evenly from all', parseCount)
     .option('--workers <n>', 'runs of --suite at the same time', parseCount, 1)
+    .option(
+      '--limit <duration>',
+      'longest run of --suite against one mutant, which is killed by a longer one; default: five times the first run and 20 s',
+      parsePositiveDurationMs,
+    )
     .option(
       '--min <percent>',
       'least share of what was asked for; below it the exit code is 2',

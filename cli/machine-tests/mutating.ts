@@ -10,9 +10,12 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
-import { env, pid } from 'node:process';
-import { PLAN, type Plan } from './mutating-plan.ts';
+import { env, kill, pid } from 'node:process';
+import { isMainThread } from 'node:worker_threads';
+import { GROUP, PLAN, type Plan } from './mutating-plan.ts';
 
+/** How often a process looks whether its owner is there still. */
+const LOOK_EVERY_MS = 1_000;
 const HOOK = 'escapement.mutate';
 const BEGINS = String.raw`class StateMachine \{\s*constructor\([^)]*?config, implementations\) \{`;
 const FIRST = `\n    [config, implementations] = globalThis[Symbol.for('${HOOK}')]?.(config, implementations, StateMachine) ?? [config, implementations];`;
@@ -32,6 +35,7 @@ if (path !== undefined) await begin(path);
 async function begin(planPath: string): Promise<void> {
   const plan = JSON.parse(readFileSync(planPath, 'utf8')) as Plan;
   const notes = join(dirname(planPath), `seen-${pid}.txt`);
+  if (isMainThread) setInterval(() => endWithout(plan.owner), LOOK_EVERY_MS).unref();
   const noted = new Set<string>();
   const note = (line: string): void => {
     if (noted.has(line)) return;
@@ -43,6 +47,16 @@ async function begin(planPath: string): Promise<void> {
   // It imports XState itself, which has to come by the loader as well.
   const { mutating } = await import('./mutating-machines.ts');
   (globalThis as unknown as Record<symbol, unknown>)[Symbol.for(HOOK)] = mutating(plan, note);
+}
+
+/** Ends all of a run whose owner was killed before it could do so. */
+function endWithout(owner: number): void {
+  try {
+    kill(owner, 0);
+  } catch {
+    const group = Number(env[GROUP]);
+    kill(group > 0 ? -group : pid, 'SIGKILL');
+  }
 }
 
 /** What is required and not imported is rewritten here. */

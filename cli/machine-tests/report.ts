@@ -70,7 +70,10 @@ export function printCoverage(
     );
 }
 
-export function printScore(score: MutationScore, output: Output): void {
+export function printScore(
+  score: MutationScore & { readonly suite?: { readonly late: readonly string[] } },
+  output: Output,
+): void {
   const { killed, killable, equivalent, survivors, untried } = score;
   output.line(
     `${killed} of ${killable} mutants killed (${percent(killed, killable)} %), ${equivalent.length} equal to the machine within ${grouped(score.boundSteps)} looks`,
@@ -79,6 +82,9 @@ export function printScore(score: MutationScore, output: Output): void {
     output.line(
       `  ${grouped(untried.length)} could not be put in its place, and count for nothing`,
     );
+  const late = score.suite?.late ?? [];
+  if (late.length > 0)
+    output.line(`  ${grouped(late.length)} of them by the limit of time: your tests did not end`);
   for (const { mutant, test } of survivors) {
     output.line(output.paint('yellow', `  lives  ${printable(mutant)}`));
     output.line('         killed by');

@@ -39,7 +39,12 @@ interface Result {
 
 interface Scored extends MutationScore {
   /** Left out where the tests that were made are scored. */
-  readonly suite?: { readonly command: string; readonly files: readonly string[] };
+  readonly suite?: {
+    readonly command: string;
+    readonly files: readonly string[];
+    /** Mutants that are killed because their runs took too long. */
+    readonly late: readonly string[];
+  };
 }
 
 export async function runTests(
@@ -160,13 +165,13 @@ async function scored(
     output.progress(`${name}: ${what} ${looked} of ${all}`);
   const asked = { oracle, onMutant, ...(mutantsMax !== undefined && { mutantsMax }) };
   if (command === undefined) return scoreOf(machine, samples, cases, asked);
-  const team = new TeamSuite(command, machine);
+  const team = new TeamSuite(command, machine, options.limit);
   try {
     output.progress(`${name}: your tests, with the machine as it is`);
     await team.begin();
     const kills = (mutant: Mutant) => team.kills(mutant);
     const score = await scoreOf(machine, samples, [], { ...asked, kills, atOnce: workers });
-    return { ...score, suite: { command, files: team.files } };
+    return { ...score, suite: { command, files: team.files, late: team.late } };
   } finally {
     team.end();
   }

@@ -3,22 +3,24 @@
  * machine.
  *
  * The first run is of the machine as it is. It must pass, and says which files those are and how long they take;
- * a run of a mutant that takes much longer has not passed.
+ * a run of a mutant that takes much longer has not passed. Whatever ends this process ends the runs with all that
+ * they have started.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { env, platform, kill as signal } from 'node:process';
+import process, { env, pid, platform, kill as signal } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import type { AnyStateMachine } from 'xstate';
 import { draftOf } from '../../testing/model/definition.ts';
 import type { Mutant } from '../../testing/mutants/mutant.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { ownFile } from '../own-file.ts';
+import { ENDING_SIGNALS, SIGNAL_EXITS } from '../signals.ts';
 import { fingerprintOf } from './fingerprint.ts';
-import { PLAN, type Plan } from './mutating-plan.ts';
+import { GROUP, PLAN, type Plan } from './mutating-plan.ts';
 
 /** Longest first run, and how much longer than it a run of a mutant may take. */
 const FIRST_MAX_MS = 30 * 60_000;
@@ -29,6 +31,8 @@ const TAIL = 1_500;
 
 interface Run {
   readonly passed: boolean;
+  /** It was ended because it took too long. */
+  readonly isLate: boolean;
   readonly isChanged: boolean;
   readonly isMade: boolean;
   /** Test files that step the machine; one without a name where the runner does not say. */
@@ -42,13 +46,24 @@ export class TeamSuite {
   readonly #machine: AnyStateMachine;
   readonly #folder = mkdtempSync(join(tmpdir(), 'escapement-suite-'));
   readonly #running = new Set<ChildProcess>();
+  readonly #late: string[] = [];
+  readonly #givenLimitMs: number | undefined;
   #files: readonly string[] = [];
   #limitMs = FIRST_MAX_MS;
   #number = 0;
 
-  constructor(command: string, machine: AnyStateMachine) {
+  /** `limitMs`: longest run against one mutant; default: five times the first run, and 20 s. */
+  constructor(command: string, machine: AnyStateMachine, limitMs?: number) {
     this.#command = command;
     this.#machine = machine;
+    this.#givenLimitMs = limitMs;
+    process.on('exit', this.#endRuns);
+    for (const name of ENDING_SIGNALS) process.on(name, endProcess);
+  }
+
+  /** Mutants that are killed because their runs took too long. */
+  get late(): readonly string[] {
+    return this.#late;
   }
 
   /** Files whose tests step the machine. */
@@ -76,30 +91,37 @@ export class TeamSuite {
         `${said}: Its tests load the machine "${this.#machine.id}", and none of them steps it.`,
       );
     this.#files = files.filter((file) => file !== '').sort();
-    this.#limitMs = SLOWER_MAX * ms + GRACE_MS;
+    this.#limitMs = this.#givenLimitMs ?? SLOWER_MAX * ms + GRACE_MS;
   }
 
   /** True when some test fails; undefined where the tests do not make the part that the mutant changes. */
   async kills(mutant: Mutant): Promise<boolean | undefined> {
-    const { passed, isChanged } = await this.#run(mutant.id);
+    const { passed, isChanged, isLate } = await this.#run(mutant.id);
+    if (isLate) this.#late.push(mutant.id);
     if (!passed) return true;
     return isChanged ? false : undefined;
   }
 
   end(): void {
+    this.#endRuns();
+    process.off('exit', this.#endRuns);
+    for (const name of ENDING_SIGNALS) process.off(name, endProcess);
+  }
+
+  readonly #endRuns = (): void => {
     for (const child of this.#running) kill(child);
     rmSync(this.#folder, { recursive: true, force: true });
-  }
+  };
 
   async #run(mutant: string | null): Promise<Run> {
     const folder = join(this.#folder, String(this.#number++));
     mkdirSync(folder);
     const planPath = join(folder, 'plan.json');
     const fingerprint = fingerprintOf(draftOf(this.#machine));
-    const plan: Plan = { id: this.#machine.id, fingerprint, mutant };
+    const plan: Plan = { owner: pid, id: this.#machine.id, fingerprint, mutant };
     writeFileSync(planPath, JSON.stringify(plan));
     const begunAt = performance.now();
-    const { code, output } = await this.#started(mutant, planPath);
+    const { code, output, isLate } = await this.#started(mutant, planPath);
     const ms = performance.now() - begunAt;
     const lines = readdirSync(folder)
       .filter((name) => name.startsWith('seen-'))
@@ -107,7 +129,8 @@ export class TeamSuite {
     const files = lines.flatMap((line) => /^file (.*)$/.exec(line)?.slice(1) ?? []);
     rmSync(folder, { recursive: true, force: true });
     return {
-      passed: code === 0,
+      passed: code === 0 && !isLate,
+      isLate,
       isMade: lines.includes('made'),
       isChanged: lines.includes('changed'),
       files: [...new Set(files)],
@@ -119,14 +142,15 @@ export class TeamSuite {
   #started(
     mutant: string | null,
     planPath: string,
-  ): Promise<{ readonly code: number | null; readonly output: string }> {
+  ): Promise<Pick<Run, 'output' | 'isLate'> & { readonly code: number | null }> {
     const isVitest = /\bvitest\b/.test(this.#command);
     const words = [
       this.#command,
       ...(isVitest && mutant !== null && !this.#command.includes('--bail') ? ['--bail=1'] : []),
       ...(isVitest ? this.#files.map((file) => JSON.stringify(file)) : []),
     ];
-    const child = spawn(words.join(' '), {
+    const inGroup = platform === 'win32' ? '' : `export ${GROUP}=$$\n`;
+    const child = spawn(inGroup + words.join(' '), {
       shell: true,
       // A group of its own, which is ended whole.
       detached: platform !== 'win32',
@@ -140,11 +164,15 @@ export class TeamSuite {
         output = (output + text).slice(-20 * TAIL);
       });
     return new Promise((resolve) => {
-      const timer = setTimeout(() => kill(child), this.#limitMs);
+      let isLate = false;
+      const timer = setTimeout(() => {
+        isLate = true;
+        kill(child);
+      }, this.#limitMs);
       const end = (code: number | null): void => {
         clearTimeout(timer);
         this.#running.delete(child);
-        resolve({ code, output });
+        resolve({ code, output, isLate });
       };
       child.on('error', (error) => {
         output += error.message;
@@ -154,6 +182,9 @@ export class TeamSuite {
     });
   }
 }
+
+/** Not once: a second signal, as of a terminal and of what watches this process, changes nothing. */
+const endProcess = (name: NodeJS.Signals): void => process.exit(SIGNAL_EXITS[name]);
 
 function kill(child: ChildProcess): void {
   if (child.pid === undefined) return;

@@ -11,6 +11,7 @@ import type { Readable } from 'node:stream';
 import closeWithGrace from 'close-with-grace';
 import { messageOf } from '../../runtime/base/errors.ts';
 import { EXIT } from '../exit.ts';
+import { SIGNAL_EXITS } from '../signals.ts';
 import type { Host } from './host.ts';
 import type { NodeLog } from './log.ts';
 import { type RunningNode, startNode } from './node.ts';
@@ -27,8 +28,6 @@ export interface Around {
 
 /** Time beyond its limit that a node may take to end before it counts as hung. */
 const DRAIN_MARGIN_MS = 60_000;
-/** Exit codes by which a shell tells that a signal ended a process. */
-const SIGNAL_EXITS: Readonly<Record<string, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
 /** Everything but those and the errors that nobody caught. */
 const OTHER_EVENTS = [

@@ -1,9 +1,11 @@
 /** `escapement test --suite`: a team's own tests against mutants, in processes of their own. */
 
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../kit/eventually.ts';
 import { ROOT } from '../project-files.ts';
-import { escapement } from './command-line.ts';
+import { ended, escapement, start } from './command-line.ts';
 import { OwnProject } from './own-project.ts';
 
 const LAMP = `
@@ -43,6 +45,13 @@ const actor = createActor(lamp).start();
 actor.send({ type: 'press' });
 while (actor.getSnapshot().value !== 'on') await new Promise((resolve) => setTimeout(resolve, 5));
 process.exit(0);`,
+  // It has another process run as long as it does itself, and both tell who they are.
+  'lasting.mjs': `
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+writeFileSync(process.argv[2], process.pid + ' ' + child.pid + ' ');
+setInterval(() => {}, 1000);`,
   'vitest.config.js': `export default { test: { include: ['*.test.js'] } };`,
   'pressing.test.js': `
 import { expect, test } from 'vitest';
@@ -101,4 +110,46 @@ test.each([
   const refused = await scored(file(name));
   expect(refused.code).toBe(65);
   expect(refused.err).toContain(text);
+});
+
+test('a mutant under which they do not end is killed by the limit, and named', async () => {
+  const limit = ['--limit', '2s', '--sample', '1', '--json'];
+  const done = await scored(file('endless.mjs'), ...limit);
+  expect(done.code, done.err).toBe(0);
+  const { score } = JSON.parse(done.out);
+  expect(score.suite.late).toEqual(['transitionRemoved: lamp.off on press']);
+  expect([score.killed, score.survivors]).toEqual([1, []]);
+});
+
+/** True while a process is there and does something. */
+function lives(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+test.runIf(existsSync('/proc/self/status')).each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+  ['SIGKILL', null],
+] as const)('nothing that they have started is left after %s', async (signal, code) => {
+  const pids = join(project.folder, `pids-${signal}`);
+  const suite = `${file('lasting.mjs')} ${JSON.stringify(pids)}`;
+  const command = start([
+    'test',
+    join(project.folder, 'lamp.js'),
+    '--no-restarts',
+    '--suite',
+    suite,
+  ]);
+  const over = ended(command);
+  const started = (): number[] =>
+    existsSync(pids) ? readFileSync(pids, 'utf8').split(' ').slice(0, -1).map(Number) : [];
+  await eventually(() => expect(started()).toHaveLength(2));
+  command.kill(signal);
+  expect((await over).code).toBe(code);
+  await eventually(() => expect(started().filter(lives)).toEqual([]));
 });

@@ -1,9 +1,9 @@
 /**
- * `npm run own-scores -- [machine …] [--sample N] [--workers N]`: how many mutants of the project's own
+ * `npm run own-scores -- [machine …] [--sample N] [--workers N] [--limit MS]`: how many mutants of the project's own
  * machines its own tests find. What `escapement test --suite` does, with the samples of the machines as they stand here.
  *
  * Tests that the tool makes do not count. Prints a row of the table in docs/model-tests.md for each machine, and on
- * standard error each mutant that lives, with the shortest test that would kill it.
+ * standard error how far it is, and each mutant that lives, with the shortest test that would kill it.
  */
 
 import { stderr, stdout } from 'node:process';
@@ -46,15 +46,20 @@ const tell = (line: string): void => void stderr.write(`${line}\n`);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { sample: { type: 'string' }, workers: { type: 'string', default: '1' } },
+  options: {
+    sample: { type: 'string' },
+    workers: { type: 'string', default: '1' },
+    limit: { type: 'string' },
+  },
 });
 
+const limitMs = values.limit === undefined ? undefined : Number(values.limit);
 const sample = values.sample === undefined ? undefined : Number(values.sample);
 for (const name of positionals.length > 0 ? positionals : Object.keys(SUITES)) {
   const own = OWN_MACHINES[name];
   const suite = SUITES[name];
   if (own === undefined || suite === undefined) throw new Error(`There is no machine ${name}.`);
-  const team = new TeamSuite(`node_modules/.bin/vitest run ${suite}`, own.machine);
+  const team = new TeamSuite(`node_modules/.bin/vitest run ${suite}`, own.machine, limitMs);
   try {
     await team.begin();
     const { killed, killable, survivors, equivalent, untried } = await scoreOf(
@@ -63,12 +68,14 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(SUITES)) {
       [],
       {
         kills: (mutant) => team.kills(mutant),
+        onMutant: (looked, all) => tell(`${name}: ${looked} of ${all}`),
         atOnce: Number(values.workers),
         ...(sample !== undefined && { mutantsMax: sample }),
       },
     );
     for (const { mutant, test } of survivors)
       tell(`lives  ${name}: ${mutant}\n    ${test.steps.map(wordsOf).join('\n    ')}`);
+    for (const mutant of team.late) tell(`killed by the limit of time  ${name}: ${mutant}`);
     for (const mutant of equivalent) tell(`equal  ${name}: ${mutant}`);
     for (const mutant of untried) tell(`not made by its tests  ${name}: ${mutant}`);
     const all = mutantsOf(own.machine).length;
