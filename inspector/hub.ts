@@ -1,7 +1,8 @@
 /**
  * Hub: everything that is collected while somebody looks, and the streams that are told of it.
  *
- * Once a second it tells overviews and lists, four times a second actors and turns, to those that watch them. The
+ * Once a second it tells overviews and lists. Actors and turns that begin to change are told within a quarter of a
+ * second, and twice a second while they go on: a write to a page costs a node as much as a hundred turns. The
  * inspection stream is read only while turns are watched or recorded, and contexts are copied only of watched actors.
  * A minute after the last look everything stops and nothing is kept but a recording.
  */
@@ -18,7 +19,7 @@ import type { FrameStream } from './stream.ts';
 const FLUSH_MS = 250;
 const FLUSHES_PER_TICK = 4;
 /** Turns and messages that wait for a flush; beyond it they are counted and told as skipped. */
-const WAITING_MAX = 500;
+const WAITING_MAX = 1_000;
 const ACTORS_MAX = 20;
 const TURNS_MAX = 200;
 const LISTS_MAX = 10;
@@ -38,6 +39,8 @@ export class Hub {
   #cancel: (() => void) | undefined;
   #unread: (() => void) | undefined;
   #flushes = 0;
+  /** True if there was something to tell at the last flush. */
+  #hasTold = false;
   #isTicking = false;
   /** Addresses whose turns or detail some page watches. */
   #watched: ReadonlySet<string> = new Set();
@@ -125,9 +128,10 @@ export class Hub {
       return;
     }
     for (const stream of this.#streams.values()) if (!stream.isOpen) this.closed(stream);
-    this.#flush();
-    this.#flushes += 1;
+    const isBetween = this.#flushes % 2 === 1;
+    if (!isBetween || !this.#hasTold) this.#hasTold = this.#flush();
     if (this.#flushes % FLUSHES_PER_TICK === 0) void this.#tick();
+    this.#flushes += 1;
     this.#schedule();
   }
 
@@ -151,23 +155,26 @@ export class Hub {
     if (this.#watched.size === 0) {
       this.#unread?.();
       this.#unread = undefined;
-    } else this.#unread ??= this.#parts.context.runtime.inspect((record) => this.#read(record));
+    } else
+      this.#unread ??= this.#parts.context.runtime.inspect(
+        (record) => this.#read(record),
+        (address) => this.#watched.has(address),
+      );
   }
 
-  /** Hears every fact of the node while somebody watches turns: it only looks up an address. */
+  /** Hears of the actors that somebody watches; of the others nothing is built. */
   #read(record: InspectionRecord): void {
     if (record.type === 'turn') {
-      if (!this.#watched.has(record.address)) return;
       this.#changed.add(record.address);
       if (this.#turns.length < WAITING_MAX) this.#turns.push(record);
       else this.#skippedTurns += 1;
     } else if (record.type === 'messageSent') {
-      if (!this.#watched.has(record.from) && !this.#watched.has(record.to)) return;
       if (this.#messages.length < WAITING_MAX) this.#messages.push(record);
     }
   }
 
-  #flush(): void {
+  /** False when there is nothing to tell. */
+  #flush(): boolean {
     const [turns, messages, changed, skipped] = [
       this.#turns,
       this.#messages,
@@ -193,6 +200,7 @@ export class Hub {
         if (changed.has(address) && this.#parts.context.isHere(address))
           void this.#tellActor(stream, address);
     }
+    return lines.length + sent.length + changed.size > 0;
   }
 
   /** Once a second: a heartbeat, overviews, lists, and actors of other nodes. */

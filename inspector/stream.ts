@@ -20,6 +20,7 @@ export class FrameStream {
   readonly toldTurns = new Map<string, number>();
   readonly #response: ServerResponse;
   readonly #bytesMax: number;
+  #isCorked = false;
   readonly #skipped = new Map<string, number>();
 
   constructor(id: string, response: ServerResponse, bytesMax: number) {
@@ -64,6 +65,15 @@ export class FrameStream {
   }
 
   #write(frame: Frame): void {
+    if (!this.#isCorked) {
+      // What is told at one moment leaves in one write: a write costs a node more than what is in it.
+      this.#isCorked = true;
+      this.#response.cork();
+      setImmediate(() => {
+        this.#isCorked = false;
+        this.#response.uncork();
+      });
+    }
     // JSON has no line breaks, so one frame is one line.
     this.#response.write(`data: ${JSON.stringify(frame)}\n\n`);
   }

@@ -24,7 +24,7 @@ import {
 } from './api.ts';
 import { checkName, wholeAddress } from './base/address.ts';
 import { messageOf, RuntimeError } from './base/errors.ts';
-import type { InspectionReader } from './base/inspection.ts';
+import type { InspectionConcern, InspectionReader } from './base/inspection.ts';
 import type { MetricsSnapshot } from './base/metrics.ts';
 import type { WaitingPlace } from './delivery.ts';
 import { type AskOptions, abortError } from './delivery.ts';
@@ -269,9 +269,9 @@ export class Runtime<TKinds extends KindMap = {}> {
     return this.#node.reads.waits(wholeAddress(address, this.place));
   }
 
-  /** Reads the inspection stream until the returned function is called. */
-  inspect(reader: InspectionReader): () => void {
-    return this.#node.inspection.read(reader);
+  /** Reads the inspection stream until the returned function is called; with `concern` of these actors alone. */
+  inspect(reader: InspectionReader, concern?: InspectionConcern): () => void {
+    return this.#node.inspection.read(reader, concern);
   }
 
   /** Counts of what is held now; after everything has ended all of them but `actors` are 0. */

@@ -10,6 +10,9 @@ import type { FencedMessage } from '../turn-lines.ts';
 
 const KEPT_MAX = knob('inspectorFencedMax', 1_000);
 
+/** What is told of single actors is built for nobody here. */
+const NO_ACTOR = (): boolean => false;
+
 export class FencedMessages {
   readonly #runtime: Pick<Runtime, 'inspect'>;
   #kept: FencedMessage[] = [];
@@ -26,7 +29,7 @@ export class FencedMessages {
       const { at, from, counter, to, event } = record;
       this.#kept.push({ at, from, counter, to, type: event.type });
       if (this.#kept.length > KEPT_MAX.value) this.#kept.shift();
-    });
+    }, NO_ACTOR);
     return this.#kept.filter((each) => each.to === address);
   }
 

@@ -67,20 +67,23 @@ export class Recorder {
     return Math.max(this.#base.size, this.#turnsOf.size, this.#contexts.size);
   }
 
+  readonly isWanted = (address: string): boolean =>
+    this.wishes.some((wish) => isWantedBy(wish, address));
+
   readonly read = (record: InspectionRecord): void => {
     const { at, node } = record;
     switch (record.type) {
       case 'turn':
-        if (this.#isWanted(record.address)) this.#turn(record);
+        if (this.isWanted(record.address)) this.#turn(record);
         return;
       case 'messageSent':
       case 'messageFenced':
-        if (this.#isWanted(record.from) || this.#isWanted(record.to))
+        if (this.isWanted(record.from) || this.isWanted(record.to))
           this.add(lineOf(record, at, node));
         return;
       case 'timers':
       case 'actor':
-        if (this.#isWanted(record.address)) this.add(lineOf(record, at, node));
+        if (this.isWanted(record.address)) this.add(lineOf(record, at, node));
         return;
       case 'lease':
         // Another node may have hosted it meanwhile: what is recorded of its actors there lies between.
@@ -200,10 +203,6 @@ export class Recorder {
       ...turnLineOf({ ...record, event, dueAt, by: commanderOf(from) }),
       ...this.#contexts.of(address, record.context, redact),
     });
-  }
-
-  #isWanted(address: string): boolean {
-    return this.wishes.some((wish) => isWantedBy(wish, address));
   }
 
   #push(line: RecordedLine, bytes: number): void {

@@ -106,7 +106,7 @@ export class Recording {
       this.#segments === undefined ? this.#newRecorder() : (this.#recorder ?? this.#newRecorder());
     recorder.wishes = [];
     this.#recorder = recorder;
-    this.#unread = this.#context.runtime.inspect(recorder.read);
+    this.#unread = this.#context.runtime.inspect(recorder.read, recorder.isWanted);
     const { node } = this.#parts;
     const at = this.#now();
     for (const peer of this.#context.watch.peers())

@@ -3,7 +3,7 @@
  *
  * Every part that shows something (a log, a page, a metric, a test) reads this stream or the
  * history. Readers are called synchronously after the commit; one that throws is taken off the
- * stream and harms nobody. Without a reader nothing is built.
+ * stream and harms nobody. Without a reader nothing is built, and of an actor that concerns none of them no turn.
  */
 
 import type { ErrorShape } from './errors.ts';
@@ -88,9 +88,11 @@ export type InspectionFact =
 
 export type InspectionRecord = Common & InspectionFact;
 export type InspectionReader = (record: InspectionRecord) => void;
+/** Actors of whose turns, deadlines, messages and lives a reader is told. */
+export type InspectionConcern = (address: string) => boolean;
 
 export class Inspection {
-  readonly #readers = new Set<InspectionReader>();
+  readonly #readers = new Map<InspectionReader, InspectionConcern | undefined>();
   readonly #node: string;
   readonly #place: string;
   readonly #now: () => number;
@@ -108,9 +110,16 @@ export class Inspection {
     return this.#readers.size > 0;
   }
 
-  /** Returns the function that ends the reading. */
-  read(reader: InspectionReader): () => void {
-    this.#readers.add(reader);
+  /** True if some reader is told of this actor. Ask this before building a fact about it. */
+  concerns(address: string): boolean {
+    for (const [reader, concern] of this.#readers)
+      if (this.#isTold(reader, concern, address)) return true;
+    return false;
+  }
+
+  /** Without `concern` it is told of every actor. Returns the function that ends the reading. */
+  read(reader: InspectionReader, concern?: InspectionConcern): () => void {
+    this.#readers.set(reader, concern);
     return () => {
       this.#readers.delete(reader);
     };
@@ -123,16 +132,45 @@ export class Inspection {
       at: this.#now(),
       ...fact,
     };
-    for (const reader of this.#readers) {
+    for (const [reader, concern] of this.#readers) {
+      if (concern !== undefined && !this.#concernsFact(reader, concern, fact)) continue;
       try {
         reader(record);
       } catch (thrown) {
-        this.#readers.delete(reader);
-        this.#logger.error(
-          { error: messageOf(thrown) },
-          'an inspection reader threw and was taken off the stream',
-        );
+        this.#takeOff(reader, thrown);
       }
     }
+  }
+
+  #concernsFact(
+    reader: InspectionReader,
+    concern: InspectionConcern,
+    fact: InspectionFact,
+  ): boolean {
+    if (fact.type === 'messageSent')
+      return this.#isTold(reader, concern, fact.from) || this.#isTold(reader, concern, fact.to);
+    return !('address' in fact) || this.#isTold(reader, concern, fact.address);
+  }
+
+  #isTold(
+    reader: InspectionReader,
+    concern: InspectionConcern | undefined,
+    address: string,
+  ): boolean {
+    if (concern === undefined) return true;
+    try {
+      return concern(address);
+    } catch (thrown) {
+      this.#takeOff(reader, thrown);
+      return false;
+    }
+  }
+
+  #takeOff(reader: InspectionReader, thrown: unknown): void {
+    this.#readers.delete(reader);
+    this.#logger.error(
+      { error: messageOf(thrown) },
+      'an inspection reader threw and was taken off the stream',
+    );
   }
 }

@@ -203,11 +203,27 @@ function heard({ item, failure, snapshot }: Turn): Error | undefined {
   });
 }
 
+/** A turn of an actor that concerns no reader costs a question, and one for each of its messages. */
 function tellOf(turn: Turn, inspection: Inspection): void {
-  const { actor, item, snapshot, failure, sent, event, number, state, status } = turn;
+  const { actor, failure, sent, status } = turn;
+  const { address } = actor;
+  const isTold = inspection.concerns(address);
+  if (isTold) tellTurn(turn, inspection);
+  for (const { counter, to, event } of sent)
+    if (isTold || inspection.concerns(to))
+      inspection.tell({ type: 'messageSent', from: address, counter, to, event });
+  if (failure !== undefined) {
+    const error = failure.toJSON();
+    inspection.tell({ type: 'undelivered', to: address, event: takenIn(turn), error });
+  }
+  if (isTold && (status === 'done' || status === 'stopped'))
+    inspection.tell({ type: 'actor', address, kind: actor.kind.name, change: status });
+}
+
+function tellTurn(turn: Turn, inspection: Inspection): void {
+  const { actor, item, snapshot, failure, event, number, state } = turn;
   const { address } = actor;
   const message = item.type === 'message' ? item : undefined;
-  const taken = item.type === 'refusal' ? item.event : (message?.event ?? { type: event });
   if (failure === undefined && event === SPAWN_EVENT)
     inspection.tell({ type: 'actor', address, kind: actor.kind.name, change: 'born' });
   inspection.tell({
@@ -215,7 +231,7 @@ function tellOf(turn: Turn, inspection: Inspection): void {
     address,
     turn: number,
     takenAt: turn.at,
-    event: taken,
+    event: takenIn(turn),
     from: message?.from,
     counter: message?.from === undefined ? undefined : message.counter,
     state,
@@ -229,18 +245,7 @@ function tellOf(turn: Turn, inspection: Inspection): void {
       address,
       timers: turn.timers.map(({ id, dueAt }) => ({ id, dueAt })),
     });
-  for (const { counter, to, event: sentEvent } of sent) {
-    inspection.tell({ type: 'messageSent', from: address, counter, to, event: sentEvent });
-  }
-  if (failure !== undefined) {
-    inspection.tell({
-      type: 'undelivered',
-      to: address,
-      event: taken,
-      error: failure.toJSON(),
-    });
-  }
-  if (status === 'done' || status === 'stopped') {
-    inspection.tell({ type: 'actor', address, kind: actor.kind.name, change: status });
-  }
 }
+
+const takenIn = ({ item, event }: Turn): { readonly type: string } =>
+  item.type === 'message' || item.type === 'refusal' ? item.event : { type: event };

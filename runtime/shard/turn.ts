@@ -282,7 +282,7 @@ export class Turns {
       number: actor.turns,
       state: actor.state,
       status: actor.status,
-      timers: inspection.hasReaders ? [...actor.timers.rows] : NOTHING,
+      timers: inspection.concerns(actor.address) ? [...actor.timers.rows] : NOTHING,
       snapshot: shownSnapshot(actor),
       effects: asked.leaving ?? NOTHING,
       sent: asked.sent ?? NOTHING,

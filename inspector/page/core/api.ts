@@ -92,19 +92,27 @@ export function useAnswer<TAnswer>(
   const turn = useSignal(0);
   const key = `${path} ${JSON.stringify(params)}`;
   const asked = useSignal(key);
-  if (asked.peek() !== key) {
+  const before = asked.peek();
+  if (before !== key) {
     // Another question: its answer is not that of the one before.
     asked.value = key;
-    if (asked.peek().split(' ')[0] !== path) answer.value = undefined;
+    if (before.split(' ')[0] !== path) answer.value = undefined;
   }
   const round = turn.value;
   useEffect(() => {
     if (path === undefined) return undefined;
     const ending = new AbortController();
+    let questions = 0;
+    let answered = 0;
     const once = (): void => {
       if (document.hidden && answer.peek() !== undefined) return;
+      questions += 1;
+      const question = questions;
       ask<TAnswer>(path, params, ending.signal).then(
         (given) => {
+          // The answer to an earlier question may be late, also that to another one.
+          if (ending.signal.aborted || question < answered) return;
+          answered = question;
           answer.value = given;
           error.value = undefined;
         },

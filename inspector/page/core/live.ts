@@ -158,8 +158,23 @@ function end(frame: Extract<Frame, { type: 'closing' }>): void {
 effect(() => {
   const id = stream.value;
   const body = wanted.value;
-  if (id === undefined) return;
-  post('watch', { stream: id, ...JSON.parse(body) }).catch((thrown: Error) => {
-    connectionWhy.value = thrown.message;
-  });
+  if (id !== undefined) void tellWatch(id, body);
 });
+
+let asked: { readonly id: string; readonly body: string } | undefined;
+let isTelling = false;
+
+/** One after the other: of two at once the older might arrive last, and stay. */
+async function tellWatch(id: string, body: string): Promise<void> {
+  asked = { id, body };
+  if (isTelling) return;
+  isTelling = true;
+  while (asked !== undefined) {
+    const next: { readonly id: string; readonly body: string } = asked;
+    asked = undefined;
+    await post('watch', { stream: next.id, ...JSON.parse(next.body) }).catch((thrown: Error) => {
+      connectionWhy.value = thrown.message;
+    });
+  }
+  isTelling = false;
+}
