@@ -153,6 +153,8 @@ export class Recording {
       if (before?.change === 'started' && recorder.lastAt !== undefined)
         recorder.add({ type: 'node', at: recorder.lastAt, node, change: 'crashed', life });
       recorder.add({ type: 'node', at: this.#now(), node, change: 'started', life: life + 1 });
+      // Of a node that dies soon again its lives are known all the same.
+      this.#segments.flush();
     } catch (thrown) {
       throw new RuntimeError(
         'OPTION_INVALID',
