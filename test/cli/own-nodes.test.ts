@@ -95,7 +95,7 @@ describe('nodes of own kinds', () => {
     expect(await soldAt(second, 'ledger/main@bank')).toEqual({ noted: 10 });
 
     for (const node of [second, bank]) {
-      expect(await node.stop()).toEqual({ code: 0, signal: null, err: '' });
+      expect(await node.stop()).toMatchObject({ code: 0, signal: null, err: '' });
       expect(node.lines.map(({ event }) => event).slice(-2)).toEqual([
         'node.draining',
         'node.stopped',

@@ -1,6 +1,5 @@
 /** `simulate --seeds` as a user starts it: a process of its own, which starts others. */
 
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { playSeeds } from '../../cli/simulate/players.ts';
@@ -9,39 +8,21 @@ import { JOBS_MENU } from '../../simulator/jobs/faults/menu.ts';
 import { Tally } from '../../simulator/simulation/tally.ts';
 import { compiledProgram } from '../kit/compiled.ts';
 import { until } from '../kit/eventually.ts';
+import { type ProcessEnd, StartedProcess } from '../kit/started-process.ts';
 import { escapement } from './command-line.ts';
 
-interface Ended {
-  readonly exitCode: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function start(args: readonly string[]) {
-  const child = spawn(process.execPath, [compiledProgram(), 'simulate', ...args], {
+const start = (args: readonly string[]): StartedProcess =>
+  new StartedProcess([process.execPath, compiledProgram(), 'simulate', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let out = '';
-  let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-  });
-  const ended = new Promise<Ended>((resolve) => {
-    child.on('close', (exitCode) => resolve({ exitCode, out, err }));
-  });
-  return { child, ended };
-}
 
-const simulate = (...args: string[]): Promise<Ended> => start(args).ended;
+const simulate = (...args: string[]): Promise<ProcessEnd> => start(args).ended;
 
 test('plays seeds in several processes and tells what they came to', async () => {
   const args = ['--seeds', '4', '--until', '60s', '--processes', '2', '--json'];
-  const { exitCode, out, err } = await simulate(...args);
+  const { code, out, err } = await simulate(...args);
   expect(err).toBe('');
-  expect(exitCode).toBe(0);
+  expect(code).toBe(0);
   const report = JSON.parse(out) as Record<string, unknown>;
   expect(report).toMatchObject({ from: 1, seeds: 4, runs: 4, failures: [], unplayed: [] });
   expect(report['simulatedMs']).toBe(240_000);
@@ -94,8 +75,8 @@ test.runIf(process.platform === 'linux')(
     const { child, ended } = start(['--seeds', '100000', '--until', '60s', '--json']);
     await until(() => playersOf(child.pid as number).length > 0);
     child.kill('SIGINT');
-    const { exitCode, out } = await ended;
-    expect(exitCode).toBe(0);
+    const { code, out } = await ended;
+    expect(code).toBe(0);
     const report = JSON.parse(out) as { readonly runs: number; readonly isInterrupted: boolean };
     expect(report.isInterrupted).toBe(true);
     expect(report.runs).toBeLessThan(100_000);
@@ -113,8 +94,8 @@ test.each([
   [['scenario.yaml', '--until', '5m'], '--until means nothing with files'],
   [['scenario.yaml', '--no-report'], '--no-report means nothing with files'],
 ])('%j is wrong usage', async (args, what) => {
-  const { exitCode, out, err } = await simulate(...args);
-  expect([exitCode, out]).toEqual([64, '']);
+  const { code, out, err } = await simulate(...args);
+  expect([code, out]).toEqual([64, '']);
   expect(err).toContain(what);
 });
 

@@ -55,7 +55,7 @@ describe('a cluster of processes', () => {
     expect((await standby.ask('GET', '/readyz')).body).toMatchObject({ hosting: true });
 
     for (const node of [runner, gate, standby]) {
-      expect(await node.stop()).toEqual({ code: 0, signal: null, err: '' });
+      expect(await node.stop()).toMatchObject({ code: 0, signal: null, err: '' });
       const events = node.lines.map(({ event }) => event);
       expect(events.slice(-2)).toEqual(['node.draining', 'node.stopped']);
     }

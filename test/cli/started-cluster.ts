@@ -45,15 +45,15 @@ export class Cluster {
     return join(this.folder, `data-${this.#places}`);
   }
 
-  async begin(args: readonly string[], options: StartOptions = {}): Promise<StartedNode> {
+  begin(args: readonly string[], options: StartOptions = {}): StartedNode {
     const surroundings = { env: SECRET_ENV, cwd: this.folder, ...options };
-    const node = await StartedNode.start(args, surroundings);
+    const node = new StartedNode(args, surroundings);
     this.#nodes.push(node);
     return node;
   }
 
   async serving(args: readonly string[], options?: StartOptions): Promise<StartedNode> {
-    const node = await this.begin(args, options);
+    const node = this.begin(args, options);
     await node.said('node.listening');
     return node;
   }

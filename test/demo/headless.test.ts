@@ -2,15 +2,15 @@
  * The demo on real processes, from its command line: thirteen nodes, their data on disk, faults.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Summary } from '../../demo/summary.ts';
 import { compiledProgram } from '../kit/compiled.ts';
+import { StartedProcess } from '../kit/started-process.ts';
 
-const started: ChildProcess[] = [];
+const started: StartedProcess[] = [];
 let program: string;
 let folder: string;
 
@@ -19,38 +19,17 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'escapement-demo-'));
 });
 afterAll(() => {
-  for (const child of started) child.kill('SIGKILL');
+  for (const child of started) child.signal('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Running {
-  readonly child: ChildProcess;
-  /** What it has printed so far. */
-  readonly said: () => string;
-  readonly ended: Promise<{
-    readonly code: number | null;
-    readonly out: string;
-    readonly err: string;
-  }>;
-}
-
-function demo(data: string, ...args: string[]): Running {
-  const child = spawn(process.execPath, [program, 'demo', '--headless', '--data', data, ...args], {
+function demo(data: string, ...args: string[]): StartedProcess {
+  const words = ['demo', '--headless', '--data', data, ...args];
+  const child = new StartedProcess([process.execPath, program, ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   started.push(child);
-  let out = '';
-  let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-  });
-  const ended = new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
-    child.on('close', (code) => resolve({ code, out, err }));
-  });
-  return { child, said: () => out, ended };
+  return child;
 }
 
 /** What the nodes of a folder have accepted so far, as they logged it. */
@@ -90,7 +69,7 @@ describe('the demo', () => {
     const refused = await second.ended;
     expect(refused.code).toBe(73);
     expect(refused.err).toMatch(/^error: Another demo, process \d+, uses .* with --data\.$/m);
-    first.child.kill('SIGINT');
+    first.signal('SIGINT');
     const stopped = await first.ended;
     expect([stopped.err, stopped.code]).toEqual(['', 0]);
     expect(stopped.out).toContain('the next start goes on with them');
@@ -117,11 +96,10 @@ describe('the demo', () => {
     'leaves no process behind when it is killed, also none that is paused',
     async () => {
       const data = join(folder, 'killed');
-      const { child, said, ended } = demo(data, '--duration', '10s', '--rate', '5');
-      await expect.poll(said, patient).toContain('is stopped (SIGSTOP)');
+      const child = demo(data, '--duration', '10s', '--rate', '5');
+      await expect.poll(() => child.out, patient).toContain('is stopped (SIGSTOP)');
       expect(processesOf(data).length).toBeGreaterThan(10);
-      child.kill('SIGKILL');
-      await ended;
+      await child.kill();
       // Its nodes are about to end, and the next demo on the same data waits for that.
       const next = await demo(data, '--duration', '1s', '--no-faults', '--json').ended;
       expect([next.err, next.code]).toEqual(['', 0]);

@@ -75,7 +75,7 @@ export class RecoverySite {
   }
 
   async clear(): Promise<void> {
-    await Promise.all(this.#processes.map((one) => one.kill('SIGKILL')));
+    await Promise.all(this.#processes.map((one) => one.kill()));
     rmSync(this.#parent, { recursive: true, force: true });
   }
 

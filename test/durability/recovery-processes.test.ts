@@ -67,7 +67,7 @@ describe('after the first process was killed, the second', () => {
     await arm(first, 'z', 3.1 * paceMs);
     await first.send('alarm/cancelled', { type: 'alarm.cancel', name: 'bell' } as never);
     await arm(first, 'rearmed', FAR_MS);
-    await first.kill('SIGKILL');
+    await first.kill();
     if (Date.now() >= Math.min(...armedAt.values())) return false;
     await momentAfter(Math.max(...missed().map(momentOf)));
     second = site.start(node);
@@ -178,7 +178,7 @@ test('two nodes that are killed together while they talk lose nothing and repeat
         // Several at once, so that the process dies with some on every part of their way.
         for (let voice = 0; voice < 8; voice += 1) speak();
       });
-      await both.kill('SIGKILL');
+      await both.kill();
     }
     const last = site.start(...nodes);
     await last.hosts('there');

@@ -84,7 +84,7 @@ describe('the leader of a directory', () => {
   test('that is killed is followed at once by one of two, and deadlines keep their moments', async () => {
     const all = await lead(LONG_MS, 2);
     const dueAt = await arm(all.leader, 'soon', 1_500);
-    await all.leader.kill('SIGKILL');
+    await all.leader.kill();
     const { next, fence, at } = await successor(all.waiting);
     const ring = await ringOf(next, 'soon');
     expect(ring.dueAt).toBe(dueAt);
@@ -101,7 +101,7 @@ describe('the leader of a directory', () => {
       const all = await lead(leaseMs, 1);
       const missedAt = await arm(all.leader, 'missed', 250);
       const aheadAt = await arm(all.leader, 'ahead', 8_000);
-      await all.leader.kill('SIGSTOP');
+      all.leader.signal('SIGSTOP');
       const { next, fence, at } = await successor(all.waiting);
       expect(await all.leader.exited).toBe('SIGKILL');
       const missed = await ringOf(next, 'missed');
@@ -125,7 +125,7 @@ describe('the leader of a directory', () => {
       expect((await all.leader.actor('workshop/1')).record.effects).toBeUndefined(),
     );
     const dueAt = await arm(all.leader, 'soon', 1_500);
-    await all.leader.kill('SIGTERM');
+    all.leader.signal('SIGTERM');
     const { next, fence, at } = await successor(all.waiting);
     expect(await all.leader.exited).toBe(0);
     expect(fence).toBeGreaterThan(all.fence);

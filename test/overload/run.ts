@@ -59,7 +59,7 @@ async function start(folder: string, nodes: StartedNode[], options: OverloadOpti
     { env },
   );
   nodes.push(manager);
-  const worker = await StartedNode.start(
+  const worker = new StartedNode(
     [
       ...['worker', '--node', 'A.worker-1', '--datacenter', 'A', '--cores', String(cores)],
       ...['--peer', manager.peerUrl],

@@ -5,8 +5,7 @@
  * before it was killed counts.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import { StartedProcess } from '../kit/started-process.ts';
 import type { LogBook } from './log-book.ts';
 
 export interface NodeProcessOptions {
@@ -21,11 +20,6 @@ export interface NodeProcessOptions {
 
 /** Of what it printed outside of its log, for the message about an end that nobody wanted. */
 const OUTPUT_LENGTH_MAX = 8_000;
-const alive = new Set<ChildProcess>();
-
-process.once('exit', () => {
-  for (const child of alive) child.kill('SIGKILL');
-});
 
 export class NodeProcess {
   readonly node: string;
@@ -35,7 +29,7 @@ export class NodeProcess {
   readonly hosting: Promise<void>;
   /** Resolves with how it ended: an exit code, or the name of a signal. */
   readonly over: Promise<number | string>;
-  readonly #child: ChildProcess;
+  readonly #child: StartedProcess;
   #output = '';
   #isStopped = false;
   #isDeposed = false;
@@ -45,22 +39,14 @@ export class NodeProcess {
     const { node, role, program, configuration, book, environment } = options;
     const argv = [program, 'start', role, '--config', configuration, '--exit-with-parent'];
     // Its standard input closes with this process: nobody is left behind.
-    const child = spawn(process.execPath, argv, {
-      stdio: ['pipe', 'pipe', 'pipe'],
+    const child = new StartedProcess([process.execPath, ...argv], {
       env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...environment },
     });
-    alive.add(child);
     this.node = node;
     this.#child = child;
-    const lines = createInterface({ input: child.stdout });
-    const closed = new Promise<number | string>((resolve) => {
-      child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
-      child.once('error', (thrown) => resolve(thrown.message));
-    });
-    child.stdin.on('error', () => {});
-    child.stderr.on('data', (text) => this.#keep(String(text)));
+    const closed = child.exited.catch((thrown: Error) => thrown.message);
+    child.child.stderr?.on('data', (text) => this.#keep(String(text)));
     this.over = closed.then((ending) => {
-      alive.delete(child);
       this.#isDeposed = this.#isStopped && this.#isWanted && ending === 'SIGKILL';
       return ending;
     });
@@ -80,7 +66,7 @@ export class NodeProcess {
     ]);
     // Anybody who waits for something else hears of the end there.
     this.listening.catch(() => {});
-    lines.on('line', (line) => {
+    child.hear((line) => {
       // Failures have an event too, and are what one wants to read.
       if (!book.take(node, line) || line.includes('"error":')) this.#keep(`${line}\n`);
     });
@@ -103,25 +89,25 @@ export class NodeProcess {
   /** As a power cut would: nothing is said and nothing is put in order. */
   kill(): void {
     this.#isWanted = false;
-    this.#child.kill('SIGKILL');
+    this.#child.signal('SIGKILL');
   }
 
   /** In order, as an operator would. */
   terminate(): void {
     this.#isWanted = false;
     this.resume();
-    this.#child.kill('SIGTERM');
+    this.#child.signal('SIGTERM');
   }
 
   /** Stands still, with all that it holds. */
   pause(): void {
     this.#isStopped = true;
-    this.#child.kill('SIGSTOP');
+    this.#child.signal('SIGSTOP');
   }
 
   resume(): void {
     this.#isStopped = false;
-    this.#child.kill('SIGCONT');
+    this.#child.signal('SIGCONT');
   }
 
   /** The error for an end that nobody had asked for. */

@@ -65,7 +65,7 @@ describe('a holder that ends', () => {
     const { fence = 0 } = await holder.hears('acquired');
     const standby = start(LONG_MS);
     await standby.hears('stands by');
-    if (end === 'SIGKILL') await holder.kill(end);
+    if (end === 'SIGKILL') await holder.kill();
     else holder.order(end);
     const next = await standby.hears('acquired');
     expect(next.fence).toBeGreaterThan(fence);
@@ -84,7 +84,7 @@ describe('a holder that ends', () => {
       standbys.delete(holder);
       await Promise.all([...standbys].map((one) => one.hears('stands by')));
       const following = first([...standbys], 'acquired');
-      await holder.kill('SIGKILL');
+      await holder.kill();
       const dead = holder;
       [holder, told] = await following;
       fences.push(told.fence as number);
@@ -133,7 +133,7 @@ describe.skipIf(process.platform !== 'linux')('a holder that is stopped', () => 
     await Promise.all(standbys.map((one) => one.hears('stands by')));
     const startedAt = performance.now();
     const following = first(standbys, 'acquired');
-    await holder.kill('SIGSTOP');
+    holder.signal('SIGSTOP');
     const [, told] = await following;
     const tookMs = performance.now() - startedAt;
     expect(await holder.exited).toBe('SIGKILL');
@@ -149,12 +149,12 @@ describe.skipIf(process.platform !== 'linux')('a holder that is stopped', () => 
     const { fence = 0 } = await holder.hears('acquired');
     const standby = start(LEASE_MS, { kill: 'never' });
     await standby.hears('stands by');
-    await holder.kill('SIGSTOP');
+    holder.signal('SIGSTOP');
     await standby.logs(/cannot be killed from here: end it by hand/);
     expect(holder.isAlive).toBe(true);
     expect(standby.events()).toEqual(['stands by']);
     const following = first([holder, standby], 'acquired');
-    await holder.kill('SIGCONT');
+    holder.signal('SIGCONT');
     expect(await holder.hears('lost')).toMatchObject({ isHeld: false });
     const [, told] = await following;
     expect(told.fence).toBeGreaterThan(fence);
@@ -168,14 +168,14 @@ describe.skipIf(process.platform !== 'linux')('a holder that is stopped', () => 
     const standby = start(LEASE_MS);
     await standby.hears('stands by');
     // However slow this is, nobody looks at the silent holder before the file is as it should be.
-    await standby.kill('SIGSTOP');
-    await holder.kill('SIGSTOP');
+    standby.signal('SIGSTOP');
+    holder.signal('SIGSTOP');
     // What the file says now is of an earlier process: nobody knows who has the socket.
     writeOwner(directory, { ...ownerIn(directory), startTicks: '1' });
     const bystander = start(LEASE_MS);
     await bystander.hears('stands by');
     writeOwner(directory, { ...ownerIn(directory), pidNamespace: 'pid:[1]', pid: bystander.pid });
-    await standby.kill('SIGCONT');
+    standby.signal('SIGCONT');
     await standby.logs(/cannot be killed from here: end it by hand/);
     expect([holder.isAlive, bystander.isAlive]).toEqual([true, true]);
   });
@@ -186,7 +186,7 @@ describe.skipIf(process.platform !== 'linux')('a holder that is stopped', () => 
     const { fence = 0 } = await holder.hears('acquired');
     const standby = start(LEASE_MS);
     await standby.hears('stands by');
-    await holder.kill('SIGSTOP');
+    holder.signal('SIGSTOP');
     const told = await standby.hears('acquired');
     expect(await holder.exited).toBe('SIGKILL');
     expect(told.fence).toBeGreaterThan(fence);
@@ -202,13 +202,14 @@ describe.skipIf(process.platform !== 'linux')('processes that stop and go', () =
     await holder.hears('acquired');
     const standby = start(leaseMs);
     await standby.hears('stands by');
-    await Promise.all([holder.kill('SIGSTOP'), standby.kill('SIGSTOP')]);
+    holder.signal('SIGSTOP');
+    standby.signal('SIGSTOP');
     await sleep(2 * leaseMs);
     const following = first([holder, standby], 'acquired');
     // The standby is a little ahead, and sees a file that has not changed for a long time.
-    await standby.kill('SIGCONT');
+    standby.signal('SIGCONT');
     await sleep(leaseMs / 10);
-    await holder.kill('SIGCONT');
+    holder.signal('SIGCONT');
     expect(await holder.hears('lost')).toMatchObject({ isHeld: false });
     await following;
     expect([holder.isAlive, standby.isAlive]).toEqual([true, true]);
@@ -223,9 +224,9 @@ describe.skipIf(process.platform !== 'linux')('processes that stop and go', () =
     for (const pauseMs of [100, 500, 590, 610, 650, 700, 1_000, 1_200, 400]) {
       while (live().length < 3) all.push(start(leaseMs));
       const holder = await holderAmong(all);
-      await holder.kill('SIGSTOP');
+      holder.signal('SIGSTOP');
       await sleep(pauseMs);
-      await holder.kill('SIGCONT');
+      holder.signal('SIGCONT');
     }
     await holderAmong(all);
     const told = all.flatMap((one) => one.told.flatMap(({ fence }) => fence ?? []));

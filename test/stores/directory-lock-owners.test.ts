@@ -188,7 +188,7 @@ describe.skipIf(!canUnshare())('containers that share a volume', () => {
       code: 'STORE_LOCKED',
     });
     expect(ownerIn(directory).id).toBe(id);
-    await inside.kill('SIGKILL');
+    await inside.kill();
     const lock = await acquire(directory, 'store', { leaseMs: 1_000 });
     expect(ownerIn(directory).pid).toBe(process.pid);
     lock.release();

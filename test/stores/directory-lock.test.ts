@@ -44,7 +44,7 @@ describe('between processes', () => {
     const owner = new OwnerProcess('lock', directory, { leaseMs: HOUR_MS });
     await owner.hears('acquired');
     if (end === 'exit') owner.order('exit');
-    else await owner.kill(end);
+    else await owner.kill();
     await owner.exited;
     expect(existsSync(join(directory, 'owner.json'))).toBe(true);
     const lock = await acquire(directory, 'store', { leaseMs: HOUR_MS });

@@ -48,7 +48,7 @@ export class OwnerProcess extends TellingProcess<Told> {
   ) {
     super(PROGRAM, [role, directory, JSON.stringify(options)], wrapper);
     onTestFinished(() => {
-      void this.kill('SIGKILL');
+      this.signal('SIGKILL');
     });
   }
 
