@@ -6,13 +6,11 @@
  * or asked twice, and no process is left.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { answerQuestion } from '../../programs/agents/answering.ts';
 import { openStoredData } from '../../programs/agents/stored-runs.ts';
 import { SeededRandom } from '../../simulator/world/random.ts';
+import { MarkedRun } from './marked-run.ts';
 
 export interface AgentsReport {
   readonly hasHeld: boolean;
@@ -34,7 +32,6 @@ interface Options {
   readonly progress?: (line: string) => void;
 }
 
-const ROOT = join(import.meta.dirname, '../..');
 const RUN = 'r1';
 const TASKS_PER_KILL = 4;
 const LATEST_KILL_MS = 1_200;
@@ -67,23 +64,26 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (t
 
 export async function runAgentsCycles({ cycles, seed, progress }: Options): Promise<AgentsReport> {
   const begin = performance.now();
-  const folder = mkdtempSync(join(tmpdir(), 'escapement-agents-crash-'));
+  const run = new MarkedRun('agents', 'test/crash/agents-victim.ts', (at) => [
+    `${at}/plan.yml`,
+    `${at}/data`,
+  ]);
   const tasks = cycles * TASKS_PER_KILL;
-  write(folder, tasks);
+  write(run, tasks);
   const random = new SeededRandom(seed, 'agents-crash');
   for (let kills = 0; kills < cycles; kills++) {
-    await killOnce(folder, Math.floor(random.next() * LATEST_KILL_MS));
-    await answerAll(folder);
+    await run.killed(Math.floor(random.next() * LATEST_KILL_MS));
+    await answerAll(run);
     progress?.(`${kills + 1} of ${cycles} kills`);
   }
-  await finish(folder);
-  const judged = await judge(folder);
-  const collisionsFile = join(folder, 'collisions');
+  await finish(run);
+  const judged = await judge(run);
+  const collisionsFile = run.file('collisions');
   const collisions = existsSync(collisionsFile)
     ? readFileSync(collisionsFile, 'utf8').trim().split('\n').length
     : 0;
-  const processesLeft = processesOf(folder);
-  rmSync(folder, { recursive: true, force: true });
+  const processesLeft = run.processesLeft();
+  run.remove();
   const { done, questionsWrong } = judged;
   const hasHeld = done === tasks && collisions + questionsWrong + processesLeft === 0;
   const seconds = Math.round((performance.now() - begin) / 100) / 10;
@@ -100,7 +100,7 @@ export function describeAgents(report: AgentsReport): string {
   ].join('\n');
 }
 
-function write(folder: string, tasks: number): void {
+function write(run: MarkedRun, tasks: number): void {
   const plan = {
     name: RUN,
     slots: 4,
@@ -113,37 +113,20 @@ function write(folder: string, tasks: number): void {
       agent: 'worker',
     })),
   };
-  writeFileSync(join(folder, 'agent.cjs'), AGENT);
-  writeFileSync(join(folder, 'plan.yml'), JSON.stringify(plan));
-}
-
-function start(folder: string): ChildProcess {
-  const program = join(ROOT, 'test/crash/agents-victim.ts');
-  const args = ['--import', 'tsx', program, join(folder, 'plan.yml'), join(folder, 'data')];
-  return spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
-}
-
-/** So long after it has told its first event. */
-async function killOnce(folder: string, afterMs: number): Promise<void> {
-  const child = start(folder);
-  const end = new Promise((resolve) => child.once('exit', resolve));
-  child.stdout?.once('data', () => setTimeout(() => child.kill('SIGKILL'), afterMs));
-  child.stdout?.resume();
-  await end;
+  writeFileSync(run.file('agent.cjs'), AGENT);
+  writeFileSync(run.file('plan.yml'), JSON.stringify(plan));
 }
 
 /** Run to its end, with a human who answers all there is whenever nothing else is left. */
-async function finish(folder: string): Promise<void> {
+async function finish(run: MarkedRun): Promise<void> {
   for (;;) {
-    const child = start(folder);
-    child.stdout?.resume();
-    await new Promise((resolve) => child.once('exit', resolve));
-    if ((await answerAll(folder)) === 0) return;
+    await run.ended();
+    if ((await answerAll(run)) === 0) return;
   }
 }
 
-async function answerAll(folder: string): Promise<number> {
-  const data = join(folder, 'data');
+async function answerAll(run: MarkedRun): Promise<number> {
+  const data = run.file('data');
   const { stored, close } = await openStoredData(data);
   const rows = [...(stored.run(RUN)?.context.questions.values() ?? [])];
   await close();
@@ -156,11 +139,11 @@ async function answerAll(folder: string): Promise<number> {
   return answered;
 }
 
-async function judge(folder: string) {
-  const { stored, close } = await openStoredData(join(folder, 'data'));
-  const run = stored.run(RUN);
-  const rows = [...(run?.context.tasks ?? [])];
-  const questions = [...(run?.context.questions.values() ?? [])];
+async function judge(run: MarkedRun) {
+  const { stored, close } = await openStoredData(run.file('data'));
+  const known = stored.run(RUN);
+  const rows = [...(known?.context.tasks ?? [])];
+  const questions = [...(known?.context.questions.values() ?? [])];
   const wrong = rows.filter(([taskId, row]) => {
     const asked = questions.filter((each) => each.taskId === taskId).length;
     if (row.plan.prompt !== 'ask') return asked > 0;
@@ -173,20 +156,4 @@ async function judge(folder: string) {
     questions: questions.length,
     questionsWrong: wrong.length,
   };
-}
-
-/** Living processes with the mark of any attempt of the folder. */
-function processesOf(folder: string): number {
-  const mark = `ESCAPEMENT_ATTEMPT_MARK=${folder}/`;
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      return (
-        /^\d+$/.test(pid) &&
-        readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark) &&
-        !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
-      );
-    } catch {
-      return false;
-    }
-  }).length;
 }

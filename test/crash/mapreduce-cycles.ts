@@ -6,12 +6,10 @@
  * children that ignore SIGTERM.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { openStoredData } from '../../programs/mapreduce/stored-data.ts';
 import { SeededRandom } from '../../simulator/world/random.ts';
+import { MarkedRun } from './marked-run.ts';
 
 export interface MapReduceReport {
   readonly hasHeld: boolean;
@@ -32,7 +30,6 @@ interface Options {
   readonly progress?: (line: string) => void;
 }
 
-const ROOT = join(import.meta.dirname, '../..');
 const RUN = 'r1';
 const ITEMS_PER_KILL = 8;
 const LATEST_KILL_MS = 900;
@@ -49,25 +46,25 @@ export async function runMapReduceCycles({
   progress,
 }: Options): Promise<MapReduceReport> {
   const begin = performance.now();
-  const folder = mkdtempSync(join(tmpdir(), 'escapement-mapreduce-crash-'));
+  const run = new MarkedRun('mapreduce', 'test/crash/mapreduce-victim.ts', (at) => [at, RUN]);
   const items = cycles * ITEMS_PER_KILL;
-  write(folder, items);
+  write(run, items);
   const random = new SeededRandom(seed, 'mapreduce-crash');
   const beginnings = new Map<string, number>();
   let [kills, runAgain] = [0, 0];
   for (; kills < cycles; kills++) {
-    await killOnce(folder, Math.floor(random.next() * LATEST_KILL_MS));
-    runAgain += await judge(folder, beginnings);
+    await run.killed(Math.floor(random.next() * LATEST_KILL_MS));
+    runAgain += await judge(run, beginnings);
     progress?.(
       `${kills + 1} of ${cycles} kills, ${beginnings.size} of ${items} items on record as done`,
     );
   }
-  await ended(start(folder));
-  runAgain += await judge(folder, beginnings);
-  const { attempts, done } = await countOf(folder);
+  await run.ended();
+  runAgain += await judge(run, beginnings);
+  const { attempts, done } = await countOf(run);
   const lost = items - done;
-  const processesLeft = processesOf(folder);
-  rmSync(folder, { recursive: true, force: true });
+  const processesLeft = run.processesLeft();
+  run.remove();
   const hasHeld = runAgain === 0 && lost === 0 && processesLeft === 0;
   const seconds = Math.round((performance.now() - begin) / 100) / 10;
   return { hasHeld, kills, items, done, attempts, runAgain, lost, processesLeft, seconds };
@@ -83,9 +80,9 @@ export function describeMapReduce(report: MapReduceReport): string {
   ].join('\n');
 }
 
-function write(folder: string, items: number): void {
+function write(run: MarkedRun, items: number): void {
   const values = Array.from({ length: items }, (_, index) => ({ id: index }));
-  writeFileSync(join(folder, 'items.json'), JSON.stringify(values));
+  writeFileSync(run.file('items.json'), JSON.stringify(values));
   const map = {
     input: 'items.json',
     max_parallel: 4,
@@ -93,35 +90,19 @@ function write(folder: string, items: number): void {
     agent_template: [{ shell: COMMAND }],
   };
   const setup = [{ shell: 'mkdir -p log' }];
-  writeFileSync(join(folder, 'workflow.yml'), JSON.stringify({ mode: 'mapreduce', setup, map }));
-}
-
-function start(folder: string): ChildProcess {
-  const program = join(ROOT, 'test/crash/mapreduce-victim.ts');
-  const args = ['--import', 'tsx', program, folder, RUN];
-  return spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
-}
-
-const ended = (child: ChildProcess) => new Promise((resolve) => child.once('exit', resolve));
-
-/** So long after it has said that it has begun. */
-async function killOnce(folder: string, afterMs: number): Promise<void> {
-  const child = start(folder);
-  const end = ended(child);
-  child.stdout?.once('data', () => setTimeout(() => child.kill('SIGKILL'), afterMs));
-  await end;
+  writeFileSync(run.file('workflow.yml'), JSON.stringify({ mode: 'mapreduce', setup, map }));
 }
 
 /**
  * Items on record as done whose command has begun since they were. What is found done now is remembered with how
  * often it has begun by then.
  */
-async function judge(folder: string, beginnings: Map<string, number>): Promise<number> {
-  const data = await openStoredData(join(folder, 'data'));
+async function judge(run: MarkedRun, beginnings: Map<string, number>): Promise<number> {
+  const data = await openStoredData(run.file('data'));
   let again = 0;
   for (const [index, { state }] of data.stored.items(RUN)) {
     if (state !== 'done') continue;
-    const begun = beginningsOf(folder, String(index));
+    const begun = beginningsOf(run, String(index));
     const before = beginnings.get(String(index));
     if (before !== undefined && begun > before) again += 1;
     beginnings.set(String(index), begun);
@@ -130,33 +111,17 @@ async function judge(folder: string, beginnings: Map<string, number>): Promise<n
   return again;
 }
 
-function beginningsOf(folder: string, itemId: string): number {
-  const file = join(folder, 'log', itemId);
+function beginningsOf(run: MarkedRun, itemId: string): number {
+  const file = run.file('log', itemId);
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0;
 }
 
 async function countOf(
-  folder: string,
+  run: MarkedRun,
 ): Promise<{ readonly attempts: number; readonly done: number }> {
-  const data = await openStoredData(join(folder, 'data'));
+  const data = await openStoredData(run.file('data'));
   const rows = [...data.stored.items(RUN).values()];
   await data.close();
   const attempts = rows.reduce((sum, row) => sum + row.attempts, 0);
   return { attempts, done: rows.filter(({ state }) => state === 'done').length };
-}
-
-/** Living processes with the mark of any attempt of the folder. */
-function processesOf(folder: string): number {
-  const mark = `ESCAPEMENT_ATTEMPT_MARK=${folder}/`;
-  return readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return (
-        readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark) &&
-        !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
-      );
-    } catch {
-      return false;
-    }
-  }).length;
 }
