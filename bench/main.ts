@@ -169,6 +169,6 @@ ${lines.join('\n')}
   --quick     scaled down, for development; not reported
   --progress  progress on standard error, also where that is no terminal
   --held N, --jobs N, --workflows N
-              jobs at work, jobs of a sample, workflows of a job, in place of a field's own; not reported
+              jobs or agents at work, jobs of a sample, workflows of a job, in place of a field's own; not reported
 `;
 }

@@ -29,7 +29,7 @@ export const mapReduceOverhead: Field = {
 };
 
 async function measure(options: MeasureOptions): Promise<Measured> {
-  const agents = options.isQuick ? QUICK_AGENTS : AGENTS;
+  const agents = options.sizes.held ?? (options.isQuick ? QUICK_AGENTS : AGENTS);
   const pairs = options.isQuick ? QUICK_PAIRS : Math.max(PAIRS, options.rounds);
   const limited: number[] = [];
   const free: number[] = [];

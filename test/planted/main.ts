@@ -32,6 +32,7 @@ const LIMIT_S = 300;
 
 const { values } = parseArgs({
   options: {
+    help: { type: 'boolean', default: false },
     only: { type: 'string' },
     seeds: { type: 'string' },
     from: { type: 'string' },
@@ -43,6 +44,12 @@ const { values } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
+
+if (values.help) {
+  const [about = ''] = readFileSync(import.meta.filename, 'utf8').split(' */');
+  process.stdout.write(`${about.replaceAll(/^(?:\/\*\*| \*) ?/gm, '').trim()}\n`);
+  process.exit(0);
+}
 
 const wanted = values.only?.split(',');
 const unknown = wanted?.filter((id) => !PLANTS.some((plant) => plant.id === id)) ?? [];

@@ -34,6 +34,7 @@ export type PlantArea =
   | 'runtime'
   | 'work'
   | 'agents'
+  | 'mapreduce'
   | 'store';
 
 export interface Edit {

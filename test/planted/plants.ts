@@ -1,4 +1,4 @@
-/** All planted bugs that runs of the jobs system, of agents or of a test must find, in the order of their ids. */
+/** All planted bugs that runs of the jobs system, of agents, of map-reduce or of a test must find, in the order of their ids. */
 
 import { agentPlants } from './agents.ts';
 import { answerPlants } from './answers.ts';
@@ -13,6 +13,7 @@ import { gateContactPlants } from './gate-contact.ts';
 import { httpCallerPlants } from './http-callers.ts';
 import { leaderPlants } from './leaders.ts';
 import { lifePlants } from './lives.ts';
+import { mapReducePlants } from './mapreduce.ts';
 import { overloadPlants } from './overload.ts';
 import type { Plant } from './plant.ts';
 import { productionPlants } from './production.ts';
@@ -43,4 +44,5 @@ export const PLANTS: readonly Plant[] = [
   ...recordPlants,
   ...leaderPlants,
   ...agentPlants,
+  ...mapReducePlants,
 ];

@@ -1,4 +1,4 @@
-/** The invariants of runs over seeds with crashes, and bugs that were planted to see that they are found. */
+/** Bugs of runs that are put into their machines and parts, to see that the invariants find them. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -19,15 +19,6 @@ import { playSeed } from './pretend-world.ts';
 type Timed = { readonly at: number };
 
 const SEEDS = 60;
-
-test(`hold over ${SEEDS} seeds`, async () => {
-  const broken: string[] = [];
-  for (let seed = 1; seed <= SEEDS; seed++) {
-    const { breaches } = await playSeed(seed);
-    broken.push(...breaches.map((breach) => `seed ${seed}: ${breach}`));
-  }
-  expect(broken).toEqual([]);
-});
 
 const parts = (machines: Machines): Parts => ({ ...PARTS, machines });
 const agent = (changes: object): Parts =>

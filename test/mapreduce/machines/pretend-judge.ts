@@ -4,6 +4,7 @@
  * what is judged.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { MapAgentContext } from '../../../machines/mapreduce/map-agent/context.ts';
 import { type Drawn, MEDIAN_FROM, MEDIAN_LEAST_MS } from './pretend-rules.ts';
 
@@ -213,6 +214,11 @@ function judgeAgent(world: Judged, own: readonly Process[], agentId: string, mus
   const said = claims.agent(agentId);
   if (said === undefined) return;
   judgeMedian(world, said, must);
+  const limits = said.rules.steps.map(({ limitMs }) => limitMs ?? Number.POSITIVE_INFINITY);
+  must(
+    said.role !== 'map' || isDeepStrictEqual(limits, world.drawn.stepLimits),
+    `MR-2 the commands of ${agentId} have ${limits} and should have ${world.drawn.stepLimits}`,
+  );
   const indexes = said.commands.map(({ index }) => index);
   must(
     own.every(({ index }) => indexes.includes(index)),
