@@ -12,7 +12,7 @@ import type {
 } from '../messages/local.ts';
 import type { WorkerRegistered } from '../messages/worker.ts';
 import { laneName } from '../ranks.ts';
-import type { WorkerPoolContext, WorkerPoolEvent } from '../worker-pool.ts';
+import type { WorkerPoolContext, WorkerPoolEvent } from './context.ts';
 import {
   asWaiting,
   inserted,
