@@ -47,6 +47,17 @@ export class Refusal extends CommandFailure {
 /** The node was not reached, or lost on the way: nobody knows whether it has done what it was asked. */
 export class Unreachable extends CommandFailure {}
 
+/** Of a question that a directory answers too: where no node is, it says so. */
+export async function orFrom<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (thrown) {
+    if (!(thrown instanceof Unreachable)) throw thrown;
+    const what = `${thrown.message} A data directory needs no node: name it with --from.`;
+    throw new Unreachable(thrown.exitCode, what, { cause: thrown.cause });
+  }
+}
+
 const STATUS_EXITS: Readonly<Record<number, ExitCode>> = {
   400: EXIT.badData,
   401: EXIT.noPermission,

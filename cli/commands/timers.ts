@@ -2,6 +2,7 @@
 
 import { Command } from 'commander';
 import { systemClock } from '../../runtime/system/clock.ts';
+import { orFrom } from '../api/failures.ts';
 import { readPages } from '../api/pages.ts';
 import {
   connectionOf,
@@ -72,7 +73,7 @@ async function list(options: TimersOptions, around: Surroundings): Promise<void>
   const { output } = around;
   const { rows, cursor } =
     options.from === undefined
-      ? await askNode(options, around)
+      ? await orFrom(askNode(options, around))
       : await lookInto(options.from, options, around);
   if (options.json === true) {
     output.line(JSON.stringify({ timers: rows, cursor }, null, 2));

@@ -6,6 +6,7 @@
 import { Command } from 'commander';
 import type { ActorsPage, Why, WhyAnswer } from '../../inspector/protocol.ts';
 import type { Connection } from '../api/connection.ts';
+import { orFrom } from '../api/failures.ts';
 import {
   connectionOf,
   SERVER_EXITS,
@@ -43,7 +44,7 @@ export function whyCommand({ output, env, openStoredData }: Surroundings): Comma
     .action(async (name: string, options: WhyOptions) => {
       const why =
         options.from === undefined
-          ? await askNode(connectionOf(options, env, output), name)
+          ? await orFrom(askNode(connectionOf(options, env, output), name))
           : await lookInto(options.from, name, openStoredData, output);
       if (options.json === true) output.line(JSON.stringify(why, null, 2));
       else printWhy(why, output);

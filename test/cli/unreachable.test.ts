@@ -38,6 +38,15 @@ describe('a node', () => {
     );
   });
 
+  test.each(['why', 'timers'])(
+    'that is not there may have left a directory: %s',
+    async (command) => {
+      const words = command === 'why' ? [command, 'j1'] : [command];
+      const { code, err } = await escapement([...words, '--url', 'http://127.0.0.1:1']);
+      expect([code, err]).toEqual([69, expect.stringContaining('name it with --from.\n')]);
+    },
+  );
+
   test.each([
     [200, 'hello', 'that is no node of Escapement with an API'],
     [404, '<h1>Not found</h1>', 'that is no node'],
