@@ -47,9 +47,7 @@ export const lifePlants: readonly Plant[] = [
     edits: [
       {
         file: 'runtime/shard/sharing.ts',
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source of a template.
         find: '.${pending.length}.${at}`',
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source of a template.
         replace: '.${pending.length}`',
       },
     ],
