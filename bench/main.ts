@@ -10,11 +10,12 @@ import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { compile } from './compiled.ts';
 import { jsonOf, type Outcome, tableOf } from './report.ts';
-import type { Field, Measured, SizeName, Sizes, Suite } from './suite.ts';
+import type { Field, Measured, PartName, Parts, SizeName, Sizes, Suite } from './suite.ts';
 import { SUITES } from './suites.ts';
 
 const EXIT_USAGE = 64;
 const DEFAULT_ROUNDS = 7;
+const PARTS: readonly PartName[] = ['machine', 'contender'];
 const SIZES: readonly SizeName[] = ['held', 'jobs', 'workflows'];
 
 interface Request {
@@ -22,6 +23,7 @@ interface Request {
   readonly rounds: number;
   readonly isQuick: boolean;
   readonly sizes: Sizes;
+  readonly parts: Parts;
   readonly isJson: boolean;
   readonly isNamed: boolean;
   /** Progress is written. */
@@ -61,8 +63,8 @@ async function run(request: Request): Promise<void> {
 
 /** Starts a process for the field, so that no field feels what another one left behind. */
 function measure(program: string, suite: Suite, field: Field, request: Request): Promise<Measured> {
-  const { rounds, isQuick, sizes, isTold } = request;
-  const options = JSON.stringify({ rounds, isQuick, sizes });
+  const { rounds, isQuick, sizes, parts, isTold } = request;
+  const options = JSON.stringify({ rounds, isQuick, sizes, parts });
   const args = ['--expose-gc', program, suite.name, field.name, options];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   return new Promise((resolve, reject) => {
@@ -103,6 +105,9 @@ function readRequest(args: readonly string[]): Request {
     rounds,
     isQuick: values.quick === true,
     sizes: sizesIn(values),
+    parts: Object.fromEntries(
+      PARTS.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
+    ),
     isJson: values.json === true,
     isNamed: positionals.length > 0,
     isTold: process.stderr.isTTY || values.progress === true,
@@ -144,6 +149,8 @@ function parsed(args: readonly string[]) {
         held: { type: 'string' },
         jobs: { type: 'string' },
         workflows: { type: 'string' },
+        machine: { type: 'string', multiple: true },
+        contender: { type: 'string', multiple: true },
       },
     });
   } catch (thrown) {
@@ -170,5 +177,7 @@ ${lines.join('\n')}
   --progress  progress on standard error, also where that is no terminal
   --held N, --jobs N, --workflows N
               jobs or agents at work, jobs of a sample, workflows of a job, in place of a field's own; not reported
+  --machine NAME, --contender NAME
+              these alone of the suite model-tests; may be repeated; not reported
 `;
 }

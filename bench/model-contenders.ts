@@ -14,7 +14,7 @@ import { stepsFrom } from '../testing/model/graph.ts';
 import { type Oracle, observed } from '../testing/model/observation.ts';
 import type { Samples } from '../testing/model/samples.ts';
 import type { SentEvent, TestCase, TestStep } from '../testing/model/step.ts';
-import { Subject } from '../testing/model/subject.ts';
+import { type Moment, Subject } from '../testing/model/subject.ts';
 import { Suite } from '../testing/model/suite.ts';
 import { walks } from '../testing/model/walks.ts';
 import type { CorpusEntry } from './model-corpus/entry.ts';
@@ -56,6 +56,8 @@ export const CONTENDERS: Readonly<Record<string, Contender>> = {
 /** A state of the traversal: the steps that lead to it, played again when they are needed. */
 interface Place {
   readonly steps: readonly TestStep[];
+  /** Undefined where children run: then it is come to by its steps. */
+  readonly moment: Moment | undefined;
   readonly key: string;
   readonly next: readonly TestStep[];
 }
@@ -70,18 +72,29 @@ function graphPaths(
   const subject = new Subject(machine);
   const [[input, value] = ['', undefined]] = Object.entries(samples.inputs);
   let states = 0;
-  const placed = (steps: readonly TestStep[]): Place => {
+  const placed = (steps: readonly TestStep[]): Place => ({
+    ...{ steps, moment: subject.moment(), key: observed(subject, oracle) },
+    next: stepsOf(subject, samples),
+  });
+  const begun = (): Place => {
     subject.begin(value);
-    for (const step of steps) subject.perform(step);
-    return { steps, key: observed(subject, oracle), next: stepsOf(subject, samples) };
+    return placed([]);
   };
   const logic = {
-    transition: ({ steps }: Place, step: TestStep) => placed([...steps, step]),
-    getInitialSnapshot: () => placed([]),
+    transition: ({ steps, moment }: Place, step: TestStep) => {
+      if (moment !== undefined) subject.standAt(moment);
+      else {
+        subject.begin(value);
+        for (const one of steps) subject.perform(one);
+      }
+      subject.perform(step);
+      return placed([...steps, step]);
+    },
+    getInitialSnapshot: begun,
     getPersistedSnapshot: (place: Place) => place,
   };
   const options = {
-    fromState: placed([]),
+    fromState: begun(),
     events: ({ next }: Place) => next,
     serializeState: ({ key }: Place) => key,
     serializeEvent: JSON.stringify,

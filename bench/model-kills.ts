@@ -2,14 +2,16 @@
  * Kills: after how many steps the cases of a contender tell a mutant from its machine, by every oracle in one pass.
  *
  * What is seen of the machine itself is written down once per contender. A mutant is played as far as
- * something can still be learned of it.
+ * something can still be learned of it, and not on cases that enter no state in which it differs.
  */
 
+import { notingCopy } from '../testing/model/noting.ts';
 import { ORACLES, type Oracle, observed } from '../testing/model/observation.ts';
 import type { Samples } from '../testing/model/samples.ts';
 import type { TestCase } from '../testing/model/step.ts';
 import { Subject } from '../testing/model/subject.ts';
 import type { Mutant } from '../testing/mutants/mutant.ts';
+import { mayShow, type Site } from '../testing/mutants/site.ts';
 import type { CorpusEntry } from './model-corpus/entry.ts';
 
 /** Number of the step that killed it, by oracle; left out where it lives. */
@@ -20,6 +22,8 @@ export type GoesOn = (steps: number, kills: Kills) => boolean;
 
 interface Seen {
   readonly test: TestCase;
+  /** States that it enters. */
+  readonly entered: ReadonlySet<string>;
   /** What is seen after the beginning and after each step, by oracle. */
   readonly by: Readonly<Record<Oracle, readonly string[]>>;
 }
@@ -55,7 +59,8 @@ export class Played {
   constructor({ machine }: CorpusEntry, samples: Samples, cases: readonly TestCase[]) {
     this.#samples = samples;
     this.steps = cases.reduce((sum, { steps }) => sum + steps.length, 0);
-    const subject = new Subject(machine);
+    const { noting, found } = notingCopy(machine);
+    const subject = new Subject(noting);
     const whole = new Whole(subject);
     // The same text is kept once.
     const texts = new Map<string, string>();
@@ -77,17 +82,19 @@ export class Played {
         for (const oracle of COARSE)
           by[oracle].push(isSame ? (by[oracle].at(-1) as string) : kept(observed(subject, oracle)));
       };
+      found.hits.clear();
       subject.begin(samples.inputs[test.input]);
       look();
       for (const step of test.steps) {
         subject.perform(step);
         look();
       }
-      return { test, by };
+      const entered = [...found.wanted.states].filter((id) => found.hits.has(id));
+      return { test, by, entered: new Set(entered) };
     });
   }
 
-  killsOf(mutant: Mutant, goesOn: GoesOn): Kills {
+  killsOf(mutant: Mutant, site: Site, goesOn: GoesOn): Kills {
     let subject: Subject;
     try {
       subject = new Subject(mutant.machine());
@@ -98,7 +105,7 @@ export class Played {
     const kills: Partial<Record<Oracle, number>> = {};
     let steps = 0;
     const whole = new Whole(subject);
-    for (const { test, by } of this.#seen) {
+    for (const { test, by, entered } of this.#seen) {
       const look = (at: number): void => {
         // What is the same in full is the same to every other oracle.
         if (whole.text() === by.full[at]) return;
@@ -108,6 +115,10 @@ export class Played {
             kills[oracle] = steps;
       };
       if (!goesOn(steps, kills)) return kills;
+      if (!mayShow(site, entered)) {
+        steps += test.steps.length;
+        continue;
+      }
       subject.begin(this.#samples.inputs[test.input]);
       look(0);
       for (const [index, step] of test.steps.entries()) {

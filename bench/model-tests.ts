@@ -11,6 +11,7 @@ import { type Samples, samplesFor } from '../testing/model/samples.ts';
 import type { Mutant } from '../testing/mutants/mutant.ts';
 import { mutantsOf, TIMING_OPERATORS } from '../testing/mutants/operators.ts';
 import { killingTest } from '../testing/mutants/search.ts';
+import { mayShow, searchedStates, siteOf } from '../testing/mutants/site.ts';
 import { CONTENDERS } from './model-contenders.ts';
 import { CORPUS } from './model-corpus/corpus.ts';
 import type { CorpusEntry } from './model-corpus/entry.ts';
@@ -66,10 +67,11 @@ interface Plan {
   /** Steps: the tables have a column for each. */
   readonly budgets: readonly [number, number, number];
   readonly mutantsMax: number;
+  readonly contenders: readonly string[];
 }
 
-const WHOLE: Plan = { budgets: [300, 3_000, 30_000], mutantsMax: 40 };
-const QUICK: Plan = { budgets: [100, 300, 1_000], mutantsMax: 10 };
+const WHOLE = { budgets: [300, 3_000, 30_000], mutantsMax: 40 } as const;
+const QUICK = { budgets: [100, 300, 1_000], mutantsMax: 10 } as const;
 
 interface Made {
   readonly played: Played;
@@ -85,24 +87,45 @@ interface JudgedMachine {
   readonly makingMs: Readonly<Record<string, number>>;
 }
 
-function measure({ isQuick, rounds, progress }: MeasureOptions): Promise<Measured> {
-  const plan = isQuick ? QUICK : WHOLE;
-  const machines = Object.entries(CORPUS).map(([name, entry]) => {
-    const one = judgeMachine(name, entry, plan);
-    progress(`  ${name}: ${one.judged.length} of ${one.mutants} mutants`);
+function measure({ isQuick, rounds, parts, progress }: MeasureOptions): Promise<Measured> {
+  const contenders = chosen(CONTENDERS, 'contender', ['ours', ...(parts.contender ?? [])]);
+  const plan: Plan = {
+    ...(isQuick ? QUICK : WHOLE),
+    contenders: parts.contender === undefined ? Object.keys(CONTENDERS) : contenders,
+  };
+  const names = chosen(CORPUS, 'machine', parts.machine ?? Object.keys(CORPUS));
+  const machines = names.map((name, index) => {
+    const { user } = process.cpuUsage();
+    const one = judgeMachine(name, CORPUS[name] as CorpusEntry, plan);
+    const seconds = Math.round((process.cpuUsage().user - user) / 1_000_000);
+    const which = `${index + 1} of ${names.length}, ${name}`;
+    progress(`  ${which}: ${one.judged.length} of ${one.mutants} mutants, ${seconds} s of CPU`);
     return one;
   });
   return Promise.resolve(measuredOf(machines, plan, rounds));
 }
 
+/** @throws for a name that there is not */
+function chosen(
+  all: Readonly<Record<string, unknown>>,
+  what: string,
+  names: readonly string[],
+): readonly string[] {
+  const unknown = names.find((name) => all[name] === undefined);
+  if (unknown === undefined) return [...new Set(names)];
+  const has = Object.keys(all).join(', ');
+  throw new Error(`There is no ${what} "${unknown}". There are: ${has}.`);
+}
+
 function judgeMachine(name: string, entry: CorpusEntry, plan: Plan): JudgedMachine {
   const samples = samplesFor(entry.machine, entry.samples ?? {});
   const made = Object.fromEntries(
-    Object.keys(CONTENDERS).map((one) => [one, makeAndPlay(one, entry, samples, plan.budgets[2])]),
+    plan.contenders.map((one) => [one, makeAndPlay(one, entry, samples, plan.budgets[2])]),
   );
   const all = mutantsOf(entry.machine);
+  const searched = searchedStates(entry.machine, samples, { stepsMax: SEARCHED_MAX });
   const judged = spread(all, plan.mutantsMax).map((mutant) =>
-    judge(name, entry, samples, mutant, made, plan),
+    judge(name, entry, { samples, searched }, mutant, made, plan),
   );
   const makingMs = Object.entries(made).map(([one, { ms }]) => [one, Math.round(ms)] as const);
   return { machine: name, judged, mutants: all.length, makingMs: Object.fromEntries(makingMs) };
@@ -110,7 +133,7 @@ function judgeMachine(name: string, entry: CorpusEntry, plan: Plan): JudgedMachi
 
 function measuredOf(
   machines: readonly JudgedMachine[],
-  { budgets }: Plan,
+  { budgets, contenders }: Plan,
   rounds: number,
 ): Measured {
   const judged = machines.flatMap((one) => one.judged);
@@ -136,7 +159,7 @@ function measuredOf(
       slowestMachineMs: figure(slowest),
     },
     details: {
-      ...detailsOf(machines, judged, budgets),
+      ...detailsOf(machines, judged, { budgets, contenders }),
       vsTimedShortestPaths300: rounded(share(judged, 'ours', few) / timed),
     },
     raw: { killedFull: [value] },
@@ -146,11 +169,10 @@ function measuredOf(
 function detailsOf(
   machines: readonly JudgedMachine[],
   judged: readonly Judged[],
-  budgets: Plan['budgets'],
+  { budgets, contenders: names }: Pick<Plan, 'budgets' | 'contenders'>,
 ): Measured['details'] {
   const most = budgets[2];
   const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
-  const names = Object.keys(CONTENDERS);
   const list = judged.map(({ machine, id }) => `${machine} ${id}\n`).join('');
   return {
     machines: machines.length,
@@ -192,7 +214,7 @@ function makeAndPlay(name: string, entry: CorpusEntry, samples: Samples, budget:
 function judge(
   machine: string,
   { machine: original }: CorpusEntry,
-  samples: Samples,
+  { samples, searched }: { readonly samples: Samples; readonly searched: ReadonlySet<string> },
   mutant: Mutant,
   made: Readonly<Record<string, Made>>,
   { budgets: [, middle] }: Plan,
@@ -203,15 +225,16 @@ function judge(
     (oracles: readonly Oracle[]): GoesOn =>
     (steps, kills) =>
       (steps < middle ? looked : oracles).some((oracle) => kills[oracle] === undefined);
+  const site = siteOf(original, mutant);
   const by = Object.fromEntries(
     Object.entries(made).map(([name, { played }]) => [
       name,
-      played.killsOf(mutant, goesOnFor(name === 'ours' ? looked : ['full'])),
+      played.killsOf(mutant, site, goesOnFor(name === 'ours' ? looked : ['full'])),
     ]),
   );
   const isFound = (oracle: Oracle): boolean =>
     Object.values(by).some((kills) => kills[oracle] !== undefined) ||
-    (looked.includes(oracle) && isToldApart(oracle));
+    (looked.includes(oracle) && mayShow(site, searched) && isToldApart(oracle));
   const isToldApart = (oracle: Oracle): boolean =>
     killingTest(original, mutant, samples, { oracle, stepsMax: SEARCHED_MAX }) !== undefined;
   // What is equal in full is equal to every oracle.

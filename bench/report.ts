@@ -10,7 +10,7 @@ import type { Field, Figure, Measured, MeasuredFigure, MeasureOptions, Suite } f
 const REPORTED_ROUNDS_MIN = 5;
 
 /** What was asked for. */
-type Asked = Pick<MeasureOptions, 'rounds' | 'isQuick' | 'sizes'>;
+type Asked = Pick<MeasureOptions, 'rounds' | 'isQuick' | 'sizes' | 'parts'>;
 
 export interface Outcome {
   readonly field: Field;
@@ -127,9 +127,12 @@ function verdictOf(figure: Figure, measured: MeasuredFigure): string | undefined
 }
 
 /** Why the figures are not to be reported; undefined where they are. */
-function noteOf({ isQuick, rounds, sizes }: Asked): string | undefined {
+function noteOf({ isQuick, rounds, sizes, parts }: Asked): string | undefined {
   if (isQuick) return 'scaled down with --quick';
-  const other = Object.entries(sizes).map(([name, size]) => `--${name} ${size}`);
+  const other = [
+    ...Object.entries(sizes).map(([name, size]) => `--${name} ${size}`),
+    ...Object.entries(parts).map(([name, some]) => `--${name} ${some.join(`, --${name} `)}`),
+  ];
   if (other.length > 0) return `measured with ${other.join(' ')}`;
   return rounds < REPORTED_ROUNDS_MIN
     ? `${rounds} rounds, ${REPORTED_ROUNDS_MIN} are needed`

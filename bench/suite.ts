@@ -34,11 +34,17 @@ export interface MeasureOptions {
   readonly isQuick: boolean;
   /** Sizes that somebody asked for in place of a field's own: never a figure to report. */
   readonly sizes: Sizes;
+  /** Parts of a field by name that somebody asked for in place of all: never a figure to report. */
+  readonly parts: Parts;
   progress(line: string): void;
 }
 
 /** Sizes by the option of the command that sets each. */
 export type Sizes = Readonly<Partial<Record<SizeName, number>>>;
+
+/** Machines of the corpus, contenders; all where they are left out. */
+export type Parts = Readonly<Partial<Record<PartName, readonly string[]>>>;
+export type PartName = 'machine' | 'contender';
 
 /** Jobs held at work, jobs of a sample, workflows of one job. */
 export type SizeName = 'held' | 'jobs' | 'workflows';

@@ -12,6 +12,8 @@ import { type WorkerPoolContext, workerPoolMachine } from '../../../machines/job
 import { Stepper } from './stepper.ts';
 
 export const TERM = 3;
+/** Searches that may follow one event. */
+const ANSWERS_MAX = 10_000;
 
 type Taken = { readonly type: string; readonly [field: string]: unknown };
 type Row = ReturnType<typeof asWaiting> & { readonly lane: string };
@@ -29,7 +31,10 @@ export class Pool extends Stepper<WorkerPoolContext> {
     this.#write(event);
     const isTaken = super.take(event);
     this.#follow();
-    while (this.answers && this.context.search !== null) this.answer();
+    for (let answers = 0; this.answers && this.context.search !== null; answers += 1) {
+      if (answers === ANSWERS_MAX) throw new Error('It searches without end.');
+      this.answer();
+    }
     return isTaken;
   }
 
