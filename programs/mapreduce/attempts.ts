@@ -26,8 +26,9 @@ import { commandLineOf, inheritedVariables } from './environment.ts';
 import { ItemPlaces } from './item-places.ts';
 import { OutputWatch } from './output-watch.ts';
 import { ValueError } from './placeholders.ts';
-import { type Plan, stepsOf } from './plan.ts';
-import type { Running, StartParams } from './running-command.ts';
+import { type Plan, rulesOf, stepsOf } from './plan.ts';
+import { keyOf, type Running, type StartParams } from './running-command.ts';
+import { StartQueue } from './start-queue.ts';
 import { refusalOf, type TimerPort } from './timer-port.ts';
 import { prepareWorktree, removeWorktree, worktreePath } from './worktrees.ts';
 
@@ -57,6 +58,7 @@ export class Attempts {
   readonly #services: AttemptServices;
   readonly #groups: ProcessGroups;
   readonly #places = new ItemPlaces();
+  readonly #starts: StartQueue;
   readonly #inherited = inheritedVariables();
   /** Commands of attempts that are not cleaned yet, by attempt. */
   readonly #running = new Map<string, Running[]>();
@@ -64,11 +66,13 @@ export class Attempts {
   constructor(services: AttemptServices) {
     this.#services = services;
     this.#groups = new ProcessGroups(services.clock);
+    this.#starts = new StartQueue(services.clock, () => services.launcher.isReady);
   }
 
   readonly performers = {
     prepare: ({ params }: { params: AgentParams }) => this.#prepare(params),
-    startCommand: ({ params }: { params: AgentParams & StartParams }) => this.#start(params),
+    startCommand: ({ params }: { params: AgentParams & StartParams }) =>
+      this.#starts.add(keyOf(params), () => this.#start(params)),
     signalGroup: ({ params }: { params: AgentParams & { signal: string } }) =>
       this.#signal(params, params.signal as SignalName),
     killGroup: ({ params }: { params: AgentParams }) => this.#kill(params),
@@ -213,6 +217,7 @@ export class Attempts {
   }
 
   async #signal(params: AgentParams, signal: SignalName): Promise<void> {
+    this.#starts.drop(keyOf(params));
     const running = this.active(params.runId, params.agentId);
     const group = await running?.command.begun;
     if (running === undefined || group === undefined) {
@@ -223,6 +228,7 @@ export class Attempts {
   }
 
   async #kill(params: AgentParams): Promise<void> {
+    this.#starts.drop(keyOf(params));
     const running = this.active(params.runId, params.agentId);
     const group = await running?.command.begun;
     if (running !== undefined && group !== undefined) {
@@ -246,6 +252,7 @@ export class Attempts {
   }
 
   async #cleanUp(params: AgentParams): Promise<void> {
+    this.#starts.drop(keyOf(params));
     let failure: string | null = null;
     let worktree: CleanupResult = null;
     try {
@@ -290,9 +297,3 @@ export class Attempts {
       );
   }
 }
-
-const keyOf = ({ runId, agentId }: Pick<AgentParams, 'runId' | 'agentId'>): string =>
-  `${runId}/${agentId}`;
-
-const rulesOf = ({ rules }: Plan, role: AgentParams['role']) =>
-  role === 'map' ? rules.map : rules[role];

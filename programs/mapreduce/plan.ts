@@ -53,3 +53,6 @@ export function planOf(input: RunInput, folder: RunFolder): Plan {
 export function stepsOf({ workflow }: Plan, role: 'map' | 'setup' | 'reduce'): readonly Step[] {
   return role === 'map' ? workflow.map.template : (workflow[role] ?? []);
 }
+
+export const rulesOf = ({ rules }: Plan, role: 'map' | 'setup' | 'reduce') =>
+  role === 'map' ? rules.map : rules[role];

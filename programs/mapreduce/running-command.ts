@@ -20,3 +20,7 @@ export interface Running {
   cancelWait: Cancel;
   lastOutputAt: number;
 }
+
+/** Names an attempt among those at work. */
+export const keyOf = ({ runId, agentId }: Pick<AgentParams, 'runId' | 'agentId'>): string =>
+  `${runId}/${agentId}`;

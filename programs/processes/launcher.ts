@@ -56,6 +56,11 @@ export class Launcher {
     return this.#helper.start(spec, listener);
   };
 
+  /** True while a start costs this process no fork. */
+  get isReady(): boolean {
+    return this.#helper?.isReady === true;
+  }
+
   /** Pid of the helper, where there is one. */
   get helper(): number | undefined {
     return this.#helper?.pid;

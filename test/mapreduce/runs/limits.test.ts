@@ -144,9 +144,11 @@ describe.concurrent('after a timeout', () => {
   test('[6] the whole run can fail: what runs is stopped, and no reduce follows', async ({
     scene,
   }) => {
-    const shell = 'if [ ${item} = b ]; then sleep 3; else sleep 20; fi';
+    // The third begins late in the time of the first, so that it has much of its own left when the run fails.
+    const shell =
+      'case ${item} in a) sleep 5; touch late; sleep 60;; b) until [ -e late ]; do sleep 0.05; done;; c) sleep 60;; esac';
     const document = await scene.run({
-      map: { ...AGENT_5, max_parallel: 2 },
+      map: { agent_timeout_secs: 8, max_parallel: 2 },
       shell,
       timeout: { timeout_action: 'fail' },
       workflow: { reduce: [{ shell: 'true' }] },
