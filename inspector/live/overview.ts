@@ -105,7 +105,7 @@ function attentionOf(
       `status=active&pending=1&stuckFor=${STUCK_MS.value}ms`,
       `have something under way and took no turn for ${STUCK_MS.value / 1_000} s`,
     ],
-    ['failed', failed, '', 'turns failed in the last 5 minutes'],
+    ['failed', failed, '', 'failed: turns of the last 5 minutes'],
     ['stopped', stopped, 'status=stopped', 'stopped after a failure'],
     ['undelivered', undelivered, '', 'undelivered: nobody could take it'],
     ['silentPlace', silent, '', 'places that do not answer'],

@@ -75,6 +75,8 @@ export type RecordedLine = { readonly at: number; readonly node: string } & (
       readonly address: string;
       readonly kind: string;
       readonly change: 'born' | 'done' | 'stopped';
+      /** State at that moment, where it is known without a turn. */
+      readonly state?: string;
       readonly input?: unknown;
     }
   | {

@@ -30,7 +30,10 @@ export function keptIn(directory: string): Lines[] {
 
 /** Lines of what is stored, if anything is, with those of what was recorded: each turn once. */
 export function merged(stored: Lines, kept: readonly Lines[]): Lines {
-  const recorded = kept.flatMap(([, ...lines]) => lines as RecordedLine[]);
+  // What is undelivered still, the store says: of the recorded ones some may have been tried again.
+  const recorded = kept
+    .flatMap(([, ...lines]) => lines as RecordedLine[])
+    .filter(({ type }) => stored.length === 0 || type !== 'undelivered');
   if (recorded.length === 0) return stored;
   const [header = kept[0]?.[0] as RecordedHeader, ...histories] = stored;
   // Nodes that took turns in hosting a place recorded one after another.

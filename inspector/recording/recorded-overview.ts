@@ -3,7 +3,7 @@
  */
 
 import { SPAWN_EVENT } from '../../runtime/base/event-types.ts';
-import type { KindLine, Overview } from '../protocol.ts';
+import type { Attention, KindLine, Overview } from '../protocol.ts';
 import { isDeadlineTurn } from '../turn-lines.ts';
 import type { Recorded } from './recorded.ts';
 
@@ -46,11 +46,44 @@ export function overviewIn(recorded: Recorded): Overview {
     })),
     links: [],
     backlog: [],
-    attention: [],
-    soonest: [],
-    undelivered: 0,
+    attention: attentionIn(recorded),
+    soonest: soonestIn(recorded),
+    undelivered: recorded.letters.length,
     missing: [],
   };
+}
+
+/** Deadlines that are told. */
+const SOONEST = 10;
+
+function soonestIn({ actors }: Recorded): Overview['soonest'] {
+  return [...actors.values()]
+    .filter(({ status }) => status === 'active')
+    .flatMap(({ address, state, timers }) => {
+      const dueAt = Math.min(...timers.map((timer) => timer.dueAt));
+      return Number.isFinite(dueAt) ? [{ address, state, dueAt }] : [];
+    })
+    .sort((one, other) => one.dueAt - other.dueAt)
+    .slice(0, SOONEST);
+}
+
+/** What needed somebody at the last moment that is recorded. */
+function attentionIn({ actors, letters, range: { to } }: Recorded): Attention[] {
+  let [overdue, stopped, failed] = [0, 0, 0];
+  for (const { status, timers, turns } of actors.values()) {
+    if (status === 'stopped') stopped += 1;
+    if (status === 'active' && timers.some(({ dueAt }) => dueAt < to)) overdue += 1;
+    failed += turns.filter(({ error }) => error !== undefined).length;
+  }
+  const all: ReadonlyArray<readonly [Attention['sort'], number, string, string]> = [
+    ['overdue', overdue, 'sort=deadline', 'a deadline has passed and was not taken'],
+    ['failed', failed, '', 'failed: turns of all that is recorded'],
+    ['stopped', stopped, 'status=stopped', 'stopped after a failure'],
+    ['undelivered', letters.length, '', 'undelivered: nobody could take it'],
+  ];
+  return all
+    .filter(([, count]) => count > 0)
+    .map(([sort, count, list, text]) => ({ sort, count, isAtLeast: false, list, text }));
 }
 
 const STEPS = 120;

@@ -146,9 +146,7 @@ export class Recorded {
     else if (line.type === 'failure')
       this.failure = { ...line.failure, at: line.at, node: line.node };
     else if (line.type === 'timers') this.#of(line.address, line.node).timers = line.timers;
-    else if (line.type === 'actor' && line.change !== 'born')
-      this.#of(line.address, line.node).status = line.change;
-    else if (line.type === 'actor') this.#of(line.address, line.node).status = 'active';
+    else if (line.type === 'actor') this.#lived(line);
     else if (line.type === 'message') this.#sent(line);
   }
 
@@ -158,6 +156,15 @@ export class Recorded {
       ...(turn !== undefined && { turn }),
     };
     this.told.push({ index, at, node, text, ...about });
+  }
+
+  #lived({ address, node, at, change, state }: Of<'actor'>): void {
+    const actor = this.#of(address, node);
+    actor.status = change === 'born' ? 'active' : change;
+    // Of one without a history nothing else says it.
+    if (state === undefined || actor.turns.length > 0) return;
+    actor.state = state;
+    actor.turnAt = at;
   }
 
   #turn(line: Of<'turn'>, isTrue: boolean): void {

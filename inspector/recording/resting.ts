@@ -85,7 +85,7 @@ export class Resting {
     if (path === 'hello') return this.hello();
     if (path === 'can')
       return { at: this.now(), isTaken: false, transitions: [], why: 'Nothing is taken at rest.' };
-    if (path === 'timeouts') return this.#timeouts();
+    if (path === 'timeouts') return this.#timeouts(await this.#soonest());
     return recordedView(this.#recorded, path, parameters);
   }
 
@@ -117,7 +117,13 @@ export class Resting {
     return frames;
   }
 
-  #timeouts(): object {
+  async #soonest(): Promise<ActorsPage['rows']> {
+    const asked = { sort: 'deadline', status: 'active', limit: '50' };
+    const { rows } = (await recordedView(this.#recorded, 'actors', asked)) as ActorsPage;
+    return rows.filter(({ dueAt }) => dueAt !== undefined);
+  }
+
+  #timeouts(soonest: ActorsPage['rows']): object {
     const { from, to } = this.#recorded.range;
     const counts = new Map<string, { kind: string; reason: string; count: number }>();
     for (const { kind, turns } of this.#recorded.actors.values())
@@ -143,7 +149,7 @@ export class Resting {
       since: from,
       lines,
       pending: [],
-      soonest: [],
+      soonest,
       ...(shadowing.length > 0 && { shadows: shadowLines(shadowing, 0) }),
       missing: [],
     };

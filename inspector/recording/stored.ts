@@ -23,7 +23,20 @@ export interface StoredSource {
     record(): string;
   }>;
   history(address: string): readonly string[];
+  /** Undelivered messages as JSON, oldest first. */
+  undelivered(): Iterable<readonly [id: string, row: string]>;
 }
+
+interface StoredLetter {
+  readonly at: number;
+  readonly to: string;
+  readonly event?: { readonly type: string };
+  readonly effect?: { readonly name: string };
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+/** Undelivered messages that are read at most; what is left out is told. */
+const LETTERS_MAX = 10_000;
 
 interface StoredRecordLike {
   readonly turns?: number;
@@ -55,8 +68,22 @@ export function linesOfStored(
     else lines.push(...linesOf(actor, data.history(actor.address)));
     read += 1;
   }
+  let letters = 0;
+  for (const [, row] of data.undelivered()) {
+    letters += 1;
+    if (letters > LETTERS_MAX) skipped += 1;
+    else lines.push(letterLine(row));
+  }
   if (skipped > 0) lines.push({ type: 'skipped', at: 0, node: '', count: skipped });
   return withDefinitions(lines);
+}
+
+function letterLine(row: string): RecordedLine {
+  const { at, to, event, effect, error } = JSON.parse(row) as StoredLetter;
+  const node = to.slice(to.lastIndexOf('@') + 1);
+  const { code, message } = error;
+  const type = event?.type ?? effect?.name ?? '';
+  return { type: 'undelivered', at, node, to, event: type, error: { code, message } };
 }
 
 interface StoredActor {
@@ -97,7 +124,7 @@ export function linesOfActor(
   return [
     ...turns,
     { type: 'timers', at, node, address, timers },
-    { type: 'actor', at, node, address, kind, change },
+    { type: 'actor', at, node, address, kind, change, state: present },
   ];
 }
 

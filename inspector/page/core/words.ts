@@ -75,6 +75,18 @@ function sinceZero(ms: number): string {
   return `${ms < 0 ? '-' : ''}${hours}:${part(MINUTE, 60)}:${part(SECOND, 60)}.${rest}`;
 }
 
+/** Sentence of an explanation, which has its moments in UTC, with them as the page writes moments; `near` is half a day from them at most. */
+export function withMoments(text: string, near: number): string {
+  return plain(text).replace(
+    /\b(\d\d):(\d\d):(\d\d)\.(\d{3})\b/g,
+    (_, hours: string, minutes: string, seconds: string, ms: string) => {
+      const ofDay =
+        (Number(hours) * 60 + Number(minutes)) * MINUTE + Number(seconds) * SECOND + Number(ms);
+      return timeOfDay(Math.round((near - ofDay) / DAY) * DAY + ofDay);
+    },
+  );
+}
+
 /** The moment in full, for those who rest the pointer on it. */
 export function moment(at: number): string {
   if (zero !== undefined) return `${timeOfDay(at)} of the simulated run`;

@@ -6,7 +6,7 @@ import type { KindLine, NodeLine, Overview } from '../../protocol.ts';
 import { useAnswer } from '../core/api.ts';
 import { generation, hello, overview as told, useWatch } from '../core/live.ts';
 import { href, type Panel } from '../core/route.ts';
-import { count, counted, plain, stateText } from '../core/words.ts';
+import { count, counted, duration, plain, stateText } from '../core/words.ts';
 import {
   ActorLink,
   Countdown,
@@ -35,6 +35,7 @@ export function OverviewPanel() {
         <p>{asked.error}</p>
       </Empty>
     );
+  const isAtRest = hello.value?.range !== undefined;
   const actors = overview.kinds.reduce((sum, { active, ended }) => sum + active + ended, 0);
   return (
     <div class="panel overview">
@@ -42,14 +43,21 @@ export function OverviewPanel() {
       <MissingNodes missing={overview.missing} />
       <Attention overview={overview} />
       <section aria-label="Rates">
-        <h3>The last 5 minutes</h3>
+        <h3>
+          {isAtRest
+            ? `All of it, ${duration(overview.windowMs)}`
+            : `The last ${counted(Math.round(overview.windowMs / 60_000), 'minute')}`}
+        </h3>
         <div class="plots">
-          <Plot title="Turns" series={overview.rates.turns} />
-          <Plot title="Messages" series={overview.rates.messages} />
-          <Plot title="Begun" series={overview.rates.births} />
-          <Plot title="Ended" series={overview.rates.ends} />
-          <Plot title="Deadlines" series={overview.rates.timeouts} sort="late" />
-          <Plot title="Failed turns" series={overview.rates.failed} sort="failed" />
+          {PLOTS.map(([title, name, sort]) => (
+            <Plot
+              key={name}
+              title={name === 'messages' && isAtRest ? 'Messages' : title}
+              series={overview.rates[name]}
+              windowMs={overview.windowMs}
+              sort={sort}
+            />
+          ))}
         </div>
       </section>
       {actors === 0 ? (
@@ -71,6 +79,15 @@ export function OverviewPanel() {
     </div>
   );
 }
+
+const PLOTS: ReadonlyArray<readonly [string, keyof Overview['rates'], string]> = [
+  ['Turns', 'turns', ''],
+  ['Between nodes', 'messages', ''],
+  ['Begun', 'births', ''],
+  ['Ended', 'ends', ''],
+  ['Deadlines', 'timeouts', 'late'],
+  ['Failed turns', 'failed', 'failed'],
+];
 
 const SORTS: Readonly<Record<string, string>> = {
   question: 'late',

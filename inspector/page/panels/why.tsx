@@ -7,7 +7,7 @@ import type { ActorExit, Why, WhyAnswer } from '../../protocol.ts';
 import { useAnswer } from '../core/api.ts';
 import { generation } from '../core/live.ts';
 import { actorHref } from '../core/route.ts';
-import { duration, moment, plain, stateEnd, timeOfDay } from '../core/words.ts';
+import { duration, moment, plain, stateEnd, timeOfDay, withMoments } from '../core/words.ts';
 import { ActorLink, Countdown, Empty, Note } from '../parts/marks.tsx';
 
 export function WhyTab({
@@ -29,14 +29,14 @@ export function WhyTab({
         <p>{error}</p>
       </Empty>
     );
-  return <WhyView why={answer.why} />;
+  return <WhyView why={answer.why} near={answer.why.endedAt ?? answer.at} />;
 }
 
-function WhyView({ why }: { why: Why }) {
+function WhyView({ why, near }: { why: Why; near: number }) {
   const { verdict, reason, endedAt, silent, chain, moreTime, advice, exits, compared, gaps } = why;
   return (
     <div class="why-view">
-      <p class={`verdict ${why.cause}`}>{plain(verdict)}</p>
+      <p class={`verdict ${why.cause}`}>{withMoments(verdict, near)}</p>
       <p class="soft">
         {reason !== undefined && <>Its own word for it: {plain(reason)}. </>}
         {endedAt !== undefined && (
@@ -66,7 +66,7 @@ function WhyView({ why }: { why: Why }) {
                 <time class="soft" title={moment(since)}>
                   since {timeOfDay(since)}
                 </time>
-                <span class="grow">{plain(text)}</span>
+                <span class="grow">{withMoments(text, since ?? near)}</span>
               </li>
             ))}
           </ul>
@@ -80,7 +80,7 @@ function WhyView({ why }: { why: Why }) {
               <li key={index}>
                 <time title={moment(at)}>{timeOfDay(at)}</time>
                 <div>
-                  <span>{plain(text)}</span>
+                  <span>{withMoments(text, at)}</span>
                   <small>
                     <ActorLink address={address} />
                     {turn !== undefined && (
@@ -96,15 +96,17 @@ function WhyView({ why }: { why: Why }) {
       {(moreTime !== undefined || advice.length > 0) && (
         <section aria-label="What to change">
           <h3>What to change</h3>
-          {moreTime !== undefined && <p>{plain(moreTime)}</p>}
+          {moreTime !== undefined && <p>{withMoments(moreTime, near)}</p>}
           <ul class="advice">
             {advice.map((line) => (
-              <li key={line}>{plain(line)}</li>
+              <li key={line}>{withMoments(line, near)}</li>
             ))}
           </ul>
         </section>
       )}
-      {gaps.length > 0 && <Note>Not known: {gaps.map(plain).join(' ')}</Note>}
+      {gaps.length > 0 && (
+        <Note>Not known: {gaps.map((gap) => withMoments(gap, near)).join(' ')}</Note>
+      )}
     </div>
   );
 }
@@ -152,7 +154,7 @@ function Budget({ why: { budget, budgetMs, usedMs } }: { why: Why }) {
               </td>
               <td class="number">{sort === 'denied' ? 'no' : `+ ${duration(ms)}`}</td>
               <td>
-                {plain(text)}
+                {withMoments(text, at)}
                 <small class="soft">
                   {' '}
                   {BUDGET_WORDS[sort]}

@@ -14,10 +14,17 @@ import { afterEach, expect, test } from 'vitest';
 import { openLmdbData } from '../../../cli/loaders/lmdb-data.ts';
 import { openRested } from '../../../cli/loaders/rested.ts';
 import type { InspectorHandlerOptions } from '../../../inspector/options.ts';
-import type { RecordedHeader, RecordedLine } from '../../../inspector/protocol.ts';
+import type {
+  Overview,
+  RecordedHeader,
+  RecordedLine,
+  TimeoutsView,
+  UndeliveredLine,
+} from '../../../inspector/protocol.ts';
 import { recordingFolder } from '../../../inspector/recording/kept.ts';
 import { Recorded, readLines } from '../../../inspector/recording/recorded.ts';
 import { Recorder } from '../../../inspector/recording/recorder.ts';
+import { Resting } from '../../../inspector/recording/resting.ts';
 import { lmdbStore } from '../../../stores/lmdb.ts';
 import { call, type Inspected, inspected } from './inspected.ts';
 
@@ -92,6 +99,31 @@ test('a recording in a directory goes on after a restart, with its contexts and 
   expect(recorded.turns(ORDER)[1]?.payload?.value).toMatchObject({ note: 'before' });
   expect(recorded.chart('order')?.states.length).toBeGreaterThan(0);
   expect(recorded.evidence(ORDER)?.deadlines).toHaveLength(1);
+});
+
+test('a directory tells what needs somebody, what is due next, and states without a history', async () => {
+  const data = freshFolder();
+  const node = await inspected({}, { store: lmdbStore(data) } as never);
+  await node.runtime.spawn('order/1' as never);
+  await node.runtime.spawn('order/2' as never);
+  const fail = { type: 'order.fail' } as never;
+  await expect(node.runtime.actor('order/2' as never).send(fail)).rejects.toThrow();
+  await node.close();
+  const { lines } = await openRested(data, openLmdbData, {} as never);
+  // A history may be shorter than the life of its actor, or gone.
+  const rest = lines.filter((line) => line.type !== 'turn' || line.address !== ORDER);
+  const resting = new Resting(new Recorded(rest), 'directory');
+  const overview = (await resting.query('overview', {})) as Overview;
+  expect(overview.kinds).toMatchObject([{ kind: 'order', states: [{ state: 'open', count: 2 }] }]);
+  expect(overview.attention.map(({ sort, count }) => [sort, count])).toEqual([
+    ['failed', 1],
+    ['undelivered', 1],
+  ]);
+  expect(overview.soonest.map(({ address }) => address)).toEqual([ORDER, 'order/2@node-1']);
+  const { rows } = (await resting.query('undelivered', {})) as { rows: UndeliveredLine[] };
+  expect(rows).toMatchObject([{ to: 'order/2@node-1', type: 'order.fail' }]);
+  const { soonest } = (await resting.query('timeouts', {})) as TimeoutsView;
+  expect(soonest.map(({ address }) => address)).toEqual([ORDER, 'order/2@node-1']);
 });
 
 test('what a killed node did not write is there as its history has it', async () => {
