@@ -1,4 +1,4 @@
-/** What a worker takes for word of its manager, what it does not, and where it waits meanwhile. */
+/** Word of its manager, as a worker takes it: what counts, what does not, and where it waits meanwhile. */
 
 import { describe, expect, test } from 'vitest';
 import { workerMachine } from '../../../machines/jobs/worker.ts';
