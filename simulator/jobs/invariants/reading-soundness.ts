@@ -122,7 +122,7 @@ export class Soundness {
     if (change === 'settled') {
       // The node that writes leads, also where nobody has told of the lease.
       place.leader ??= node;
-      if (place.soundMs !== undefined || place.leader !== node || this.#faults.size > 0) return;
+      if (place.soundMs !== undefined || place.leader !== node) return;
     }
     this.#change(name, atMs, place.leader === undefined ? undefined : atMs);
   }
@@ -132,15 +132,15 @@ export class Soundness {
     if (change === 'ended') this.#faults.delete(id);
     else this.#faults.add(id);
     // A commit that a slow disk holds up outlasts the fault: the place is sound with that.
-    const isHeldUp = this.#faults.size > 0 || kind === 'slowDisk';
     for (const [name, { leader }] of this.#places)
-      this.#change(name, atMs, isHeldUp || leader === undefined ? undefined : atMs);
+      this.#change(name, atMs, kind === 'slowDisk' || leader === undefined ? undefined : atMs);
   }
 
   #change(name: string, atMs: number, soundMs: number | undefined): void {
     const place = this.#places.get(name) as Place;
     if (place.soundMs !== undefined) this.#hear(name, atMs, place.soundMs);
-    // Whatever ends meanwhile: a leader that stands still does nothing.
-    place.soundMs = this.#paused.has(place.leader ?? '') ? undefined : soundMs;
+    // Whatever ends meanwhile: a leader that stands still does nothing, and a fault that goes on hinders it.
+    const isHindered = this.#faults.size > 0 || this.#paused.has(place.leader ?? '');
+    place.soundMs = isHindered ? undefined : soundMs;
   }
 }

@@ -87,8 +87,17 @@ describe('suspects at work', () => {
       .at(21_000, LEADER, fault('slowConsumer', null))
       .at(24_000, LEADER, fault('slowConsumer', null, 'ended'))
       .at(80_000, LEADER, node('resumed'));
+  /** Its leader goes on after a pause, while its disk stands still. */
+  const hindered = () =>
+    given(20_000)
+      .at(20_100, LEADER, fault('stalledDisk', null))
+      .at(20_500, LEADER, node('paused'))
+      .at(21_000, LEADER, node('resumed'))
+      .at(80_000, LEADER, fault('stalledDisk', null, 'ended'));
   testVerdicts(suspectsTheSilentAtWork, {
     good: {
+      'once its disk writes again, though its leader went on before': () =>
+        silent(80_001, hindered()),
       'once its leader stands still no more, whatever else ended meanwhile': () =>
         silent(80_001, stood()),
       'at its deadline': () => silent(30_001, given(20_000)),
