@@ -66,14 +66,15 @@ export class LiveInspector implements SourceInspector {
   hello(viewer: Viewer): Hello {
     this.#hub.touch();
     const { runtime, node, role } = this.#context;
+    const { place } = runtime;
     return {
       protocol: PROTOCOL_VERSION,
       version: ownVersion(),
       at: this.now(),
       source: 'live',
-      title: `${node} (${runtime.place})`,
+      title: node === place ? node : `${node} (${place})`,
       node,
-      place: runtime.place,
+      place,
       ...(role !== undefined && { role }),
       capabilities: this.#capabilities(viewer),
       ...(this.#options.runs !== undefined && { start: '#/runs' }),

@@ -8,6 +8,7 @@ import type { ActorLine, ActorsPage, ActorsQuery } from '../../protocol.ts';
 import { ask } from '../core/api.ts';
 import { onListKeys } from '../core/keys.ts';
 import { generation, isPaused, overview, useWatch } from '../core/live.ts';
+import { isNarrow } from '../core/narrow.ts';
 import { actorHref, go, route, setParams } from '../core/route.ts';
 import { count, counted, plain } from '../core/words.ts';
 import { ActorLink, Ago, Countdown, Empty, MissingNodes, Note, State } from '../parts/marks.tsx';
@@ -18,6 +19,8 @@ import { ActorFilters, queryOf } from './actor-filters.tsx';
 const PAGE = 200;
 const ROWS_MAX = 200_000;
 const ROW_HEIGHT = 32;
+/** On a phone a row has two lines, so that addresses and states have room. */
+const ROW_HEIGHT_NARROW = 56;
 
 export function ActorsPanel() {
   const query = queryOf(route.value.params);
@@ -61,7 +64,7 @@ export function ActorsPanel() {
       ) : (
         <Rows
           count={rows.length + (list.hasMore.value ? 1 : 0)}
-          height={ROW_HEIGHT}
+          height={isNarrow.value ? ROW_HEIGHT_NARROW : ROW_HEIGHT}
           label="Actors"
           selected={selected.value}
           onWindow={(first, last) => list.see(first, last)}

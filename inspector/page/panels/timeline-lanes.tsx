@@ -3,7 +3,7 @@
  * that is being chosen. They stay as they are while the timeline moves.
  */
 
-import { plain, stateText } from '../core/words.ts';
+import { addressParts, plain, stateText } from '../core/words.ts';
 import { ActorLink } from '../parts/marks.tsx';
 import { AXIS_HEIGHT } from './timeline-axis.ts';
 import { HEIGHTS, type Row } from './timeline-shapes.ts';
@@ -47,7 +47,7 @@ function LaneRow({
         )}{' '}
         {sort === 'actor' && (
           <small class="soft">
-            {plain(lane.node)}
+            {addressParts(lane.address).place !== lane.node && plain(lane.node)}
             <span class="hidden">, {stateText(lane.state)}</span>
           </small>
         )}

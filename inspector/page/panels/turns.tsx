@@ -175,7 +175,7 @@ function eventName(event: string): string {
 }
 
 function Detail({ turn, before }: { turn: TurnLine; before: TurnLine | undefined }) {
-  const { from, counter, dueAt, at, payload, did = [], error, context, by } = turn;
+  const { from, counter, dueAt, at, payload, did = [], error, context, by, state } = turn;
   const changes =
     context === undefined || before?.context === undefined
       ? undefined
@@ -210,6 +210,12 @@ function Detail({ turn, before }: { turn: TurnLine; before: TurnLine | undefined
             <dd>
               {timeOfDay(dueAt)}, taken {duration(at - dueAt)} later
             </dd>
+          </>
+        )}
+        {state !== undefined && (
+          <>
+            <dt>State</dt>
+            <dd>{stateText(state)}</dd>
           </>
         )}
         {did.length > 0 && (

@@ -40,7 +40,7 @@ export function Rows({ count, height, label, row, onWindow, selected }: RowsProp
     const watching = new ResizeObserver(look);
     if (box.current !== null) watching.observe(box.current);
     return () => watching.disconnect();
-  }, [count]);
+  }, [count, height]);
   useEffect(() => {
     const element = box.current;
     if (element === null || selected === undefined || selected < 0) return;

@@ -147,6 +147,15 @@ describe.skipIf(!hasBrowser)('the panel of runs', () => {
     await asked.getByRole('textbox').fill('To the team only.');
     expect(await overflow(page)).toEqual([]);
     expect(await faint(page)).toEqual([]);
+    // Beside tags and deadlines there is room for the names of states on a phone.
+    await page.goto(await run.page('#/actors'));
+    await seen(page, '.row.active', 'agent/mail/mail/1');
+    const rooms = await page
+      .locator('.rows .state-name')
+      .evaluateAll((states) =>
+        states.map(({ clientWidth, scrollWidth }) => [clientWidth, scrollWidth]),
+      );
+    expect(rooms.every(([room = 0, needed = 0]) => room >= Math.min(needed, 200))).toBe(true);
     // A second answer to the same question changes nothing.
     const answers = await page.evaluate(async () => {
       const answer = (text: string) =>
