@@ -1,5 +1,6 @@
 /** Time limits of agents and commands, with real processes: never early, and the whole group ends. */
 
+import { writeFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { openLmdbData } from '../../../cli/loaders/lmdb-data.ts';
 import { durationText } from '../../../machines/mapreduce/words.ts';
@@ -144,15 +145,20 @@ describe.concurrent('after a timeout', () => {
   test('[6] the whole run can fail: what runs is stopped, and no reduce follows', async ({
     scene,
   }) => {
-    // The third begins late in the time of the first, so that it has much of its own left when the run fails.
-    const shell =
-      'case ${item} in a) sleep 5; touch late; sleep 60;; b) until [ -e late ]; do sleep 0.05; done;; c) sleep 60;; esac';
-    const document = await scene.run({
-      map: { agent_timeout_secs: 8, max_parallel: 2 },
+    const shell = 'case ${item} in b) until [ -e late ]; do sleep 0.05; done;; *) sleep 600;; esac';
+    const run = scene.run({
+      map: { agent_timeout_secs: 600, max_parallel: 2 },
       shell,
       timeout: { timeout_action: 'fail' },
       workflow: { reduce: [{ shell: 'true' }] },
     });
+    await scene.seen('AgentStarted', 2);
+    // The third begins late in the time of the first, so that it has half of its own left when the run fails.
+    scene.skip(300_000);
+    writeFileSync(scene.path('late'), '');
+    await scene.seen('AgentStarted', 3);
+    scene.skip(300_000);
+    const document = await run;
     expect(document.status).toBe('failed');
     expect(outcomes(document)).toEqual(['failed', 'done', 'failed']);
     expect(document.items.map(({ reason }) => reason)).toEqual(['timeout', null, 'jobFailed']);

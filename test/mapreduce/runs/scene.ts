@@ -10,6 +10,8 @@ import { test as base, expect } from 'vitest';
 import type { RunDocument, RunEvent, RunOptions } from '../../../programs/mapreduce/index.ts';
 import { runMapReduce } from '../../../programs/mapreduce/index.ts';
 import { lmdbStore } from '../../../stores/lmdb.ts';
+import { eventually } from '../../kit/eventually.ts';
+import { skippingClock } from '../../kit/skipping-clock.ts';
 
 /** Members of `map` and `timeout_config`; the rest of the workflow by its own keys. */
 export interface Given {
@@ -32,7 +34,7 @@ export const test = base.extend<{ readonly scene: Scene }>({
     await use(scene);
     expect(scene.processesLeft()).toEqual([]);
     expect(await scene.dataLeft()).toEqual({ worktrees: [], timers: [], sockets: [] });
-    rmSync(scene.folder, { recursive: true, force: true });
+    scene.close();
   },
 });
 
@@ -41,6 +43,22 @@ export class Scene {
   readonly data = join(this.folder, 'data');
   readonly events: RunEvent[] = [];
   readonly warnings: string[] = [];
+  readonly #time = skippingClock();
+
+  close(): void {
+    this.#time.clock.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Puts the clock of its runs forward. */
+  skip(ms: number): void {
+    this.#time.skip(ms);
+  }
+
+  /** Waits until there are that many events of a type, or more. */
+  seen(event: string, count = 1): Promise<void> {
+    return eventually(() => expect(this.eventsOf(event).length).toBeGreaterThanOrEqual(count));
+  }
 
   path(name: string): string {
     return join(this.folder, name);
@@ -66,6 +84,7 @@ export class Scene {
     const warn = (_: object, message: string): void => void this.warnings.push(message);
     return runMapReduce(file, {
       data: this.data,
+      clock: this.#time.clock,
       onEvent: (event) => this.events.push(event),
       logger: { debug: () => {}, info: () => {}, warn, error: warn },
       ...options,
