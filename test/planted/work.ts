@@ -135,4 +135,17 @@ export const workPlants: readonly Plant[] = [
     ],
     plan: '2023803-RT-4.json',
   },
+  {
+    id: 'P331',
+    area: 'work',
+    says: 'One that begins to wait during a search, in the midst of those that are found, is taken for one of them.',
+    edits: [
+      {
+        file: 'machines/jobs/worker-pool/searching.ts',
+        find: 'const isCut = knowsBefore !== null && knowsBefore <= event.upTo;',
+        replace: 'const isCut = knowsBefore !== null && knowsBefore < search.after;',
+      },
+    ],
+    suite: 'test/jobs/machines/worker-pool-queue.test.ts',
+  },
 ];

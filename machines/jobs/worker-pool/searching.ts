@@ -44,6 +44,8 @@ export type Search = Sought & {
   readonly number: number;
   /** Meanwhile there came more than it can know of. */
   readonly isOutrun: boolean;
+  /** Place in the order of the first that began to wait meanwhile: the search knows all that wait before it. */
+  readonly knowsBefore?: string;
   /** Meanwhile these stopped to wait, of whom the pool knew nothing; null: too many to remember. */
   readonly withdrawn: ReadonlyArray<Pick<Waiting, 'jobId' | 'attemptId'>> | null;
 };
@@ -103,14 +105,16 @@ function fittingSearch(workers: Workers, lanes: Lanes): Sought | undefined {
 /** Somebody in that lane, or a worker with that handler, came while the search was under way. */
 export function outrun(
   search: Search | null,
-  { lane, handler }: { lane?: string; handler?: string },
-) {
+  { lane, handler, order }: { lane?: string; handler?: string; order?: string },
+): Search | null {
   if (search === null) return null;
   const isMeant =
     search.what === 'lanes'
       ? handler !== undefined && search.handlers.includes(handler)
       : search.lane === lane;
-  return isMeant ? { ...search, isOutrun: true } : search;
+  if (!isMeant) return search;
+  const first = [search.knowsBefore, order].filter((one) => one !== undefined).sort()[0];
+  return { ...search, isOutrun: true, ...(first !== undefined && { knowsBefore: first }) };
 }
 
 /** Somebody of whom the pool knows nothing stopped to wait: he may be among those that are being found. */
@@ -157,10 +161,17 @@ export function takeFound(known: Known, event: WaitingFound): Found {
   const { withdrawn, isOutrun } = search;
   const found = event.found.filter((one) => !withdrawn.some((other) => isSame(one, other)));
   if (search.what === 'fitting') return takeFitting(known, lane, search, found, event.isAll);
+  const { knowsBefore = null } = search;
+  const isCut = knowsBefore !== null && knowsBefore <= event.upTo;
+  const sure = isCut ? found.filter(({ order }) => order < knowsBefore) : found;
   let longer = lane;
-  for (const one of found) longer = inserted(longer, one);
-  const upTo = event.isAll && !isOutrun ? null : event.upTo;
-  return { ...nothing, lanes: { ...lanes, [search.lane]: { ...longer, upTo } } };
+  for (const one of sure) longer = inserted(longer, one);
+  const upTo = isCut ? (sure.at(-1)?.order ?? search.after) : event.upTo;
+  const isWhole = event.isAll && !isOutrun;
+  return {
+    ...nothing,
+    lanes: { ...lanes, [search.lane]: { ...longer, upTo: isWhole ? null : upTo } },
+  };
 }
 
 /** They stand behind others that cannot use the worker, so they get it at once or not at all. */

@@ -100,8 +100,11 @@ function requested(context: WorkerPoolContext, asked: SlotRequested): Settled {
   // When a worker comes that is large enough it is found.
   if (!isServed(workers, lane)) return NOTHING;
   const one = asWaiting(asked);
-  if (!isCovered(lane, one.order))
-    return { lanes: { ...lanes, [name]: withMore(lane) }, search: outrun(search, { lane: name }) };
+  if (!isCovered(lane, one.order)) {
+    const { order } = one;
+    const now = outrun(search, { lane: name, order });
+    return { lanes: { ...lanes, [name]: withMore(lane) }, search: now };
+  }
   if (lane.waiting.some((other) => isSame(one, other))) return NOTHING;
   const workerId = bestWorker(workers, lane, one);
   if (workerId === undefined)

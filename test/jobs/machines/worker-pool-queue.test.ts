@@ -147,6 +147,28 @@ describe('WP-6 what the pool has in memory', () => {
     expect(many(4, 1).map(() => run(pool))).toEqual(many(4, 1).map((name) => `${name}#1→W1`));
   });
 
+  test.each([
+    ['before all', ['w1b', 'w2', 'w3', 'w4'], 1.5],
+    ['between two', ['w2', 'w2b', 'w3', 'w4'], 2.5],
+  ])('has one that began to wait %s of those that are found', (_, order, place) => {
+    // Places ten apart, so that there is one between any two.
+    const pool = poolOf({ W1: 1 }, 2);
+    pool.take(requested('busy', { acceptedAt: 1 }));
+    for (const [index, name] of many(5).entries())
+      pool.take(requested(name, { index: 10 * index }));
+    pool.said();
+    expect(run(pool)).toBe('w0#1→W1');
+    pool.answers = false;
+    expect(run(pool)).toBe('w1#1→W1');
+    const answer = pool.found();
+    const came = order.find((name) => name.endsWith('b')) as string;
+    pool.take(requested(came, { index: 10 * place }));
+    pool.answer(answer);
+    pool.answers = true;
+    if (pool.context.search !== null) pool.answer();
+    expect(order.map(() => run(pool))).toEqual(order.map((name) => `${name}#1→W1`));
+  });
+
   test('has none of those that stopped to wait while it was looking', () => {
     const pool = backlog(4, 2);
     pool.answers = false;
