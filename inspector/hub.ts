@@ -13,7 +13,7 @@ import { messageLineOf, turnLineOf } from './fact-lines.ts';
 import type { ClusterViews } from './live/cluster.ts';
 import type { LiveContext } from './live/live-context.ts';
 import type { NodeViews } from './live/node-views.ts';
-import type { ActorAnswer, Frame, Hello, Overview, TurnsPage, Watch } from './protocol.ts';
+import type { ActorAnswer, Hello, Overview, TurnsPage, Watch } from './protocol.ts';
 import type { FrameStream } from './stream.ts';
 
 const FLUSH_MS = 250;
@@ -271,27 +271,27 @@ export class Hub {
       stream.toldTurns.set(address, last);
   }
 
+  /** What was told last is kept as it was sent, so that a row is encoded once a tick. */
   #tellList(
     stream: FrameStream,
     list: string,
-    page: { readonly rows: readonly { readonly address: string }[] },
+    { rows }: { readonly rows: readonly { readonly address: string }[] },
   ): void {
     const before = stream.toldRows.get(list) ?? new Map<string, string>();
-    const rows = page.rows as Extract<Frame, { type: 'list' }>['changed'];
     const now = new Map(rows.map((row) => [row.address, JSON.stringify(row)]));
-    const changed = rows.filter((row) => before.get(row.address) !== now.get(row.address));
+    const changed = [...now].filter(([address, row]) => before.get(address) !== row);
     const gone = [...before.keys()].filter((address) => !now.has(address));
     if (changed.length === 0 && gone.length === 0 && stream.toldRows.has(list)) return;
-    const order = rows.map(({ address }) => address);
-    if (stream.send({ at: this.#now(), type: 'list', list, changed, gone, order }))
-      stream.toldRows.set(list, now);
+    const json = `[${changed.map(([, row]) => row).join(',')}]`;
+    const frame = { at: this.#now(), type: 'list', list, gone, order: [...now.keys()] } as const;
+    if (stream.sendWith(frame, 'changed', json)) stream.toldRows.set(list, now);
   }
 
   async #tellActor(stream: FrameStream, address: string): Promise<void> {
     const { actor } = (await this.#parts.cluster.query('actor', { address })) as ActorAnswer;
     const text = JSON.stringify(actor ?? null);
     if (stream.toldActors.get(address) === text) return;
-    if (stream.send({ at: this.#now(), type: 'actor', address, actor: actor ?? null }))
+    if (stream.sendWith({ at: this.#now(), type: 'actor', address }, 'actor', text))
       stream.toldActors.set(address, text);
   }
 }

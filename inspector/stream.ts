@@ -35,19 +35,34 @@ export class FrameStream {
 
   /** False when it was left out. */
   send(frame: Frame): boolean {
+    return this.#sendText(frame, () => JSON.stringify(frame));
+  }
+
+  /** Sends a frame of which one member is JSON already; false when it was left out. */
+  sendWith<TName extends 'actor' | 'changed'>(
+    frame: Omit<Extract<Frame, Readonly<Record<TName, unknown>>>, TName> &
+      Pick<Frame, 'at' | 'type'>,
+    name: TName,
+    json: string,
+  ): boolean {
+    // A frame has a time and a type before it.
+    return this.#sendText(frame, () => `${JSON.stringify(frame).slice(0, -1)},"${name}":${json}}`);
+  }
+
+  #sendText({ at, type }: Pick<Frame, 'at' | 'type'>, encode: () => string): boolean {
     if (!this.isOpen) return false;
     if (!this.#hasRoom()) {
-      this.#skipped.set(frame.type, (this.#skipped.get(frame.type) ?? 0) + 1);
+      this.#skipped.set(type, (this.#skipped.get(type) ?? 0) + 1);
       return false;
     }
-    this.#tellSkipped(frame.at);
-    this.#write(frame);
+    this.#tellSkipped(at);
+    this.#write(encode());
     return true;
   }
 
   end(frame: Frame): void {
     if (!this.isOpen) return;
-    this.#write(frame);
+    this.#write(JSON.stringify(frame));
     this.#response.end();
   }
 
@@ -56,7 +71,8 @@ export class FrameStream {
   }
 
   #tellSkipped(at: number): void {
-    for (const [of, count] of this.#skipped) this.#write({ at, type: 'skipped', count, of });
+    for (const [of, count] of this.#skipped)
+      this.#write(JSON.stringify({ at, type: 'skipped', count, of } satisfies Frame));
     if (this.#skipped.size === 0) return;
     // What was left out may have been the newest of a value: it is told again.
     this.toldRows.clear();
@@ -64,7 +80,7 @@ export class FrameStream {
     this.#skipped.clear();
   }
 
-  #write(frame: Frame): void {
+  #write(json: string): void {
     if (!this.#isCorked) {
       // What is told at one moment leaves in one write: a write costs a node more than what is in it.
       this.#isCorked = true;
@@ -75,6 +91,6 @@ export class FrameStream {
       });
     }
     // JSON has no line breaks, so one frame is one line.
-    this.#response.write(`data: ${JSON.stringify(frame)}\n\n`);
+    this.#response.write(`data: ${json}\n\n`);
   }
 }
