@@ -58,7 +58,7 @@ function Page() {
 }
 
 function Head() {
-  const { title = '', role, node } = hello.value ?? {};
+  const { title = '', role } = hello.value ?? {};
   return (
     <header class="page-head">
       <a class="brand" href={href('overview')} title="Escapement inspector">
@@ -67,7 +67,7 @@ function Head() {
           <path d="M8 4v4l3 2" />
         </svg>
         <span class="brand-name">{plain(title) || 'Escapement'}</span>
-        {role !== undefined && role !== 'node' && role !== node && <small>{role}</small>}
+        {role !== undefined && role !== 'node' && role !== title && <small>{role}</small>}
       </a>
       <nav aria-label="Panels">
         {LINKS.filter(([name]) => isThere(name)).map(([name, label]) => (
