@@ -25,8 +25,8 @@ export const workPlants: readonly Plant[] = [
     edits: [
       {
         file: SEARCHING,
-        find: 'const upTo = event.isAll && !isOutrun ? null : event.upTo;',
-        replace: 'const upTo = isOutrun ? event.upTo : null;',
+        find: 'const isWhole = event.isAll && !isOutrun;',
+        replace: 'const isWhole = !isOutrun;',
       },
     ],
     plan: 'written-WP-8.json',
