@@ -62,6 +62,7 @@ function others({ told, leaderFence }: DatacenterContext): object[] {
   const ack = { type: 'ack.received', ackOf: 'timeout.declared', decisionEpoch: epoch };
   return [
     { ...answer, accepted: true, reason: null },
+    { ...answer, created: false, accepted: true, reason: null },
     { ...answer, accepted: false, reason: 'unreachable' },
     { ...answer, accepted: false, reason: 'invalid' },
     { type: 'submission.deferred', jobId: 'j1', datacenter: 'A', retryAfterMs: 5_000 },
