@@ -2,21 +2,12 @@
  * Bugs of runs of agents: one for each of their invariants, and for what chance seldom takes.
  */
 
-import type { Plant } from './plant.ts';
+import { plantsOf } from './plant.ts';
 
 const SEEDS = 'test/agents/machines/seeds.test.ts';
 const EDGES = 'test/agents/machines/edges.test.ts';
 
-interface Short {
-  readonly id: string;
-  readonly says: string;
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
-  readonly suite?: string;
-}
-
-const SHORT: readonly Short[] = [
+export const agentPlants = plantsOf('agents', SEEDS, [
   {
     id: 'P401',
     says: 'AG-1: an attempt of the runtime before counts as ended, and nobody kills its process.',
@@ -201,14 +192,4 @@ const SHORT: readonly Short[] = [
     replace: '{ actions: [refused] }',
     suite: EDGES,
   },
-];
-
-export const agentPlants: readonly Plant[] = SHORT.map(
-  ({ id, says, file, find, replace, suite = SEEDS }) => ({
-    id,
-    area: 'agents',
-    says,
-    edits: [{ file, find, replace }],
-    suite,
-  }),
-);
+]);

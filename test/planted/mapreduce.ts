@@ -2,23 +2,14 @@
  * Bugs of map-reduce runs: one for each of their invariants, and for what chance seldom takes.
  */
 
-import type { Plant } from './plant.ts';
+import { plantsOf } from './plant.ts';
 
 const SEEDS = 'test/mapreduce/machines/seeds.test.ts';
 const CONTINUING = 'test/mapreduce/machines/continuing.test.ts';
 const SHELL = 'test/mapreduce/machines/shell-text.test.ts';
 const MONITORING = 'test/mapreduce/runs/monitoring.test.ts';
 
-interface Short {
-  readonly id: string;
-  readonly says: string;
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
-  readonly suite?: string;
-}
-
-const SHORT: readonly Short[] = [
+export const mapReducePlants = plantsOf('mapreduce', SEEDS, [
   {
     id: 'P501',
     says: 'MR-1: an attempt is ended 50 ms before its limit.',
@@ -161,14 +152,4 @@ const SHORT: readonly Short[] = [
     replace: 'always: [',
     suite: CONTINUING,
   },
-];
-
-export const mapReducePlants: readonly Plant[] = SHORT.map(
-  ({ id, says, file, find, replace, suite = SEEDS }) => ({
-    id,
-    area: 'mapreduce',
-    says,
-    edits: [{ file, find, replace }],
-    suite,
-  }),
-);
+]);

@@ -45,6 +45,23 @@ export interface Edit {
   readonly replace: string;
 }
 
+/** A plant of one edit, of an area whose plants are found by test files. */
+export type SuitePlant = Pick<Plant, 'id' | 'says' | 'suite'> & Edit;
+
+/** Plants of an area; `suite` finds those that name none. */
+export function plantsOf(
+  area: PlantArea,
+  suite: string,
+  plants: readonly SuitePlant[],
+): readonly Plant[] {
+  return plants.map(({ file, find, replace, ...named }) => ({
+    suite,
+    ...named,
+    area,
+    edits: [{ file, find, replace }],
+  }));
+}
+
 /** The source with the edit made. @throws {Error} when its place is not there, or not the only one. */
 export function edited(source: string, { file, find, replace }: Edit): string {
   const at = source.indexOf(find);
